@@ -28,7 +28,7 @@ from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.notify.access.create import create_key
-from tidings.notify.access.model import KeyWish, credential
+from tidings.notify.access.model import KeySpec, credential
 from tidings.notify.channels.configure import ChannelConfigurer
 from tidings.notify.channels.model import ChannelConfig, Sender
 from tidings.notify.channels.wire import PutChannel
@@ -284,7 +284,7 @@ class House:
                 wanted = CreateTenant(name=slug.title(), slug=slug, notification_policy=policy)
                 tenant = await system.access.tenants.create(tx, wanted.event, actor=_ACTOR)
             async with system.db.tenant(tenant.id) as tx:
-                wish = KeyWish(name=slug, role="tenant.admin", scopes=None)
+                wish = KeySpec(name=slug, role="tenant.admin", scopes=None)
                 key, secret = await create_key(
                     tx, wish, grantor=None, actor=_ACTOR, ledger=system.access.key_ledger, clock=system.clock
                 )

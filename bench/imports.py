@@ -24,9 +24,9 @@ from tidings.bootstrap import System
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT
 from tidings.notify.ids import SUPPRESSION
-from tidings.notify.imports.engine import Order
-from tidings.notify.imports.model import Kind
-from tidings.notify.imports.suppression_target import SuppressionTarget, Wanted
+from tidings.notify.imports.engine import ImportRequest
+from tidings.notify.imports.model import ImportKind
+from tidings.notify.imports.suppression_target import SuppressionImportOptions, SuppressionTarget
 from tidings.notify.tenants.wire import CreateTenant
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.migrations.runner import migrate_up
@@ -57,9 +57,9 @@ async def _import(runtime_url: str, folder: str, count: int) -> dict[str, float]
             )
         async with system.db.tenant(tenant.id) as tx:
             await system.kernel.keyring.provision(tx)
-        order = Order(
+        order = ImportRequest(
             tenant_id=tenant.id,
-            kind=Kind.SUPPRESSIONS,
+            kind=ImportKind.SUPPRESSIONS,
             options="{}",
             dry_run=False,
             emit_events=False,
@@ -83,7 +83,9 @@ async def _import(runtime_url: str, folder: str, count: int) -> dict[str, float]
 
 
 def _target(system: System) -> SuppressionTarget:
-    return SuppressionTarget(system.notify.suppressor, system.clock, Wanted(emit_events=False))
+    return SuppressionTarget(
+        system.notify.suppressor, system.clock, SuppressionImportOptions(emit_events=False)
+    )
 
 
 def _peak_mb() -> float:

@@ -11,8 +11,8 @@ from random import Random
 from typing import Final, Literal
 
 from tidings.contracts.callbacks import ReceiptWord
+from tidings.contracts.enums import UseCase
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import UseCase
 
 Kind = Literal["mail", "letter", "text", "chat", "alert"]
 

@@ -43,10 +43,10 @@ from tidings.kernel.postgres_bus import PostgresBus
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.notify.dispatch import outcome
 from tidings.notify.receipts import consumer
-from tidings.notify.receipts.effects import AddressEffects
+from tidings.notify.receipts.address_effects import AddressEffects
 from tidings.notify.recipients.model import IdentityType
-from tidings.notify.recipients.upsert import RecipientUpserter, Upserted
-from tidings.notify.recipients.wish import AddressInput, IdentityInput, RecipientInput, wish_of
+from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, wish_of
+from tidings.notify.recipients.upsert import RecipientUpserter, UpsertResult
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.tenants.change import TenantChanger
 from tidings.router.adapters.http.callbacks import GenericForm
@@ -275,7 +275,7 @@ class World:
         async with self.db.tenant(tenant_id) as tx:
             found = (await self._upserter.upsert(tx, wishes)).results
         for person, one in zip(people, found, strict=True):
-            if not isinstance(one, Upserted):
+            if not isinstance(one, UpsertResult):
                 raise TypeError("a person is refused")
             self.recipients[person] = one.recipient.id
 

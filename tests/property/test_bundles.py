@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.bundles import HOME, bundle, entry, zipped
-from tidings.notify.templates.bundle.archive import Limits, name_fault, unpack
+from tidings.notify.templates.bundle.archive import ArchiveLimits, name_fault, unpack
 from tidings.notify.templates.bundle.read import read_bundle
 from tidings.notify.templates.bundle.texts import from_file, to_file
 from tidings.notify.templates.bundle.write import pack
@@ -29,7 +29,7 @@ def test_a_zip_that_was_damaged(data: st.DataObject) -> None:
 
     assert not found.files or not found.findings
     assert all(name_fault(path) is None for path in found.files)
-    assert sum(map(len, found.files.values())) <= Limits().bytes_in_all
+    assert sum(map(len, found.files.values())) <= ArchiveLimits().bytes_in_all
     read_bundle(found.files)
 
 

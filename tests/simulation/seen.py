@@ -9,7 +9,7 @@ from itertools import count
 from typing import Literal
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
-from tidings.contracts.words import UseCase
+from tidings.contracts.enums import UseCase
 from tidings.router.state_machine.model import LadderStep, Strategy
 
 

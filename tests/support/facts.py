@@ -6,16 +6,16 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tidings.contracts.addresses import NormalisedAddress
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import RECIPIENT, RECIPIENT_ADDRESS, RecipientId
 from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
-from tidings.contracts.words import Status
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.channels.model import ChannelConfig, RateLimit, Sender
-from tidings.notify.decide.model import Request, StepRequest
+from tidings.notify.decide.model import DecisionRequest, StepRequest
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantFacts
 from tidings.notify.ids import CHANNEL, SUPPRESSION
 from tidings.notify.recipients.preferences_model import Choices
-from tidings.notify.suppressions.model import Held, Reason
+from tidings.notify.suppressions.model import SuppressionMatch, SuppressionReason
 from tidings.notify.tenants.model import TenantStatus
 
 #: A Sunday, by day in Kabul.
@@ -65,8 +65,8 @@ def address(channel: Channel = "email", **facts: Any) -> AddressFacts:
     )
 
 
-def held(by: Any) -> Held:
-    return Held(by=by, suppression_id=SUPPRESSION.new(NOON), reason=Reason.MANUAL)
+def held(by: Any) -> SuppressionMatch:
+    return SuppressionMatch(by=by, suppression_id=SUPPRESSION.new(NOON), reason=SuppressionReason.MANUAL)
 
 
 def person(recipient_id: RecipientId = LAILA, choices: Choices | None = None, **facts: Any) -> PersonFacts:
@@ -128,9 +128,9 @@ def facts(
     )
 
 
-def request(**wanted: Any) -> Request:
+def request(**wanted: Any) -> DecisionRequest:
     return replace(
-        Request(
+        DecisionRequest(
             recipient_id=LAILA,
             category="transactional",
             channel="email",
@@ -149,7 +149,7 @@ def step(**wanted: Any) -> StepRequest:
             channel="email",
             priority="normal",
             expires_at=NOON + timedelta(days=3),
-            status=Status.DISPATCHED,
+            status=NotificationStatus.DISPATCHED,
         ),
         **wanted,
     )

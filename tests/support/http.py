@@ -24,7 +24,7 @@ from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
 from tidings.kernel.ids import TenantId
 from tidings.notify.access.create import create_key
-from tidings.notify.access.model import ApiKey, KeyWish, credential
+from tidings.notify.access.model import ApiKey, KeySpec, credential
 from tidings.notify.tenants.model import Tenant
 from tidings.notify.tenants.wire import CreateTenant
 
@@ -83,7 +83,7 @@ class HttpWorld:
         **wish: Any,
     ) -> tuple[ApiKey, str]:
         """A new key of a tenant, or of the platform, with the credential that its owner carries."""
-        wanted = KeyWish(
+        wanted = KeySpec(
             name="test",
             role=role or ("platform.channel.admin" if tenant_id is None else "tenant.admin"),
             scopes=None if scopes is None else frozenset(scopes),

@@ -26,11 +26,11 @@ from tidings.contracts.delivery import (
     StepAsk,
     StepPreparer,
 )
+from tidings.contracts.enums import UseCase
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId
 from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.receipts import RECEIPT_SUBJECT, ReceiptTold
-from tidings.contracts.words import UseCase
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database

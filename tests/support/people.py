@@ -18,12 +18,12 @@ from tidings.kernel.db import Database, Tx
 from tidings.kernel.ids import EVENT, TenantId
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.notify.categories.registry import Categories
-from tidings.notify.channels.configure import AccountWish, ChannelConfigurer, ChannelWish
+from tidings.notify.channels.configure import AccountSpec, ChannelConfigurer, ChannelSpec
 from tidings.notify.channels.model import RateLimit, Sender
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.recipients.model import IdentityType
-from tidings.notify.recipients.upsert import RecipientUpserter, Upserted
-from tidings.notify.recipients.wish import AddressInput, IdentityInput, RecipientInput, wish_of
+from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, wish_of
+from tidings.notify.recipients.upsert import RecipientUpserter, UpsertResult
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.tenants.model import Tenant
 from tidings.router.channel_configs.configure import AdapterConfigs
@@ -105,13 +105,13 @@ class PeopleWorld:
         )
         async with self.db.tenant(tenant_id) as tx:
             result = (await self.upserter.upsert(tx, [wish_of(given)])).results[0]
-        assert isinstance(result, Upserted)
+        assert isinstance(result, UpsertResult)
         return result.recipient.id
 
     async def channel(self, tenant_id: TenantId, channel: str = "email", **wish: Any) -> None:
         """Set a channel up, over an account of the tenant's own."""
         vendor = wish.pop("vendor", "http" if channel != "email" else "smtp")
-        wanted = ChannelWish(
+        wanted = ChannelSpec(
             channel=channel,  # type: ignore[arg-type]
             vendor=vendor,
             fallback_vendor=None,
@@ -119,7 +119,7 @@ class PeopleWorld:
             branding=None,
             rate_limit=wish.pop("rate_limit", RateLimit()),
             status=wish.pop("status", "active"),
-            accounts={vendor: AccountWish(secret_ref="file://account")},
+            accounts={vendor: AccountSpec(secret_ref="file://account")},
         )
         async with self.db.tenant(tenant_id) as tx:
             await self.configurer.configure(tx, wanted, expect=lambda _: None, actor="test")

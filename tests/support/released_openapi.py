@@ -76,6 +76,9 @@ def _with_schema_names(document: Mapping[str, Any], renamed: Mapping[str, str]) 
         text = text.replace(f'"{_REF}{old}"', f'"{_REF}{new}"')
     changed = json.loads(text)
     schemas = changed["components"]["schemas"]
+    for old, new in renamed.items():
+        if "title" in schemas.get(old, {}):
+            schemas[old]["title"] = new
     changed["components"]["schemas"] = {renamed.get(name, name): one for name, one in schemas.items()}
     return changed
 

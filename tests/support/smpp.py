@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import ReadEvent, ReadInbound, Reading
+from tidings.contracts.callback_forms import ParsedCallback, ReadEvent, ReadInbound
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.egress import Guard, anywhere
@@ -37,12 +37,12 @@ class Ears:
     """Keeps what it hears, or refuses to."""
 
     def __init__(self) -> None:
-        self.readings: list[Reading] = []
+        self.readings: list[ParsedCallback] = []
         #: Called first; raises where it can't be kept.
-        self.refuse: Callable[[Reading], None] = lambda _: None
+        self.refuse: Callable[[ParsedCallback], None] = lambda _: None
         self._came = asyncio.Condition()
 
-    async def hear(self, reading: Reading) -> None:
+    async def hear(self, reading: ParsedCallback) -> None:
         """As the intake does."""
         self.refuse(reading)
         async with self._came:

@@ -13,7 +13,13 @@ import msgspec
 from tests.support.clock import ManualClock
 from tests.support.played_http import PlayedHttp, answer, played_http
 from tidings.contracts.adapters import Adapter
-from tidings.contracts.callback_forms import CallbackForm, RawCallback, Reading, Refusal, Verified
+from tidings.contracts.callback_forms import (
+    CallbackForm,
+    ParsedCallback,
+    RawCallback,
+    UnverifiedCallback,
+    VerifiedCallback,
+)
 from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.sandbox import Sandbox
@@ -54,7 +60,7 @@ class Spoken:
         """A person writes."""
         return await self.web.post(f"/inbound/{self.form.name}", json=wrote)
 
-    async def heard(self) -> tuple[list[Reading], list[Refusal]]:
+    async def heard(self) -> tuple[list[ParsedCallback], list[UnverifiedCallback]]:
         """What the hook heard since, as the account's form reads it."""
         keys = self.form.keys(self.settings)
         assert keys is not None
@@ -69,7 +75,7 @@ class Spoken:
                 received_at=self.clock.now(),
             )
             found = await self.form.verify(request, keys)
-            if isinstance(found, Verified):
+            if isinstance(found, VerifiedCallback):
                 readings.append(self.form.read(request, keys))
             else:
                 refusals.append(found)

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, Route, StepRecord
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
-from tidings.contracts.words import Status
 from tidings.notify.decide.trace import decode
 from tidings.notify.ids import TEMPLATE_VERSION, TemplateVersionId
 from tidings.notify.notifications.model import Notification
@@ -28,7 +28,7 @@ def after(seconds: float) -> datetime:
     return NOON + timedelta(seconds=seconds)
 
 
-def notification(status: Status = Status.QUEUED, **facts: Any) -> Notification:
+def notification(status: NotificationStatus = NotificationStatus.QUEUED, **facts: Any) -> Notification:
     """One that was accepted at noon."""
     moments = {"queued": NOON, **facts.pop("moments", {})}
     return replace(
@@ -144,7 +144,7 @@ def delivered() -> DeliveryTrace:
     """One that went well."""
     return delivery_trace(
         notification(
-            Status.DELIVERED,
+            NotificationStatus.DELIVERED,
             moments={"dispatched": after(1), "delivered": after(2)},
             trace=f"{PASSED};{STEP}",
             final_channel="email",

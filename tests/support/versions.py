@@ -7,17 +7,17 @@ from typing import Any
 from tests.support.rendering import Rendering
 from tidings.contracts.tenants import Channel
 from tidings.notify.ids import TEMPLATE, TEMPLATE_VERSION
-from tidings.notify.templates.assemble import Surroundings
+from tidings.notify.templates.assemble import AssemblyContext
 from tidings.notify.templates.model import (
     LinkPolicy,
     LocaleText,
     Source,
-    Version,
+    TemplateVersion,
     VersionSource,
     VersionStatus,
 )
 from tidings.notify.templates.semver import Semver
-from tidings.notify.templates.validate import Asked, Report, examine
+from tidings.notify.templates.validate import ValidationReport, ValidationRequest, examine
 
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -30,9 +30,9 @@ def draft_version(
     partials: Mapping[str, str] | None = None,
     strings: Mapping[str, Mapping[str, str]] | None = None,
     layout: str | None = None,
-) -> Version:
+) -> TemplateVersion:
     """A draft with these texts; any variable is declared unless a schema says otherwise."""
-    return Version(
+    return TemplateVersion(
         id=TEMPLATE_VERSION.new(_NOW),
         template_id=TEMPLATE.new(_NOW),
         tenant_id=None,
@@ -58,12 +58,12 @@ def draft_version(
 
 def validated(
     rendering: Rendering,
-    version: Version,
+    version: TemplateVersion,
     *,
     key: str = "welcome",
     channel: Channel = "email",
     layouts: Mapping[str, str] | None = None,
-) -> Report:
+) -> ValidationReport:
     """What the validator says about it."""
-    around = Surroundings(key=key, channel=channel, default_locale="en", layouts=layouts or {})
-    return examine(Asked(version=version, around=around, links=LinkPolicy()), rendering.tools)
+    around = AssemblyContext(key=key, channel=channel, default_locale="en", layouts=layouts or {})
+    return examine(ValidationRequest(version=version, around=around, links=LinkPolicy()), rendering.tools)

@@ -19,7 +19,7 @@ from tidings.kernel.metrics import Metrics
 from tidings.notify.accept.endpoint import BODY_LIMIT, BULK_PATH, ONE_PATH, AcceptEndpoint
 from tidings.notify.access.authenticate import AnyAuthenticator
 from tidings.notify.access.known_keys import KnownKeys
-from tidings.notify.access.witness import AuditingWitness
+from tidings.notify.access.platform_access_audit import AuditingWitness
 from tidings.notify.imports import routes as imports_routes
 from tidings.notify.templates.bundle.routes import BODY_LIMITS as TEMPLATE_ZIP_LIMITS
 from tidings.settings import AuthSettings

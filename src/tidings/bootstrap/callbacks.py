@@ -20,7 +20,7 @@ from tidings.settings import address_and_port, words
 if TYPE_CHECKING:
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.router import RouterStage
-    from tidings.contracts.callback_forms import Reading
+    from tidings.contracts.callback_forms import ParsedCallback
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.router.bounces.desk import BounceDesk
@@ -63,7 +63,7 @@ class CallbacksStage:
         )
         self.dead = DeadCallbacks(audit=kernel.router_audit, keyring=keyring, clock=clock)
 
-    async def hear(self, account: "StoredAccount", said: "Reading") -> None:
+    async def hear(self, account: "StoredAccount", said: "ParsedCallback") -> None:
         """Keep what a vendor says over the adapter's own connection."""
         await self._hearing.keep(said, vendor=account.vendor, account_id=account.id)
 

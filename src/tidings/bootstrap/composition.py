@@ -6,7 +6,7 @@ from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.prepare import StepGate
 from tidings.notify.dispatch.steps import StepMaker
 from tidings.notify.facts.load import FactsLoader
-from tidings.notify.tracking.watch import Tracker
+from tidings.notify.tracking.tracker import Tracker
 
 if TYPE_CHECKING:
     from tidings.bootstrap.kernel import KernelStage

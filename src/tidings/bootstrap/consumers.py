@@ -9,7 +9,7 @@ from tidings.notify.dispatch import outcome, reconsider
 from tidings.notify.dispatch.unsettled import OutcomeSweeper
 from tidings.notify.preference_center import confirmations
 from tidings.notify.receipts import consumer as receipts
-from tidings.notify.receipts.effects import AddressEffects
+from tidings.notify.receipts.address_effects import AddressEffects
 from tidings.router.executions.ended import StoredEnds
 from tidings.router.profiles import engagement
 

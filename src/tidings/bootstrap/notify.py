@@ -11,7 +11,7 @@ from tidings.notify.preference_center.links import UnsubscribeLinks
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.templates.authoring import Authoring
-from tidings.notify.templates.resolve import Templates
+from tidings.notify.templates.resolve import TemplateResolver
 from tidings.notify.tracking.record import VisitRecorder
 from tidings.router.callbacks.forget import CallbackForgetter
 from tidings.router.conversations.forget import ConversationForgetter
@@ -42,7 +42,7 @@ class NotifyStage:
         # Their child processes start when they are first needed: a process that renders nothing never pays for them.
         self.renderer = V8Renderer(own_hosts=kernel.own_hosts)
         kernel.closing.push_async_callback(self.renderer.close)
-        self.templates = Templates(db, clock=clock)
+        self.templates = TemplateResolver(db, clock=clock)
         self.authoring = Authoring(own_hosts=kernel.own_hosts)
         kernel.closing.push_async_callback(self.authoring.close)
         self.attachments = Attachments(lambda: kernel.blobs)

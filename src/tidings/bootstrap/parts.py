@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tidings.contracts.channel_configs import ChannelConfigs, SharedAccounts, VendorDesk
+from tidings.contracts.channel_configs import ChannelConfigs, SharedAccounts, VendorProbe
 from tidings.contracts.channels import ChannelsSetUp
 from tidings.contracts.delivery import ExecutionHistory
 from tidings.contracts.prices import PriceList
@@ -14,8 +14,8 @@ from tidings.kernel.dns import Resolver
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.parts import Parts
-from tidings.notify.channels.set_up import StoredChannelsSetUp
-from tidings.notify.recipients.known import StoredRecipients
+from tidings.notify.channels.configured_channels import StoredChannelsSetUp
+from tidings.notify.recipients.stored_recipients import StoredRecipients
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.executions import receipts
 from tidings.router.prices.list import AccountPrices
@@ -32,7 +32,7 @@ def _shared(system: "System") -> Parts:
         .add(Clock, system.clock)
         .add(Limits, system.kernel.hot_state.limits)
         .add(Resolver, system.kernel.resolver)
-        .add(VendorDesk, system.vendors.desk)
+        .add(VendorProbe, system.vendors.desk)
         .add(
             OwnAddress,
             OwnAddress(public_url=system.kernel.public_url, hosts=tuple(system.kernel.own_hosts)),

@@ -18,7 +18,7 @@ from tidings.notify.branding import routes as branding_routes
 from tidings.notify.categories import deps as categories_deps
 from tidings.notify.categories import routes as categories_routes
 from tidings.notify.channels import routes as channels_routes
-from tidings.notify.channels.set_up import StoredChannelsSetUp
+from tidings.notify.channels.configured_channels import StoredChannelsSetUp
 from tidings.notify.erasure import deps as erasure_deps
 from tidings.notify.erasure import routes as erasure_routes
 from tidings.notify.imports import deps as imports_deps
@@ -37,14 +37,14 @@ from tidings.notify.preference_center import deps as preference_center_deps
 from tidings.notify.preference_center import routes as preference_center_routes
 from tidings.notify.recipients import deps as recipients_deps
 from tidings.notify.recipients import routes as recipients_routes
-from tidings.notify.recipients.choose import PreferenceChanger
+from tidings.notify.recipients.change_preferences import PreferenceChanger
 from tidings.notify.recipients.lookup import AddressFinder
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.refusals.refuse import Refuser
 from tidings.notify.subject_access import deps as subject_access_deps
 from tidings.notify.subject_access import routes as subject_access_routes
 from tidings.notify.subject_access.export import SubjectExporter
-from tidings.notify.subject_access.sent import SentReader
+from tidings.notify.subject_access.sent_messages import SentReader
 from tidings.notify.suppressions import deps as suppressions_deps
 from tidings.notify.suppressions import routes as suppressions_routes
 from tidings.notify.templates import deps as templates_deps

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 def fetch(tidings: "Tidings", names: "Sequence[Name]", *, active: bool, platform: bool) -> dict[str, bytes]:
     """The server's files of these templates, or of all."""
     from tidings.cli.printing import shown
-    from tidings.notify.templates.bundle.archive import Limits, unpack
+    from tidings.notify.templates.bundle.archive import ArchiveLimits, unpack
     from tidings_client import templates as calls
 
     # What a server gives may be more than it takes at once; its names are looked at as strictly, but for those that
     # matter only where they are written.
-    limits = Limits(files=50_000, bytes_in_all=512 * 1024 * 1024, devices=True)
+    limits = ArchiveLimits(files=50_000, bytes_in_all=512 * 1024 * 1024, devices=True)
     found: dict[str, bytes] = {}
     all_of_them: list[tuple[str | None, str | None]] = [(None, None)]
     for wanted in [(name.key, name.channel) for name in names] or all_of_them:

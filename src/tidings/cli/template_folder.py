@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidings.cli.failures import CommandError
 
 if TYPE_CHECKING:
-    from tidings.notify.templates.bundle.archive import Limits
+    from tidings.notify.templates.bundle.archive import ArchiveLimits
 
 #: In which folders the parts of a bundle lie.
 _FOLDERS = ("templates", "layouts", "assets")
@@ -70,13 +70,13 @@ def refuse_unknown(names: Sequence[Name], folder: Path, *sides: Mapping[str, byt
 
 def read_folder(folder: Path) -> dict[str, bytes]:
     """Every file of the bundle by its path in it; what begins with a dot is not part of it."""
-    from tidings.notify.templates.bundle.archive import Limits
+    from tidings.notify.templates.bundle.archive import ArchiveLimits
 
     if not folder.is_dir():
         raise CommandError(
             f"there is no folder {folder}; name it with --folder, or make it with `tidings template pull`"
         )
-    limits, found = Limits(), {}
+    limits, found = ArchiveLimits(), {}
     for part in _FOLDERS:
         for file in _walk(folder / part):
             path = file.relative_to(folder).as_posix()
@@ -128,7 +128,7 @@ def _walk(folder: Path) -> Iterable[Path]:
                 yield file
 
 
-def _read(file: Path, limits: "Limits") -> bytes:
+def _read(file: Path, limits: "ArchiveLimits") -> bytes:
     try:
         if file.stat().st_size > limits.bytes_each:
             raise CommandError(f"{file} has more than {limits.bytes_each} bytes; make it smaller")

@@ -53,7 +53,7 @@ class RawCallback:
         return values[0] if len(values) == 1 else None
 
 
-class Cost(Struct, frozen=True, kw_only=True):
+class VendorCost(Struct, frozen=True, kw_only=True):
     """What a vendor takes."""
 
     micros: int
@@ -66,7 +66,7 @@ class Details(Struct, frozen=True, kw_only=True, omit_defaults=True):
     code: str | None = None
     #: Without anything that looks like an address.
     reason: str | None = None
-    cost: Cost | None = None
+    cost: VendorCost | None = None
     #: What it means for the address; a line of the status map for the code comes before it.
     effect: Effect | None = None
     #: Of an event whose word means nothing yet: that word, so that it can be given a meaning.
@@ -120,7 +120,7 @@ class HookReply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ParsedCallback:
     """All that a request says."""
 
     events: Sequence[ReadEvent] = ()
@@ -132,12 +132,12 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class VerifiedCallback:
     """The request is the vendor's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class UnverifiedCallback:
     """It is not, or nobody can tell."""
 
     #: One of few words, for rows and metrics.
@@ -167,7 +167,7 @@ class CallbackForm(Protocol):
         """What is needed of the account's settings; None where they name nothing that callbacks could be checked with."""
         ...
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether the account's vendor sent this very request just now; a `WrongContentTypeError` for a kind of
         body that is not read here.
 
@@ -175,7 +175,7 @@ class CallbackForm(Protocol):
         """
         ...
 
-    def read(self, request: RawCallback, keys: Keys) -> Reading:
+    def read(self, request: RawCallback, keys: Keys) -> ParsedCallback:
         """What it says; a `MalformedBodyError` or an `InvalidError` where the body is none of this form.
 
         A request that says nothing for us, such as a greeting, is an empty reading.
@@ -187,6 +187,6 @@ class CallbackForm(Protocol):
 class Challenges(Protocol):
     """A form whose vendor asks first whether somebody is there."""
 
-    async def challenge(self, request: RawCallback, keys: Keys) -> HookReply | Refusal | None:
+    async def challenge(self, request: RawCallback, keys: Keys) -> HookReply | UnverifiedCallback | None:
         """The answer to a GET, or to a verified POST that asks; None where this one asks nothing."""
         ...

@@ -82,7 +82,7 @@ class SharedAccounts(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CredentialCheck:
     """What a vendor says to credentials that were not used yet."""
 
     #: `not_asked`: they are well formed, and this vendor has no question that sends nothing.
@@ -93,7 +93,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class TestSend:
     """What became of one message that was sent to see what happens."""
 
     #: Who was really called.
@@ -101,7 +101,7 @@ class Tried:
     outcome: Outcome
 
 
-class VendorDesk(Protocol):
+class VendorProbe(Protocol):
     """Asks vendors something outside the ordinary way of messages."""
 
     async def wrong_with(
@@ -114,12 +114,12 @@ class VendorDesk(Protocol):
         """
         ...
 
-    async def check(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Checked:
+    async def check(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> CredentialCheck:
         """Whether the vendor takes what the reference leads to, as an account of the tenant's own."""
         ...
 
     async def try_out(
         self, tenant_id: TenantId, vendor: str, message: OutboundMessage, *, is_test: bool
-    ) -> Tried:
+    ) -> TestSend:
         """Send one message through the account that the tenant sends through."""
         ...

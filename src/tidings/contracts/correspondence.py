@@ -13,7 +13,7 @@ from tidings.kernel.ids import TenantId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wrote:
+class Correspondent:
     """Somebody who wrote."""
 
     channel: Channel
@@ -23,7 +23,7 @@ class Wrote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class KeywordOptOut:
     """Somebody wants no more messages at an address, or wants them again."""
 
     channel: Channel
@@ -40,11 +40,11 @@ class Wish:
 class Correspondents(Protocol):
     """What notify offers for what people write; all of it joins the caller's transaction."""
 
-    async def find(self, tx: TenantTx, wrote: Sequence[Wrote]) -> list[RecipientId | None]:
+    async def find(self, tx: TenantTx, wrote: Sequence[Correspondent]) -> list[RecipientId | None]:
         """Who has that address, in the same order; where several have it, the one that was written to last."""
         ...
 
-    async def ensure(self, tx: TenantTx, wrote: Sequence[Wrote]) -> list[RecipientId]:
+    async def ensure(self, tx: TenantTx, wrote: Sequence[Correspondent]) -> list[RecipientId]:
         """The same; whoever is not known is made, as an anonymous recipient with that address."""
         ...
 
@@ -54,11 +54,11 @@ class Correspondents(Protocol):
         """Which of their addresses has this hash, under the tenant's pepper; None where it is not theirs any more."""
         ...
 
-    async def stop(self, tx: TenantTx, wishes: Sequence[Wish]) -> None:
+    async def stop(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> None:
         """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
         ...
 
-    async def start(self, tx: TenantTx, wishes: Sequence[Wish]) -> list[bool]:
+    async def start(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> list[bool]:
         """Release what was suppressed as `opt_out`; whether there was anything. Nothing else is released by it."""
         ...
 
@@ -73,7 +73,7 @@ class ReplyKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reply:
+class ConversationReply:
     """An answer within a conversation."""
 
     conversation_id: str
@@ -92,7 +92,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replied:
+class ReplyResult:
     """What became of it: a notification like any other, through all gates."""
 
     notification_id: NotificationId
@@ -104,11 +104,11 @@ class Replied:
 class Replier(Protocol):
     """What notify offers to those who answer."""
 
-    async def reply(self, tenant_id: TenantId, reply: Reply) -> Replied:
+    async def reply(self, tenant_id: TenantId, reply: ConversationReply) -> ReplyResult:
         """Order it; it is accepted when this returns. A refusal says what is wrong with it."""
         ...
 
-    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> Replied | None:
+    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> ReplyResult | None:
         """What became of the same order when it was given before; None where it was not, or too long ago.
 
         Nothing is ordered. A refusal where the key was given with another text.

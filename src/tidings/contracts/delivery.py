@@ -11,11 +11,11 @@ from typing import Literal, Protocol, TypeAlias
 from msgspec import Struct
 
 from tidings.contracts.callback_forms import Effect
+from tidings.contracts.enums import Priority, UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import OutboundMessage, SentRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import Priority, UseCase
 from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 

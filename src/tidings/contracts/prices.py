@@ -45,7 +45,7 @@ class PriceModel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class MessageCost:
     """What one message costs."""
 
     micros: int
@@ -55,6 +55,6 @@ class Cost:
 class PriceList(Protocol):
     """What the router knows of prices."""
 
-    async def of_text(self, tenant_id: TenantId, vendor: str, channel: str, text: str) -> Cost | None:
+    async def of_text(self, tenant_id: TenantId, vendor: str, channel: str, text: str) -> MessageCost | None:
         """What this text costs with the tenant's account, to nobody in particular; None where no price is known."""
         ...

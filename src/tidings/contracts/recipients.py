@@ -14,7 +14,7 @@ class PreferencesUpdated(Struct, frozen=True, kw_only=True):
     version: int
 
 
-class OptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class PreferenceOptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A recipient said no to something; it counts from the version of the preferences that is named."""
 
     recipient_id: str
@@ -40,6 +40,6 @@ class ConsentRequested(Struct, frozen=True, kw_only=True):
 
 RECIPIENT_EVENTS: dict[str, type[Struct]] = {
     "preferences.updated.v1": PreferencesUpdated,
-    "optout.recorded.v1": OptOutRecorded,
+    "optout.recorded.v1": PreferenceOptOutRecorded,
     "consent.requested.v1": ConsentRequested,
 }

@@ -8,10 +8,10 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from tidings.contracts.delivery import PreparedStep, Route
+from tidings.contracts.enums import Category, Priority, UseCase
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale
-from tidings.contracts.words import Category, Priority, UseCase
 from tidings.kernel.db import CallerRole
 from tidings.kernel.ids import TenantId
 

@@ -23,7 +23,7 @@ class SuppressionReleased(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class OptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AddressOptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody wrote that they want no more messages; their address is suppressed."""
 
     suppression_id: str
@@ -42,5 +42,5 @@ class OptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
 SUPPRESSION_EVENTS: dict[str, type[Struct]] = {
     "suppression.added.v1": SuppressionAdded,
     "suppression.released.v1": SuppressionReleased,
-    "optout.recorded.v1": OptOutRecorded,
+    "optout.recorded.v1": AddressOptOutRecorded,
 }

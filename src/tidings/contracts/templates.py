@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class TemplateFinding(Struct, frozen=True, kw_only=True):
     """One thing that the validator found, for whoever wrote it."""
 
     #: An error stands in the way of publishing; a warning does not.

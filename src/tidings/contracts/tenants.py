@@ -87,7 +87,7 @@ GrantedSenderId = Annotated[
         description="must be a number, or up to 11 letters and digits, or * for all",
     ),
 ]
-#: `contracts.words.Category`, which needs the channels from here.
+#: `contracts.enums.Category`, which needs the channels from here.
 PreferenceCategory = Annotated[
     str,
     Meta(

@@ -15,7 +15,7 @@ from tidings.kernel.refusals import UnauthenticatedError
 from tidings.notify.access.authenticate import KeyAuthenticator
 from tidings.notify.access.create import create_key
 from tidings.notify.access.ledger import KeyLedger
-from tidings.notify.access.model import KeyWish, credential
+from tidings.notify.access.model import KeySpec, credential
 from tidings.notify.tenants import store
 from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.model import Tenant
@@ -90,7 +90,7 @@ class DemoMaker:
         return made.credential or ""
 
     async def _tenants_key(self, tenant_id: TenantId) -> str:
-        wish = KeyWish(name="demo", role="tenant.admin", scopes=None)
+        wish = KeySpec(name="demo", role="tenant.admin", scopes=None)
         async with self._db.tenant(tenant_id) as tx:
             key, secret = await create_key(
                 tx, wish, grantor=None, actor=_ACTOR, ledger=self._ledger, clock=self._clock

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import RawCallback, Reading
+from tidings.contracts.callback_forms import ParsedCallback, RawCallback
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
 
 #: What is played → what has to come of it, for all.
@@ -43,7 +43,7 @@ class Example:
     settings: Mapping[str, Any]
     request: RawCallback
     #: What it says.
-    reading: Reading
+    reading: ParsedCallback
     #: Where one byte can be changed so that the signature must not fit any more: `body`, `url`, or the header of the proof.
     covered: Sequence[str] = ("body",)
     #: How old it may be; None where the vendor's proof has no time in it.

@@ -14,7 +14,14 @@ import pytest
 from tests.conformance.adapters.player import Example, Player
 from tests.conformance.adapters.questions import question
 from tests.support.vendors import KnownSecrets
-from tidings.contracts.callback_forms import CallbackForm, Keys, RawCallback, Reading, Refusal, Verified
+from tidings.contracts.callback_forms import (
+    CallbackForm,
+    Keys,
+    ParsedCallback,
+    RawCallback,
+    UnverifiedCallback,
+    VerifiedCallback,
+)
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.refusals import InvalidError
 from tidings.router.adapters.registry import ADAPTERS, read_account
@@ -25,7 +32,7 @@ async def test_signed_examples_verify(player: Player) -> None:
     """As the vendor documents them, or as they were recorded."""
     assert bool(player.examples) == (ADAPTERS[player.name].callbacks is not None)
     async for example, form, keys in _examples(player):
-        assert isinstance(await form.verify(example.request, keys), Verified), example.source
+        assert isinstance(await form.verify(example.request, keys), VerifiedCallback), example.source
 
 
 @question("One byte changed, and it is refused")
@@ -35,7 +42,7 @@ async def test_one_byte_changed_is_refused(player: Player) -> None:
         for place in example.covered:
             found = await _verified(form, changed(example.request, place), keys)
 
-            assert isinstance(found, Refusal), (example.source, place)
+            assert isinstance(found, UnverifiedCallback), (example.source, place)
             assert found.remedy
 
 
@@ -46,13 +53,13 @@ async def test_unsigned_and_stale_is_refused(player: Player) -> None:
         kept = {"content-type": example.request.headers.get("content-type", ["application/json"])}
         bare = replace(example.request, headers=kept, url=example.request.url.partition("?")[0])
         if set(example.covered) != {"body"}:
-            assert isinstance(await _verified(form, bare, keys), Refusal), example.source
+            assert isinstance(await _verified(form, bare, keys), UnverifiedCallback), example.source
         if example.window is not None:
             for off in (example.window + timedelta(seconds=2), -example.window - timedelta(seconds=2)):
                 late = replace(example.request, received_at=example.request.received_at + off)
                 found = await _verified(form, late, keys)
 
-                assert isinstance(found, Refusal), (example.source, off)
+                assert isinstance(found, UnverifiedCallback), (example.source, off)
                 assert found.code == "stale", (example.source, off)
 
 
@@ -133,11 +140,13 @@ async def _examples(player: Player) -> AsyncIterator[tuple[Example, CallbackForm
         yield example, form, keys
 
 
-async def _verified(form: CallbackForm, request: RawCallback, keys: Keys) -> Verified | Refusal:
+async def _verified(
+    form: CallbackForm, request: RawCallback, keys: Keys
+) -> VerifiedCallback | UnverifiedCallback:
     try:
         return await form.verify(request, keys)
     except TidingsError as error:
-        return Refusal(code="malformed", remedy=str(error))
+        return UnverifiedCallback(code="malformed", remedy=str(error))
 
 
 def changed(request: RawCallback, place: str) -> RawCallback:
@@ -156,6 +165,6 @@ def changed(request: RawCallback, place: str) -> RawCallback:
     return replace(request, headers=headers)
 
 
-def _plain(reading: Reading) -> tuple[Any, Any, Any]:
+def _plain(reading: ParsedCallback) -> tuple[Any, Any, Any]:
     told = msgspec.to_builtins(list(reading.events)), msgspec.to_builtins(list(reading.inbound))
     return *told, reading.reply

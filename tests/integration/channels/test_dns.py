@@ -14,10 +14,10 @@ from tests.support.channel_world import ChannelWorld, put_channel
 from tests.support.name_server import NameServer, Zone, name_server
 from tidings.kernel.db import Database
 from tidings.kernel.dns import DnsError, DnsResolver
+from tidings.notify.channels.channel_test import DNS_LIMIT
 from tidings.notify.channels.dns_check.check import check_domain
 from tidings.notify.channels.dns_check.dmarc import check_dmarc
-from tidings.notify.channels.dns_check.model import Finding, worst
-from tidings.notify.channels.try_out import DNS_LIMIT
+from tidings.notify.channels.dns_check.model import DnsFinding, worst
 
 DOMAIN = "mail.acme.test"
 SELECTOR = f"s1._domainkey.{DOMAIN}"
@@ -59,7 +59,7 @@ async def good() -> AsyncIterator[NameServer]:
         yield server
 
 
-async def ask(server: NameServer, selector: str | None = "s1") -> dict[str, Finding]:
+async def ask(server: NameServer, selector: str | None = "s1") -> dict[str, DnsFinding]:
     found = await check_domain(DnsResolver([("127.0.0.1", server.port)]), DOMAIN, dkim_selector=selector)
     return {finding.check: finding for finding in found}
 

@@ -16,7 +16,7 @@ from tidings.contracts.messages import Accepted, Outcome, TryLater
 from tidings.kernel.db import Database
 from tidings.kernel.durable.sweepers import SweepJob
 from tidings.kernel.ids import TenantId
-from tidings.notify.channels.try_out import ROTATE_LIMIT
+from tidings.notify.channels.channel_test import ROTATE_LIMIT
 
 ROTATE = "/api/v1/channels/email/credentials/rotate"
 

@@ -10,7 +10,7 @@ from tests.support.login_vendor import login_vendor
 from tests.support.people import rows
 from tests.support.played_http import answer, played_http
 from tidings.contracts.tenants import NotificationPolicy, TenantUpdated
-from tidings.notify.channels.try_out import LIMIT
+from tidings.notify.channels.channel_test import LIMIT
 
 TEST = "/api/v1/channels/email/test"
 TO = {"to": "laila.unmistakable@example.test"}

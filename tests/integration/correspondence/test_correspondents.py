@@ -7,22 +7,22 @@ from tests.integration.correspondence.conftest import correspondents
 from tests.integration.notifications.world import SentWorld
 from tests.support.people import rows, told
 from tidings.contracts.addresses import NormalisedAddress
-from tidings.contracts.correspondence import Wish, Wrote
+from tidings.contracts.correspondence import Correspondent, KeywordOptOut
 from tidings.contracts.ids import NOTIFICATION, RecipientId
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId, time_of
-from tidings.notify.suppressions.model import Reason, SuppressionWish
+from tidings.notify.suppressions.model import SuppressionReason, SuppressionSpec
 
 NUMBER = NormalisedAddress("+2348012345678")
 CONVERSATION = "conv_01M7FH87G06QQE67ATFGNQ1BJ2"
 IN_FORCE = "SELECT reason, notes, expires_at FROM notification.suppressions WHERE released_at IS NULL"
 
 
-def wrote(number: str = NUMBER, **facts: Any) -> Wrote:
-    return Wrote(channel="whatsapp", address=NormalisedAddress(number), **facts)
+def wrote(number: str = NUMBER, **facts: Any) -> Correspondent:
+    return Correspondent(channel="whatsapp", address=NormalisedAddress(number), **facts)
 
 
-def wish(recipient_id: RecipientId | None = None, **facts: Any) -> Wish:
+def wish(recipient_id: RecipientId | None = None, **facts: Any) -> KeywordOptOut:
     said: dict[str, Any] = {
         "channel": "whatsapp",
         "address": NUMBER,
@@ -32,7 +32,7 @@ def wish(recipient_id: RecipientId | None = None, **facts: Any) -> Wish:
         "conversation_id": CONVERSATION,
         "at": SystemClock().now(),
     }
-    return Wish(**said | facts)
+    return KeywordOptOut(**said | facts)
 
 
 async def _written_to(world: SentWorld, tenant_id: TenantId, person: RecipientId, days_ago: float) -> None:
@@ -62,7 +62,7 @@ async def test_whoever_was_written_to_last_is_found(world: SentWorld) -> None:
 
     async with world.db.tenant(tenant.id) as tx:
         found = await there.find(tx, [wrote("+4915112345678"), wrote()])
-        by_sms = await there.find(tx, [Wrote(channel="sms", address=NUMBER)])
+        by_sms = await there.find(tx, [Correspondent(channel="sms", address=NUMBER)])
 
     assert found == [None, lately]
     assert by_sms == [other]
@@ -143,7 +143,7 @@ async def test_start_releases_nothing_that_came_after_it(world: SentWorld) -> No
     early = [wish(at=now - timedelta(hours=2)), wish(channel="sms", at=now - timedelta(hours=2))]
     async with world.db.tenant(tenant.id) as tx:
         await there.stop(tx, [wish(at=now - timedelta(hours=1))])
-        elsewhere = SuppressionWish(channel="sms", address=NUMBER, reason=Reason.OPT_OUT)
+        elsewhere = SuppressionSpec(channel="sms", address=NUMBER, reason=SuppressionReason.OPT_OUT)
         await world.system.notify.suppressor.add(tx, [elsewhere], actor="test")
 
         held_up = await there.start(tx, early)
@@ -157,9 +157,9 @@ async def test_an_opt_out_takes_the_place_of_what_a_vendor_found_out_and_of_noth
 ) -> None:
     there = correspondents(world)
     left = {}
-    for reason in (Reason.SOFT_BOUNCE, Reason.COMPLIANCE):
+    for reason in (SuppressionReason.SOFT_BOUNCE, SuppressionReason.COMPLIANCE):
         tenant = await world.tenant()
-        before = SuppressionWish(
+        before = SuppressionSpec(
             channel="whatsapp",
             address=NUMBER,
             reason=reason,
@@ -174,7 +174,7 @@ async def test_an_opt_out_takes_the_place_of_what_a_vendor_found_out_and_of_noth
         left[reason] = (held["reason"], held["expires_at"], released)
 
     assert left == {
-        Reason.SOFT_BOUNCE: ("opt_out", None, [True]),
+        SuppressionReason.SOFT_BOUNCE: ("opt_out", None, [True]),
         # Nobody lifts that by writing a word; and it does not run out any more.
-        Reason.COMPLIANCE: ("compliance", None, [False]),
+        SuppressionReason.COMPLIANCE: ("compliance", None, [False]),
     }

@@ -10,7 +10,7 @@ from tests.integration.notifications.world import SentWorld, publish
 from tests.support.people import rows
 from tests.support.pipeline import announce
 from tidings.cli.story import tell
-from tidings.contracts.correspondence import Replied, Reply, ReplyKey
+from tidings.contracts.correspondence import ConversationReply, ReplyKey, ReplyResult
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import InvalidError, KeyReusedError
@@ -42,8 +42,8 @@ def _reply(
     key: str = "k-1",
     text: str = "We have found it.",
     address: RecipientAddressId = ADDRESS,
-) -> Reply:
-    return Reply(
+) -> ConversationReply:
+    return ConversationReply(
         conversation_id=CONVERSATION,
         recipient_id=person,
         channel="sms",
@@ -94,8 +94,10 @@ async def test_a_reply_is_a_notification_and_is_ordered_once(world: SentWorld) -
     with pytest.raises(InvalidError, match="text must have"):
         await replier.reply(tenant.id, _reply(person, "k-3", " "))
 
-    assert first == Replied(notification_id=first.notification_id, created=True, status="queued")
-    assert again == known == Replied(notification_id=first.notification_id, created=False, status="queued")
+    assert first == ReplyResult(notification_id=first.notification_id, created=True, status="queued")
+    assert (
+        again == known == ReplyResult(notification_id=first.notification_id, created=False, status="queued")
+    )
     assert never is None
     assert other.notification_id != first.notification_id
     assert await rows(world.db, tenant.id, ROW, first.notification_id) == [

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId
-from tidings.contracts.words import Status
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.durable.presence import WORKER
@@ -201,7 +201,7 @@ def _moving(
     async def move() -> None:
         async with db.tenant(tenant_id, by_index=True) as tx:
             pending = list((await store.load_pending(tx, ids)).values())
-            moves = [Move(pending=p, status=Status.DISPATCHED, trace="t+;e+") for p in pending]
+            moves = [Move(pending=p, status=NotificationStatus.DISPATCHED, trace="t+;e+") for p in pending]
             events = [moved_event(tenant_id, p, "dispatched", clock=_CLOCK) for p in pending]
             moved.update(await store.move(tx, moves, events, worker=_WORKER, now=_NOW, stripe=0))
 

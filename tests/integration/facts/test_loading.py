@@ -1,20 +1,19 @@
 """Facts for whole sets: a bounded number of statements, and all that deciding needs."""
 
 from tests.support.people import PeopleWorld, counted, unused
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
-from tidings.contracts.words import Status
 from tidings.kernel.ids import TenantId
 from tidings.notify.decide.decide import decide, decide_step
-from tidings.notify.decide.model import Pass, Request, StepRequest, Stop
-from tidings.notify.decide.reasons import Reason
-from tidings.notify.recipients.choose import PreferenceChanger
+from tidings.notify.decide.model import DecisionRequest, Pass, StepRequest, Stop
+from tidings.notify.decide.reasons import GateReason
+from tidings.notify.recipients.change_preferences import PreferenceChanger
 from tidings.notify.recipients.model import IdentityType
 from tidings.notify.recipients.preferences_model import Choices, GuardianRouting
-from tidings.notify.recipients.upsert import Upserted
-from tidings.notify.recipients.wish import AddressInput, IdentityInput, RecipientInput, wish_of
-from tidings.notify.suppressions.model import Reason as SuppressionReason
-from tidings.notify.suppressions.model import SuppressionWish
+from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, wish_of
+from tidings.notify.recipients.upsert import UpsertResult
+from tidings.notify.suppressions.model import SuppressionReason, SuppressionSpec
 
 
 async def many(world: PeopleWorld, tenant_id: TenantId, count: int) -> list[RecipientId]:
@@ -30,7 +29,7 @@ async def many(world: PeopleWorld, tenant_id: TenantId, count: int) -> list[Reci
     ]
     async with world.db.tenant(tenant_id) as tx:
         results = (await world.upserter.upsert(tx, wishes)).results
-    return [result.recipient.id for result in results if isinstance(result, Upserted)]
+    return [result.recipient.id for result in results if isinstance(result, UpsertResult)]
 
 
 async def choose(
@@ -80,7 +79,7 @@ async def test_what_is_loaded_decides(world: PeopleWorld) -> None:
     stranger = RECIPIENT.new(world.system.clock.now())
     shared = await world.loader.shared()
     now = world.system.clock.now().replace(hour=12)
-    request = Request(
+    request = DecisionRequest(
         recipient_id=laila,
         category="transactional",
         channel="email",
@@ -93,7 +92,7 @@ async def test_what_is_loaded_decides(world: PeopleWorld) -> None:
         channel="email",
         priority="normal",
         expires_at=request.expires_at,
-        status=Status.QUEUED,
+        status=NotificationStatus.QUEUED,
     )
 
     async with world.db.tenant(tenant.id) as tx:
@@ -102,7 +101,7 @@ async def test_what_is_loaded_decides(world: PeopleWorld) -> None:
     async with world.db.tenant(tenant.id) as tx:
         spelt = facts.people[laila].addresses["email"][0].value
         assert spelt is not None
-        wish = SuppressionWish(channel="email", address=spelt, reason=SuppressionReason.OPT_OUT)
+        wish = SuppressionSpec(channel="email", address=spelt, reason=SuppressionReason.OPT_OUT)
         await world.suppressor.add(tx, [wish], actor="test")
         later = await world.loader.load(tx, shared, [laila], channels=["email"])
     refused = decide_step(later, step, now)
@@ -116,8 +115,8 @@ async def test_what_is_loaded_decides(world: PeopleWorld) -> None:
     assert stranger not in facts.people
     assert isinstance(refused.verdict, Stop)
     assert (refused.verdict.status, refused.verdict.reason) == (
-        Status.SUPPRESSED,
-        Reason.SUPPRESSED_BY_TENANT,
+        NotificationStatus.SUPPRESSED,
+        GateReason.SUPPRESSED_BY_TENANT,
     )
     assert refused.verdict.by is not None
     assert address not in repr(facts)

@@ -7,9 +7,9 @@ import pytest
 
 from tests.support.people import PeopleWorld
 from tidings.notify.imports import engine
-from tidings.notify.imports.engine import Order
-from tidings.notify.imports.model import Kind
-from tidings.notify.imports.suppression_target import SuppressionTarget, Wanted
+from tidings.notify.imports.engine import ImportRequest
+from tidings.notify.imports.model import ImportKind
+from tidings.notify.imports.suppression_target import SuppressionImportOptions, SuppressionTarget
 
 
 async def lines(count: int) -> AsyncIterator[bytes]:
@@ -27,9 +27,9 @@ async def test_memory_does_not_grow_with_the_file(
     system = world.system
 
     async def peak(count: int) -> int:
-        order = Order(
+        order = ImportRequest(
             tenant_id=tenant.id,
-            kind=Kind.SUPPRESSIONS,
+            kind=ImportKind.SUPPRESSIONS,
             options="{}",
             dry_run=dry_run,
             emit_events=True,
@@ -37,7 +37,7 @@ async def test_memory_does_not_grow_with_the_file(
             actor="test",
             role="tenant.admin",
         )
-        target = SuppressionTarget(system.notify.suppressor, system.clock, Wanted())
+        target = SuppressionTarget(system.notify.suppressor, system.clock, SuppressionImportOptions())
         tracemalloc.start()
         done = await system.notify.importer.run(order, target, lines(count))
         found = tracemalloc.get_traced_memory()[1]

@@ -8,8 +8,8 @@ import pytest
 
 from tests.integration.notifications.world import Sender, SentWorld, order, publish
 from tests.support.people import counted
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
-from tidings.contracts.words import Status
 from tidings.kernel.http.paging import After
 from tidings.kernel.ids import TenantId, time_of
 from tidings.notify.notifications.listing import find_recent
@@ -149,7 +149,7 @@ async def test_a_rare_thing_is_looked_for_in_bounded_steps(world: SentWorld) -> 
             async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as statements:
                 page = await find_recent(
                     tx,
-                    Filter(status=Status.FAILED),
+                    Filter(status=NotificationStatus.FAILED),
                     since=None,
                     until=None,
                     after=_after(place),

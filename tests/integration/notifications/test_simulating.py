@@ -13,7 +13,7 @@ from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.tenants import NotificationPolicy, QuietHours, SendingLimits
 from tidings.kernel.clock import SystemClock
 from tidings.notify.channels.model import RateLimit
-from tidings.notify.suppressions.model import Reason, SuppressionWish
+from tidings.notify.suppressions.model import SuppressionReason, SuppressionSpec
 
 ALL_DAYS: Any = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 NIGHT = QuietHours(days=ALL_DAYS, start="00:00", end="23:59", timezone="UTC")
@@ -132,8 +132,8 @@ async def test_a_suppressed_address_is_seen_though_nobody_has_it_yet(world: Sent
     address = f"held-{unused()}@example.test"
     async with world.sender() as sender:
         async with world.db.tenant(sender.tenant_id) as tx:
-            wish = SuppressionWish(
-                channel="email", address=normalise("email", address), reason=Reason.COMPLAINT
+            wish = SuppressionSpec(
+                channel="email", address=normalise("email", address), reason=SuppressionReason.COMPLAINT
             )
             await world.suppressor.add(tx, [wish], actor="test")
         found = (

@@ -15,8 +15,8 @@ from tidings.contracts.tenants import NotificationPolicy, QuietHours, SendingLim
 from tidings.kernel.ids import time_of
 from tidings.notify.notifications.explain import Explainer
 from tidings.notify.refusals import store as refusal_store
-from tidings.notify.refusals.model import Place
-from tidings.notify.suppressions.model import Reason as SuppressionReason
+from tidings.notify.refusals.model import ChannelAddress
+from tidings.notify.suppressions.model import SuppressionReason
 from tidings.notify.suppressions.suppress import Suppressor
 
 EVERY_DAY: Any = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -245,7 +245,11 @@ def unsubscribe_address(category: str) -> Act:
         async with case.world.db.tenant(case.sender.tenant_id) as tx:
             hashed = (await pepper_of.pepper(tx)).hash(normalise("email", case.to))
             await refusal_store.add_refusals(
-                tx, [(Place("email", hashed), category)], source="one_click", evidence=None, now=clock.now()
+                tx,
+                [(ChannelAddress("email", hashed), category)],
+                source="one_click",
+                evidence=None,
+                now=clock.now(),
             )
 
     return act

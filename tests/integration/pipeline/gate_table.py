@@ -9,7 +9,7 @@ from tests.integration.pipeline import arranging as by
 from tests.integration.pipeline.arranging import Act, nothing
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.notify.decide.model import Gate
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 
 SOCIAL = {"category": "social"}
 CODE = {"template": "otp", "variables": {"code": "482915"}, "channel": "auto"}
@@ -25,7 +25,7 @@ class Row:
     status: str
     gate: str
     verdict: Literal["pass", "stop", "defer"]
-    reason: Reason | None = None
+    reason: GateReason | None = None
     #: Of the ladder; None for what is decided once.
     step: int | None = None
     policy: Callable[[datetime], NotificationPolicy] = field(default=lambda _: NotificationPolicy())
@@ -59,17 +59,17 @@ S, H, A, P, F, M = (
 )
 
 
-def sent(name: str, gate: str, reason: Reason | None = None, **more: Any) -> Row:
+def sent(name: str, gate: str, reason: GateReason | None = None, **more: Any) -> Row:
     return Row(
         name=name, outcome="sent", status="delivered", gate=gate, verdict="pass", reason=reason, **more
     )
 
 
-def stopped(name: str, gate: str, reason: Reason, status: str, **more: Any) -> Row:
+def stopped(name: str, gate: str, reason: GateReason, status: str, **more: Any) -> Row:
     return Row(name=name, outcome="not sent", status=status, gate=gate, verdict="stop", reason=reason, **more)
 
 
-def deferred(name: str, gate: str, reason: Reason, status: str = "scheduled", **more: Any) -> Row:
+def deferred(name: str, gate: str, reason: GateReason, status: str = "scheduled", **more: Any) -> Row:
     return Row(
         name=name, outcome="deferred", status=status, gate=gate, verdict="defer", reason=reason, **more
     )
@@ -78,33 +78,33 @@ def deferred(name: str, gate: str, reason: Reason, status: str = "scheduled", **
 TABLE = [
     sent("the tenant is active", T),
     sent("a frozen tenant drains", T, between=by.freeze),
-    deferred("the tenant is suspended", T, Reason.TENANT_SUSPENDED, between=by.suspend, release=by.resume),
+    deferred("the tenant is suspended", T, GateReason.TENANT_SUSPENDED, between=by.suspend, release=by.resume),
     stopped(
-        "the tenant is being deleted", T, Reason.TENANT_DELETING, "cancelled", between=by.delete_tenant
+        "the tenant is being deleted", T, GateReason.TENANT_DELETING, "cancelled", between=by.delete_tenant
     ),
     sent("its time is not over", E, lasts=600),
-    stopped("its time is over", E, Reason.EXPIRED, "expired", lasts=60, between=by.wait_two_minutes),
+    stopped("its time is over", E, GateReason.EXPIRED, "expired", lasts=60, between=by.wait_two_minutes),
     sent("the recipient is known", R),
-    stopped("the recipient is gone", R, Reason.RECIPIENT_UNKNOWN, "failed", between=by.delete_person),
-    stopped("the recipient was erased", R, Reason.RECIPIENT_ERASED, "suppressed", between=by.erase_person),
+    stopped("the recipient is gone", R, GateReason.RECIPIENT_UNKNOWN, "failed", between=by.delete_person),
+    stopped("the recipient was erased", R, GateReason.RECIPIENT_ERASED, "suppressed", between=by.erase_person),
     sent(
         "a guardian instead",
         R,
-        Reason.GUARDIAN_INSTEAD,
+        GateReason.GUARDIAN_INSTEAD,
         before=by.guardian("instead"),
         gets=("guardian_to",),
     ),
     sent(
         "a guardian too",
         R,
-        Reason.GUARDIAN_COPY,
+        GateReason.GUARDIAN_COPY,
         before=by.guardian("copy"),
         gets=("to", "guardian_to"),
     ),
     stopped(
         "a guardian instead who is gone",
         R,
-        Reason.GUARDIAN_UNKNOWN,
+        GateReason.GUARDIAN_UNKNOWN,
         "suppressed",
         before=by.guardian("instead", erased=True),
     ),
@@ -112,18 +112,18 @@ TABLE = [
     stopped(
         "the category is gone",
         C,
-        Reason.CATEGORY_UNKNOWN,
+        GateReason.CATEGORY_UNKNOWN,
         "failed",
         before=by.make_category,
         wish={"category": "passing"},
         between=by.remove_category,
     ),
-    stopped("no consent", C, Reason.CONSENT_MISSING, "suppressed", wish={"category": "marketing"}),
+    stopped("no consent", C, GateReason.CONSENT_MISSING, "suppressed", wish={"category": "marketing"}),
     sent("consent", C, wish={"category": "marketing"}, before=by.choose(marketing_consent=CONSENT)),
     stopped(
         "unsubscribed from all",
         C,
-        Reason.UNSUBSCRIBED_FROM_ALL,
+        GateReason.UNSUBSCRIBED_FROM_ALL,
         "suppressed",
         wish=SOCIAL,
         before=by.choose(global_unsubscribed_at="2026-11-01T00:00:00Z"),
@@ -136,7 +136,7 @@ TABLE = [
     stopped(
         "the category is declined",
         C,
-        Reason.CATEGORY_DECLINED,
+        GateReason.CATEGORY_DECLINED,
         "suppressed",
         wish=SOCIAL,
         before=by.choose(channels={"email": {"categories": {"social": False}}}),
@@ -144,7 +144,7 @@ TABLE = [
     stopped(
         "off by the tenant's default",
         C,
-        Reason.OFF_BY_DEFAULT,
+        GateReason.OFF_BY_DEFAULT,
         "suppressed",
         wish=SOCIAL,
         policy=lambda _: NotificationPolicy(preference_defaults={"social": {"email": False}}),
@@ -159,24 +159,24 @@ TABLE = [
     stopped(
         "the channel is declined",
         C,
-        Reason.CHANNEL_DECLINED,
+        GateReason.CHANNEL_DECLINED,
         "suppressed",
         wish=SOCIAL,
         before=by.choose(channels={"email": {"allow": False}}),
     ),
     sent("nobody sleeps", Q),
-    deferred("quiet hours", Q, Reason.QUIET_HOURS, policy=by.quiet_now),
+    deferred("quiet hours", Q, GateReason.QUIET_HOURS, policy=by.quiet_now),
     sent(
         "quiet hours, critical",
         Q,
-        Reason.QUIET_BUT_CRITICAL,
+        GateReason.QUIET_BUT_CRITICAL,
         policy=by.quiet_now,
         wish={"priority": "critical"},
     ),
     sent(
         "quiet hours, a category that breaks them",
         Q,
-        Reason.QUIET_BUT_BREAKING,
+        GateReason.QUIET_BUT_BREAKING,
         policy=by.quiet_now,
         wish={"category": "security"},
     ),
@@ -184,33 +184,33 @@ TABLE = [
     stopped(
         "expires in quiet hours",
         Q,
-        Reason.EXPIRES_BEFORE_QUIET_ENDS,
+        GateReason.EXPIRES_BEFORE_QUIET_ENDS,
         "expired",
         policy=by.quiet_now,
         lasts=3600,
     ),
     sent("the limits have room", L, policy=by.limited(per_second=2, per_recipient_per_day=2)),
     deferred(
-        "the tenant's limit", L, Reason.RATE_LIMITED, policy=by.limited(per_second=1), before=by.use_up
+        "the tenant's limit", L, GateReason.RATE_LIMITED, policy=by.limited(per_second=1), before=by.use_up
     ),
     deferred(
         "the recipient's limit",
         L,
-        Reason.RATE_LIMITED,
+        GateReason.RATE_LIMITED,
         policy=by.limited(per_recipient_per_hour=1),
         before=by.use_up,
     ),
     deferred(
         "the recipient's limit on the channel",
         L,
-        Reason.RECIPIENT_CHANNEL_LIMITED,
+        GateReason.RECIPIENT_CHANNEL_LIMITED,
         policy=by.limited(per_recipient_per_channel_per_day={"email": 1}),
         before=by.use_up,
     ),
     stopped(
         "expires before the tenant's limit has room",
         L,
-        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+        GateReason.EXPIRES_BEFORE_LIMIT_FREES,
         "expired",
         policy=by.limited(per_day=1),
         before=by.use_up,
@@ -219,7 +219,7 @@ TABLE = [
     stopped(
         "expires before the recipient's limit has room",
         L,
-        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+        GateReason.EXPIRES_BEFORE_LIMIT_FREES,
         "expired",
         policy=by.limited(per_recipient_per_day=1),
         before=by.use_up,
@@ -229,7 +229,7 @@ TABLE = [
     stopped(
         "cancelled before the vendor was asked again",
         S,
-        Reason.CANCELLED,
+        GateReason.CANCELLED,
         "cancelled",
         step=1,
         put_off=by.stand("cancelled"),
@@ -238,7 +238,7 @@ TABLE = [
     stopped(
         "delivered before the vendor was asked again",
         S,
-        Reason.DELIVERED_ALREADY,
+        GateReason.DELIVERED_ALREADY,
         "delivered",
         step=1,
         put_off=by.stand("delivered"),
@@ -247,7 +247,7 @@ TABLE = [
     stopped(
         "over before the vendor was asked again",
         S,
-        Reason.OVER_ALREADY,
+        GateReason.OVER_ALREADY,
         "superseded",
         step=1,
         put_off=by.stand("superseded"),
@@ -257,7 +257,7 @@ TABLE = [
     stopped(
         "the channel was removed",
         H,
-        Reason.CHANNEL_NOT_SET_UP,
+        GateReason.CHANNEL_NOT_SET_UP,
         "failed",
         step=1,
         put_off=by.remove_channel,
@@ -266,7 +266,7 @@ TABLE = [
     stopped(
         "the channel is switched off",
         H,
-        Reason.CHANNEL_DISABLED,
+        GateReason.CHANNEL_DISABLED,
         "failed",
         step=1,
         before=by.disable_channel,
@@ -274,7 +274,7 @@ TABLE = [
     stopped(
         "one channel of two is declined, the other has no address",
         H,
-        Reason.CHANNEL_DECLINED,
+        GateReason.CHANNEL_DECLINED,
         "suppressed",
         step=1,
         wish=CODE | SOCIAL,
@@ -282,16 +282,16 @@ TABLE = [
     ),
     sent("an address", A, step=1),
     sent("no mail address, but a telephone", A, step=2, addresses="sms", wish=CODE, gets=("phone",)),
-    stopped("no address", A, Reason.NO_ADDRESS, "failed", step=1, addresses="sms"),
+    stopped("no address", A, GateReason.NO_ADDRESS, "failed", step=1, addresses="sms"),
     stopped(
-        "removed since", A, Reason.NO_ADDRESS, "failed", step=1, between=by.remove_addresses
+        "removed since", A, GateReason.NO_ADDRESS, "failed", step=1, between=by.remove_addresses
     ),
     sent("nothing is suppressed", P, step=1),
-    stopped("the tenant suppressed it", P, Reason.SUPPRESSED_BY_TENANT, "suppressed", step=1, between=by.suppress),
+    stopped("the tenant suppressed it", P, GateReason.SUPPRESSED_BY_TENANT, "suppressed", step=1, between=by.suppress),
     stopped(
         "the platform suppressed it",
         P,
-        Reason.SUPPRESSED_BY_PLATFORM,
+        GateReason.SUPPRESSED_BY_PLATFORM,
         "suppressed",
         step=1,
         between=by.suppress_for_all(domain=False),
@@ -299,7 +299,7 @@ TABLE = [
     stopped(
         "the platform suppressed its domain",
         P,
-        Reason.SUPPRESSED_BY_DOMAIN,
+        GateReason.SUPPRESSED_BY_DOMAIN,
         "suppressed",
         step=1,
         between=by.suppress_for_all(domain=True),
@@ -307,7 +307,7 @@ TABLE = [
     stopped(
         "its owner unsubscribed",
         P,
-        Reason.ADDRESS_UNSUBSCRIBED,
+        GateReason.ADDRESS_UNSUBSCRIBED,
         "suppressed",
         step=1,
         wish=SOCIAL,
@@ -318,7 +318,7 @@ TABLE = [
     stopped(
         "the tenant may not appear so any more",
         F,
-        Reason.SENDER_UNAUTHORISED,
+        GateReason.SENDER_UNAUTHORISED,
         "failed",
         step=1,
         between=by.narrow_senders,
@@ -326,19 +326,19 @@ TABLE = [
     deferred(
         "quiet hours before the vendor was asked again",
         Q,
-        Reason.QUIET_HOURS,
+        GateReason.QUIET_HOURS,
         "dispatched",
         step=1,
         policy=by.quiet_soon,
         put_off=nothing,
     ),
     deferred(
-        "the channel's limit", M, Reason.RATE_LIMITED, "dispatched", step=1, before=by.limit_channel
+        "the channel's limit", M, GateReason.RATE_LIMITED, "dispatched", step=1, before=by.limit_channel
     ),
     stopped(
         "expires before the channel's limit has room",
         M,
-        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+        GateReason.EXPIRES_BEFORE_LIMIT_FREES,
         "expired",
         step=1,
         before=by.limit_channel,
@@ -357,7 +357,7 @@ TABLE = [
     stopped(
         "expires before the channel's limit has room, and has no address on another",
         M,
-        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+        GateReason.EXPIRES_BEFORE_LIMIT_FREES,
         "expired",
         step=1,
         wish=CODE,
@@ -368,7 +368,7 @@ TABLE = [
 
 #: Reasons that no row needs to have, and why.
 ELSEWHERE = {
-    Reason.QUIET_BUT_RELEASED: "is said of what somebody released: test_one_that_waits_is_sent_now",
-    Reason.COPY_FOR_GUARDIAN: "is said of the copy: test_guardians_of_each_other_get_one_each",
-    Reason.ADDRESS_GONE: "is said of answers: test_an_address_that_is_not_theirs_any_more_is_not_written_to",
+    GateReason.QUIET_BUT_RELEASED: "is said of what somebody released: test_one_that_waits_is_sent_now",
+    GateReason.COPY_FOR_GUARDIAN: "is said of the copy: test_guardians_of_each_other_get_one_each",
+    GateReason.ADDRESS_GONE: "is said of answers: test_an_address_that_is_not_theirs_any_more_is_not_written_to",
 }

@@ -11,7 +11,7 @@ from tests.integration.pipeline.gate_table import ELSEWHERE, TABLE, Row
 from tests.support.pipeline import PipelineWorld
 from tidings.contracts.ids import NotificationId
 from tidings.notify.decide.model import Gate
-from tidings.notify.decide.reasons import SENTENCES, Reason
+from tidings.notify.decide.reasons import SENTENCES, GateReason
 from tidings.sandbox.faults import FaultWish
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-gates")]
@@ -110,7 +110,7 @@ async def test_guardians_of_each_other_get_one_each(world: PipelineWorld) -> Non
     once = [
         line["reason"] for line in told["decision"] if line["gate"] == Gate.RECIPIENT and line["step"] is None
     ]
-    assert once == [Reason.COPY_FOR_GUARDIAN]
+    assert once == [GateReason.COPY_FOR_GUARDIAN]
     assert (len(world.received(one.to)), len(world.received(other.to))) == (1, 1)
 
 
@@ -127,9 +127,9 @@ async def test_one_that_is_cancelled_while_it_waits_meets_no_gate(world: Pipelin
 
 
 async def test_the_table_has_every_reason() -> None:
-    assert {row.reason for row in TABLE if row.reason} | set(ELSEWHERE) == set(Reason)
+    assert {row.reason for row in TABLE if row.reason} | set(ELSEWHERE) == set(GateReason)
     assert not {row.reason for row in TABLE} & set(ELSEWHERE)
-    assert set(SENTENCES) == set(Reason)
+    assert set(SENTENCES) == set(GateReason)
 
 
 async def test_the_table_has_every_gate_open_and_shut() -> None:

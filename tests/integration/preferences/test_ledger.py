@@ -8,7 +8,7 @@ import pytest
 from tests.integration.preferences.visitors import visitor
 from tests.support.pipeline import PipelineWorld
 from tidings.contracts.tenants import NotificationPolicy
-from tidings.notify.recipients import ledger
+from tidings.notify.recipients import consent_store
 from tidings.sandbox.faults import FaultWish
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-ledger")]
@@ -69,7 +69,7 @@ async def test_a_line_can_be_neither_changed_nor_removed(world: PipelineWorld) -
             await sender.rows("DELETE FROM notification.consent_events")
         assert await laila.consents() == before
         async with world.db.tenant(sender.tenant_id) as tx:
-            assert await ledger.forget_evidence(tx, laila.recipient_id) == 1
+            assert await consent_store.forget_evidence(tx, laila.recipient_id) == 1
         after = await laila.consents()
     assert [line | {"evidence": None} for line in before] == after
 

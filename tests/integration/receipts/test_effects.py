@@ -10,7 +10,7 @@ from tidings.kernel.events import Event
 from tidings.kernel.ids import TenantId
 from tidings.notify.receipts.soft_bounces import LASTS
 from tidings.notify.receipts.sweep import sweep_receipts
-from tidings.notify.recipients.wish import AddressInput, RecipientInput, wish_of
+from tidings.notify.recipients.recipient_input import AddressInput, RecipientInput, wish_of
 
 
 async def _moved(world: ReceiptsWorld, tenant_id: TenantId, person: RecipientId) -> None:

@@ -17,7 +17,7 @@ from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId, time_of
 from tidings.notify.dispatch import outcome
 from tidings.notify.receipts import consumer
-from tidings.notify.receipts.effects import AddressEffects
+from tidings.notify.receipts.address_effects import AddressEffects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

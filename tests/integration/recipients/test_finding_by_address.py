@@ -7,8 +7,14 @@ import pytest
 from tests.support.people import PeopleWorld, counted, unused
 from tidings.notify.recipients.errors import SharedAddressError
 from tidings.notify.recipients.model import IdentityType
-from tidings.notify.recipients.upsert import Upserted
-from tidings.notify.recipients.wish import AddressInput, IdentityInput, RecipientInput, RecipientWish, wish_of
+from tidings.notify.recipients.recipient_input import (
+    AddressInput,
+    IdentityInput,
+    RecipientInput,
+    RecipientSpec,
+    wish_of,
+)
+from tidings.notify.recipients.upsert import UpsertResult
 
 RECIPIENTS = "/api/v1/recipients"
 
@@ -17,7 +23,7 @@ def alone(*addresses: tuple[str, str], **more: Any) -> dict[str, Any]:
     return {"addresses": [{"channel": channel, "address": address} for channel, address in addresses], **more}
 
 
-def wish(*addresses: tuple[str, str], guest: str | None = None) -> RecipientWish:
+def wish(*addresses: tuple[str, str], guest: str | None = None) -> RecipientSpec:
     given = RecipientInput(
         addresses=[AddressInput(channel=channel, address=address) for channel, address in addresses],  # type: ignore[arg-type]
     )
@@ -132,7 +138,7 @@ async def test_in_a_set_each_is_found_or_refused_alone_and_no_statement_is_added
             await world.upserter.upsert(tx, [wish(one), wish(two), wish(both), wish(one, two)])
         ).results
 
-    assert [r.recipient.id if isinstance(r, Upserted) else type(r) for r in results] == [
+    assert [r.recipient.id if isinstance(r, UpsertResult) else type(r) for r in results] == [
         first, second, SharedAddressError, SharedAddressError,
     ]  # fmt: skip
     assert len(statements) == 2
@@ -147,7 +153,7 @@ async def test_somebody_new_without_an_identity_is_one_however_many_lines_name_t
     async with world.db.tenant(tenant.id) as tx:
         results = (await world.upserter.upsert(tx, [wish(two), wish(one, two), wish(one)])).results
 
-    assert len({r.recipient.id for r in results if isinstance(r, Upserted)}) == 1
+    assert len({r.recipient.id for r in results if isinstance(r, UpsertResult)}) == 1
 
 
 @pytest.mark.parametrize("named_first", [True, False])
@@ -160,8 +166,8 @@ async def test_somebody_new_by_identity_and_by_address_in_one_set_is_one(
     async with world.db.tenant(tenant.id) as tx:
         results = (await world.upserter.upsert(tx, wishes if named_first else wishes[::-1])).results
 
-    assert all(isinstance(result, Upserted) for result in results)
-    assert len({r.recipient.id for r in results if isinstance(r, Upserted)}) == 1
+    assert all(isinstance(result, UpsertResult) for result in results)
+    assert len({r.recipient.id for r in results if isinstance(r, UpsertResult)}) == 1
 
 
 async def test_a_known_one_gets_an_address_by_identity_while_another_line_says_the_old_one_alone(
@@ -174,5 +180,5 @@ async def test_a_known_one_gets_an_address_by_identity_while_another_line_says_t
         [made] = (await world.upserter.upsert(tx, [wish(old, guest=guest)])).results
         results = (await world.upserter.upsert(tx, [wish(old), wish(new, guest=guest)])).results
 
-    assert isinstance(made, Upserted)
-    assert [r.recipient.id for r in results if isinstance(r, Upserted)] == [made.recipient.id] * 2
+    assert isinstance(made, UpsertResult)
+    assert [r.recipient.id for r in results if isinstance(r, UpsertResult)] == [made.recipient.id] * 2

@@ -14,17 +14,17 @@ from tidings.kernel.refusals import InvalidError, RefusalError
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.model import IdentityType, address_purpose
-from tidings.notify.recipients.upsert import Upserted
-from tidings.notify.recipients.wish import (
+from tidings.notify.recipients.recipient_input import (
     AddressInput,
     IdentityInput,
     RecipientInput,
-    RecipientWish,
+    RecipientSpec,
     wish_of,
 )
+from tidings.notify.recipients.upsert import UpsertResult
 
 
-def guest(number: str, *addresses: str, **facts: object) -> RecipientWish:
+def guest(number: str, *addresses: str, **facts: object) -> RecipientSpec:
     given = RecipientInput(
         identity=IdentityInput(type=IdentityType.GUEST, id=number),
         addresses=[AddressInput(channel="email", address=address) for address in addresses],
@@ -33,17 +33,17 @@ def guest(number: str, *addresses: str, **facts: object) -> RecipientWish:
     return wish_of(given)
 
 
-def nameless(*addresses: str) -> RecipientWish:
+def nameless(*addresses: str) -> RecipientSpec:
     return wish_of(
         RecipientInput(addresses=[AddressInput(channel="email", address=address) for address in addresses])
     )
 
 
-async def upsert(world: PeopleWorld, tenant_id: TenantId, *wishes: RecipientWish) -> list[Upserted]:
+async def upsert(world: PeopleWorld, tenant_id: TenantId, *wishes: RecipientSpec) -> list[UpsertResult]:
     async with world.db.tenant(tenant_id) as tx:
         results = (await world.upserter.upsert(tx, wishes)).results
-    assert all(isinstance(result, Upserted) for result in results)
-    return [result for result in results if isinstance(result, Upserted)]
+    assert all(isinstance(result, UpsertResult) for result in results)
+    return [result for result in results if isinstance(result, UpsertResult)]
 
 
 async def test_a_set_takes_the_same_few_statements_whatever_its_size(world: PeopleWorld) -> None:
@@ -114,7 +114,7 @@ async def test_the_same_person_twice_in_a_set_is_one(world: PeopleWorld) -> None
         tenant.id,
         guest(word, "a@example.test"),
         guest(word, "b@example.test", locale="fr-FR"),
-        RecipientWish(id=known.recipient.id, locale="ar"),
+        RecipientSpec(id=known.recipient.id, locale="ar"),
         guest(f"{word}-known", "c@example.test"),
     )
 
@@ -152,13 +152,13 @@ async def test_a_wish_that_cannot_be_granted_fails_alone(world: PeopleWorld) -> 
     async with world.db.tenant(tenant.id) as tx:
         results = (
             await world.upserter.upsert(
-                tx, [guest(unused(), "a@example.test"), RecipientWish(id=stranger), guest(unused())]
+                tx, [guest(unused(), "a@example.test"), RecipientSpec(id=stranger), guest(unused())]
             )
         ).results
 
     assert isinstance(results[1], UnknownRecipientError)
-    assert isinstance(results[0], Upserted)
-    assert isinstance(results[2], Upserted)
+    assert isinstance(results[0], UpsertResult)
+    assert isinstance(results[2], UpsertResult)
 
 
 async def test_an_erased_recipient_stays_erased(world: PeopleWorld, worker_database: TestDatabase) -> None:

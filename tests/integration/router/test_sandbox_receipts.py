@@ -14,7 +14,7 @@ from tests.support.clock import ManualClock
 from tests.support.played_http import PlayedHttp, answer, played_http
 from tests.support.vendors import MESSAGE, opened
 from tidings.contracts.adapters import Cancels
-from tidings.contracts.callback_forms import RawCallback, ReadEvent, Verified
+from tidings.contracts.callback_forms import RawCallback, ReadEvent, VerifiedCallback
 from tidings.contracts.callbacks import Callback, sign
 from tidings.contracts.messages import Accepted, OutboundMessage, Refused
 from tidings.kernel.http.bodies import decode
@@ -149,7 +149,7 @@ async def test_the_router_reads_what_the_sandbox_tells(
         headers = {name.lower(): (value,) for name, value in lines}
         signed_at = datetime.fromtimestamp(int(headers["webhook-timestamp"][0]), UTC)
         request = RawCallback(headers=headers, body=body, received_at=signed_at)
-        if isinstance(await form.verify(request, {"secret": SECRET}), Verified):
+        if isinstance(await form.verify(request, {"secret": SECRET}), VerifiedCallback):
             read += form.read(request, {}).events
 
     assert [event.status for event in read] == MEANINGS[script]

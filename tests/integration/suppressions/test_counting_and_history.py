@@ -15,13 +15,13 @@ from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.notify.suppressions.counts import fold_counts
 from tidings.notify.suppressions.expire import expire_suppressions
-from tidings.notify.suppressions.model import Reason, SuppressionWish
+from tidings.notify.suppressions.model import SuppressionReason, SuppressionSpec
 
 SUPPRESSIONS = "/api/v1/suppressions"
 
 
-def wish(address: str, reason: Reason = Reason.MANUAL, **facts: Any) -> SuppressionWish:
-    return SuppressionWish(channel="email", address=normalise("email", address), reason=reason, **facts)
+def wish(address: str, reason: SuppressionReason = SuppressionReason.MANUAL, **facts: Any) -> SuppressionSpec:
+    return SuppressionSpec(channel="email", address=normalise("email", address), reason=reason, **facts)
 
 
 async def stats(world: PeopleWorld, tenant_id: TenantId) -> Any:
@@ -33,7 +33,7 @@ async def test_counts_follow_every_change(world: PeopleWorld) -> None:
     tenant, other = await world.tenant(), await world.tenant()
 
     async def add(number: int) -> None:
-        wishes = [wish(f"p{n}@example.test", Reason.COMPLAINT) for n in range(number, number + 10)]
+        wishes = [wish(f"p{n}@example.test", SuppressionReason.COMPLAINT) for n in range(number, number + 10)]
         async with world.db.tenant(tenant.id) as tx:
             await world.suppressor.add(tx, wishes, actor="test")
 

@@ -15,9 +15,9 @@ from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.notify.suppressions import store
 from tidings.notify.suppressions.model import (
-    Question,
-    Reason,
-    SuppressionWish,
+    SuppressionQuestion,
+    SuppressionReason,
+    SuppressionSpec,
     domain_hash_of,
     mail_domain_of,
 )
@@ -25,21 +25,21 @@ from tidings.notify.suppressions.model import (
 SUPPRESSIONS = "/api/v1/suppressions"
 
 
-def wish(address: str, **facts: object) -> SuppressionWish:
-    return SuppressionWish(
+def wish(address: str, **facts: object) -> SuppressionSpec:
+    return SuppressionSpec(
         channel="email",
         address=normalise("email", address),
-        reason=Reason.HARD_BOUNCE,
+        reason=SuppressionReason.HARD_BOUNCE,
         **facts,  # type: ignore[arg-type]
     )
 
 
-async def question(world: PeopleWorld, tenant_id: TenantId, address: str) -> Question:
+async def question(world: PeopleWorld, tenant_id: TenantId, address: str) -> SuppressionQuestion:
     spelt = normalise("email", address)
     shared = await world.loader.shared()
     async with world.db.tenant(tenant_id) as tx:
         pepper = await world.system.kernel.keyring.pepper(tx)
-    return Question(
+    return SuppressionQuestion(
         channel="email",
         address_hash=pepper.hash(spelt),
         platform_hash=shared.platform_pepper.hash(spelt),
@@ -151,7 +151,7 @@ async def test_the_look_up_is_one_statement_over_tenant_platform_and_domain(worl
             world.suppressor.add_for_platform,
             platform,
             channel="email",
-            reason=Reason.COMPLIANCE,
+            reason=SuppressionReason.COMPLIANCE,
             actor="test",
         )
         await add(address=normalise("email", theirs))

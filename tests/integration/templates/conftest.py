@@ -13,7 +13,7 @@ from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.outbox import Outbox
 from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.deps import Deps
-from tidings.notify.templates.resolve import Templates
+from tidings.notify.templates.resolve import TemplateResolver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ async def world(db: Database, engine: Authoring) -> AsyncIterator[TemplateWorld]
         audit=AuditLog("notification", clock),
         idempotency=Idempotency("notification", clock),
         engine=engine,
-        templates=Templates(db, clock=clock),
+        templates=TemplateResolver(db, clock=clock),
         facts=http.system.composition.facts,
         own_hosts=["tidings.test"],
     )

@@ -17,10 +17,10 @@ from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.notify.templates import validate
 from tidings.notify.templates.authoring import Authoring, Engine, TenantAuthoring
-from tidings.notify.templates.bundle.archive import Unpacked
+from tidings.notify.templates.bundle.archive import UnpackedFiles
 from tidings.notify.templates.bundle.check import SECONDS
 from tidings.notify.templates.bundle.errors import BundleRefusedError
-from tidings.notify.templates.bundle.import_bundle import Imported, import_bundle
+from tidings.notify.templates.bundle.import_bundle import ImportResult, import_bundle
 from tidings.notify.templates.bundle.read import read_bundle
 from tidings.notify.templates.bundle.wire import report_of
 
@@ -64,7 +64,7 @@ class Taker:
         engine: Engine | None = None,
         clock: Clock | None = None,
         seconds: float = SECONDS,
-    ) -> Imported:
+    ) -> ImportResult:
         deps = self.world.deps
         with counting(deps.db) as self.asked:
             return await import_bundle(
@@ -178,7 +178,7 @@ class _SlowEngine(TenantAuthoring):
         super().__init__(engine, "")
         self._clock = clock
 
-    async def validate(self, asked: validate.Asked) -> validate.Report:
+    async def validate(self, asked: validate.ValidationRequest) -> validate.ValidationReport:
         await self._clock.advance(timedelta(seconds=1))
         return await super().validate(asked)
 
@@ -191,7 +191,7 @@ async def test_what_the_validator_does_not_reach_is_told(world: TemplateWorld) -
 
     done = await person.take(files, engine=_SlowEngine(world.engine, clock), clock=clock, seconds=5.0)
 
-    report = report_of(Unpacked(files=files, ignored=(), findings=()), done, dry_run=False)
+    report = report_of(UnpackedFiles(files=files, ignored=(), findings=()), done, dry_run=False)
     untold = [found for found in report.findings if "not looked at" in found.what]
     assert (len(done.taken), done.unreached) == (8, 3)
     assert [(found.file, found.severity) for found in untold] == [

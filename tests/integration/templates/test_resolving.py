@@ -24,7 +24,7 @@ from tidings.notify.templates.publish import publish
 from tidings.notify.templates.resolve import (
     TEMPLATES_CHANNEL,
     TEMPLATES_PAYLOAD,
-    Templates,
+    TemplateResolver,
     TemplatesJob,
 )
 from tidings.notify.templates.semver import Semver
@@ -47,7 +47,7 @@ async def put(world: TemplateWorld, tenant_id: TenantId | None, name: str, body:
 async def test_a_tenants_own_wins_over_the_platforms(world: TemplateWorld, db: Database) -> None:
     name, own, other = key(), await world.http.tenant(), await world.http.tenant()
     await put(world, None, name, draft("1.0.0"))
-    templates = Templates(db, clock=SystemClock())
+    templates = TemplateResolver(db, clock=SystemClock())
     before = await templates.resolve(own.id, name, "email")
 
     await put(world, own.id, name, draft("7.0.0"))
@@ -71,7 +71,7 @@ async def test_a_draft_of_ones_own_does_not_hide_the_platforms(world: TemplateWo
     async with world.http.as_tenant(tenant.id) as client:
         await client.post(f"/api/v1/templates/{name}/email/versions", json=draft("2.0.0"))
 
-    found = await Templates(db, clock=SystemClock()).resolve(tenant.id, name, "email")
+    found = await TemplateResolver(db, clock=SystemClock()).resolve(tenant.id, name, "email")
 
     assert str(found.version.semver) == "1.0.0"
 
@@ -79,7 +79,7 @@ async def test_a_draft_of_ones_own_does_not_hide_the_platforms(world: TemplateWo
 async def test_what_is_unknown_is_said_with_what_there_is(world: TemplateWorld, db: Database) -> None:
     name, tenant = key(), await world.http.tenant()
     await put(world, tenant.id, name, draft())
-    templates = Templates(db, clock=SystemClock())
+    templates = TemplateResolver(db, clock=SystemClock())
 
     with pytest.raises(UnknownTemplateError, match="there is one for email"):
         await templates.resolve(tenant.id, name, "sms")
@@ -91,7 +91,7 @@ async def test_another_process_knows_within_a_second_by_time_alone(
     world: TemplateWorld, db: Database
 ) -> None:
     name, tenant, clock = key(), await world.http.tenant(), ManualClock()
-    elsewhere = Templates(db, clock=clock)
+    elsewhere = TemplateResolver(db, clock=clock)
     await put(world, tenant.id, name, draft("1.0.0"))
     first = await elsewhere.resolve(tenant.id, name, "email")
     await put(world, tenant.id, name, later("1.1.0"))
@@ -107,7 +107,7 @@ async def test_another_process_hears_of_a_publish(
     world: TemplateWorld, worker_database: TestDatabase, db: Database
 ) -> None:
     name, tenant, clock = key(), await world.http.tenant(), ManualClock()
-    elsewhere = Templates(db, clock=clock)
+    elsewhere = TemplateResolver(db, clock=clock)
     wakeups = Wakeups(worker_database.runtime_url, db)
     job = TemplatesJob(wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD), elsewhere)
     stop = asyncio.Event()
@@ -133,7 +133,7 @@ async def test_a_frozen_version_is_found_after_it_was_archived(
 ) -> None:
     name, tenant, stranger = key(), await world.http.tenant(), await world.http.tenant()
     await put(world, tenant.id, name, draft("1.0.0"))
-    templates = Templates(db, clock=SystemClock())
+    templates = TemplateResolver(db, clock=SystemClock())
     frozen = (await templates.resolve(tenant.id, name, "email")).version.id
     await put(world, tenant.id, name, later("1.1.0"))
     templates.invalidate()
@@ -159,7 +159,7 @@ async def test_a_frozen_version_is_found_after_it_was_archived(
 async def test_variables_are_checked_by_the_version(world: TemplateWorld, db: Database) -> None:
     name, tenant = key(), await world.http.tenant()
     await put(world, tenant.id, name, draft())
-    templates = Templates(db, clock=SystemClock())
+    templates = TemplateResolver(db, clock=SystemClock())
     found = await templates.resolve(tenant.id, name, "email")
 
     templates.check_variables(found, {"name": "Laila"})
@@ -173,7 +173,7 @@ async def test_memory_is_bounded(world: TemplateWorld, db: Database) -> None:
     tenant, names = await world.http.tenant(), [key() for _ in range(3)]
     for name in names:
         await put(world, tenant.id, name, draft())
-    templates = Templates(db, clock=SystemClock(), keep_bytes=1)
+    templates = TemplateResolver(db, clock=SystemClock(), keep_bytes=1)
 
     found = [await templates.resolve(tenant.id, name, "email") for name in names]
 

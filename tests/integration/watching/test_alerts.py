@@ -19,7 +19,7 @@ from tests.support.tampering import tampering
 from tidings import settings
 from tidings.bootstrap import System
 from tidings.bootstrap.health import watch_app
-from tidings.contracts.callback_forms import ReadEvent, ReadInbound, Reading
+from tidings.contracts.callback_forms import ParsedCallback, ReadEvent, ReadInbound
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.bus import Subscription
 from tidings.kernel.durable.claims import ClaimingJob
@@ -66,7 +66,7 @@ class Watched:
         """A vendor tells."""
         events = [one for one in said if isinstance(one, ReadEvent)]
         inbound = [one for one in said if isinstance(one, ReadInbound)]
-        await self.system.callbacks.hear(await self.account(), Reading(events=events, inbound=inbound))
+        await self.system.callbacks.hear(await self.account(), ParsedCallback(events=events, inbound=inbound))
 
     @property
     def conversations(self) -> ConversationJob:
@@ -220,7 +220,7 @@ async def receipts_unreadable(watched: Watched) -> None:
     account = await watched.account()
     await watched.hear(wrote(1, to="+15005550111"))
     await watched.scrape()
-    await watched.system.callbacks.hear(account, Reading(unread=[b"00,0210021543,,447887123456"]))
+    await watched.system.callbacks.hear(account, ParsedCallback(unread=[b"00,0210021543,,447887123456"]))
 
 
 async def bounces_unreadable(watched: Watched) -> None:
@@ -274,7 +274,7 @@ async def webhook_dead(watched: Watched) -> None:
         assert answer.status_code == 201, answer.text
         async with system.db.tenant(sender.tenant_id) as tx:
             own = next(one for one in await find_accounts(tx) if one.id == made["http"].id)
-    await system.callbacks.hear(own, Reading(inbound=[wrote(2, to="+15005550222")]))
+    await system.callbacks.hear(own, ParsedCallback(inbound=[wrote(2, to="+15005550222")]))
     deliveries = system.conversations.deliveries
     assert isinstance(deliveries, ClaimingJob)
     for _ in range(60):

@@ -7,9 +7,9 @@ from typing import Final
 
 from tests.simulation.conduct import Conduct
 from tests.simulation.pure.draw import Weather, weather
+from tidings.contracts.enums import Priority, UseCase
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import Priority, UseCase
 from tidings.router.channel_configs.configure import ADAPTER_CONFIG
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.policies.model import POLICY, Conditions, Policy, PolicyStep

@@ -21,8 +21,8 @@ from tests.simulation.seen import Ask, Receipt, Seen, Stamps, Write
 from tests.simulation.story import Story
 from tests.support.ladders import now_clock
 from tidings.contracts.delivery import HandOff, Route
+from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT
-from tidings.contracts.words import AUTO
 from tidings.kernel.db import Database, Row
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import TenantId

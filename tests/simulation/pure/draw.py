@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from tests.simulation.conduct import Conduct
 from tidings.contracts.delivery import DeliveryResult, SkipStep, WaitStep
+from tidings.contracts.enums import UseCase
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import UseCase
 from tidings.router.state_machine.hours import Hours
 from tidings.router.state_machine.model import LadderStep, Strategy, Success
 

@@ -16,8 +16,8 @@ from tidings.notify.access.errors import EscalationError
 from tidings.notify.access.model import (
     ApiKey,
     Environment,
+    KeySpec,
     KeyState,
-    KeyWish,
     check_grant,
     check_wish,
     credential,
@@ -103,15 +103,15 @@ def test_a_role_narrows_the_scopes_of_its_key() -> None:
 @pytest.mark.parametrize(
     ("wish", "field"),
     [
-        (KeyWish(name="x", role="platform.support"), "role"),
-        (KeyWish(name="x", role="tenant.admin", scopes=frozenset({"everything:write"})), "scopes"),
-        (KeyWish(name="x", role="tenant.viewer", scopes=frozenset({"notifications:write"})), "scopes"),
-        (KeyWish(name="x", role="tenant.admin", scopes=frozenset({"tenants:write"})), "scopes"),
-        (KeyWish(name="x", role="tenant.admin", scopes=frozenset()), "scopes"),
-        (KeyWish(name="x", role="tenant.admin", expires_at=AT), "expires_at"),
+        (KeySpec(name="x", role="platform.support"), "role"),
+        (KeySpec(name="x", role="tenant.admin", scopes=frozenset({"everything:write"})), "scopes"),
+        (KeySpec(name="x", role="tenant.viewer", scopes=frozenset({"notifications:write"})), "scopes"),
+        (KeySpec(name="x", role="tenant.admin", scopes=frozenset({"tenants:write"})), "scopes"),
+        (KeySpec(name="x", role="tenant.admin", scopes=frozenset()), "scopes"),
+        (KeySpec(name="x", role="tenant.admin", expires_at=AT), "expires_at"),
     ],
 )
-def test_keys_that_can_t_be(wish: KeyWish, field: str) -> None:
+def test_keys_that_can_t_be(wish: KeySpec, field: str) -> None:
     with pytest.raises(InvalidError) as refused:
         check_wish(wish, tenant_id=TENANT_ID, now=AT)
 
@@ -119,9 +119,9 @@ def test_keys_that_can_t_be(wish: KeyWish, field: str) -> None:
 
 
 def test_a_platform_s_key_has_a_platform_s_role() -> None:
-    check_wish(KeyWish(name="x", role="platform.support"), tenant_id=None, now=AT)
+    check_wish(KeySpec(name="x", role="platform.support"), tenant_id=None, now=AT)
     with pytest.raises(InvalidError):
-        check_wish(KeyWish(name="x", role="tenant.admin"), tenant_id=None, now=AT)
+        check_wish(KeySpec(name="x", role="tenant.admin"), tenant_id=None, now=AT)
 
 
 roles = st.sampled_from(list(ROLE_SCOPES))
@@ -149,7 +149,7 @@ def test_nobody_gives_more_than_they_have(own: ApiKey, wanted: ApiKey) -> None:
 
 
 def test_scopes_left_out_are_what_both_can_hold() -> None:
-    wish = KeyWish(name="x", role="tenant.viewer")
+    wish = KeySpec(name="x", role="tenant.viewer")
 
     assert granted_scopes(wish, KEY.caller()) == {"notifications:read"}
     assert granted_scopes(wish, None) == ROLE_SCOPES["tenant.viewer"]

@@ -21,16 +21,16 @@ from tests.support.facts import (
     request,
     step,
 )
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.tenants import NotificationPolicy, SendingLimits
-from tidings.contracts.words import Status
 from tidings.kernel.hot_state import Taken
 from tidings.notify.channels.model import RateLimit, Sender
 from tidings.notify.decide.decide import decide, decide_step, limited, step_limited
 from tidings.notify.decide.gates import HELD_FOR
 from tidings.notify.decide.limits import takes_of_step, takes_once
 from tidings.notify.decide.model import Defer, Pass, Stop
-from tidings.notify.decide.reasons import SENTENCES, Reason
+from tidings.notify.decide.reasons import SENTENCES, GateReason
 from tidings.notify.ids import ADDRESS_REFUSAL
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import ChannelChoice, Choices, GuardianRouting
@@ -57,37 +57,37 @@ def case(
 
 
 STOPPED = [
-    case("tenant suspended", Defer(NOON + HELD_FOR, Reason.TENANT_SUSPENDED), "tenant_active",
+    case("tenant suspended", Defer(NOON + HELD_FOR, GateReason.TENANT_SUSPENDED), "tenant_active",
          given=facts(status=TenantStatus.SUSPENDED)),
-    case("tenant deleting", Stop(Status.CANCELLED, Reason.TENANT_DELETING), "tenant_active",
+    case("tenant deleting", Stop(NotificationStatus.CANCELLED, GateReason.TENANT_DELETING), "tenant_active",
          given=facts(status=TenantStatus.DELETING)),
-    case("expired", Stop(Status.EXPIRED, Reason.EXPIRED), "not_expired", expires_at=NOON),
-    case("recipient unknown", Stop(Status.FAILED, Reason.RECIPIENT_UNKNOWN), "recipient_known",
+    case("expired", Stop(NotificationStatus.EXPIRED, GateReason.EXPIRED), "not_expired", expires_at=NOON),
+    case("recipient unknown", Stop(NotificationStatus.FAILED, GateReason.RECIPIENT_UNKNOWN), "recipient_known",
          recipient_id=RECIPIENT.new(NOON)),
-    case("recipient erased", Stop(Status.SUPPRESSED, Reason.RECIPIENT_ERASED), "recipient_known",
+    case("recipient erased", Stop(NotificationStatus.SUPPRESSED, GateReason.RECIPIENT_ERASED), "recipient_known",
          given=facts(person(erased=True))),
-    case("guardian gone", Stop(Status.SUPPRESSED, Reason.GUARDIAN_UNKNOWN), "recipient_known",
+    case("guardian gone", Stop(NotificationStatus.SUPPRESSED, GateReason.GUARDIAN_UNKNOWN), "recipient_known",
          given=facts(person(choices=Choices(guardian_routing=INSTEAD)))),
-    case("guardian erased", Stop(Status.SUPPRESSED, Reason.GUARDIAN_UNKNOWN), "recipient_known",
+    case("guardian erased", Stop(NotificationStatus.SUPPRESSED, GateReason.GUARDIAN_UNKNOWN), "recipient_known",
          given=facts(person(choices=Choices(guardian_routing=INSTEAD)), person(MOTHER, erased=True))),
-    case("category unknown", Stop(Status.FAILED, Reason.CATEGORY_UNKNOWN), "category_allowed", category="weather"),
-    case("no consent", Stop(Status.SUPPRESSED, Reason.CONSENT_MISSING), "category_allowed", category="marketing"),
-    case("unsubscribed from all", Stop(Status.SUPPRESSED, Reason.UNSUBSCRIBED_FROM_ALL), "category_allowed",
+    case("category unknown", Stop(NotificationStatus.FAILED, GateReason.CATEGORY_UNKNOWN), "category_allowed", category="weather"),
+    case("no consent", Stop(NotificationStatus.SUPPRESSED, GateReason.CONSENT_MISSING), "category_allowed", category="marketing"),
+    case("unsubscribed from all", Stop(NotificationStatus.SUPPRESSED, GateReason.UNSUBSCRIBED_FROM_ALL), "category_allowed",
          given=facts(person(choices=UNSUBSCRIBED)), category="social"),
-    case("channel declined", Stop(Status.SUPPRESSED, Reason.CHANNEL_DECLINED), "category_allowed",
+    case("channel declined", Stop(NotificationStatus.SUPPRESSED, GateReason.CHANNEL_DECLINED), "category_allowed",
          given=facts(person(choices=NO_MAIL)), category="social"),
-    case("category declined", Stop(Status.SUPPRESSED, Reason.CATEGORY_DECLINED), "category_allowed",
+    case("category declined", Stop(NotificationStatus.SUPPRESSED, GateReason.CATEGORY_DECLINED), "category_allowed",
          given=facts(person(choices=Choices(channels={"email": ChannelChoice(categories={"social": False})}))),
          category="social"),
-    case("auto, all channels declined", Stop(Status.SUPPRESSED, Reason.CHANNEL_DECLINED), "category_allowed",
+    case("auto, all channels declined", Stop(NotificationStatus.SUPPRESSED, GateReason.CHANNEL_DECLINED), "category_allowed",
          given=facts(person(choices=NO_MAIL)), category="social", channel="auto"),
-    case("own quiet hours", Defer(MORNING, Reason.QUIET_HOURS), "quiet_hours", now=NIGHT,
+    case("own quiet hours", Defer(MORNING, GateReason.QUIET_HOURS), "quiet_hours", now=NIGHT,
          given=facts(person(choices=QUIET))),
-    case("the tenant's quiet hours", Defer(MORNING, Reason.QUIET_HOURS), "quiet_hours", now=NIGHT,
+    case("the tenant's quiet hours", Defer(MORNING, GateReason.QUIET_HOURS), "quiet_hours", now=NIGHT,
          given=facts(policy=TENANT_QUIET)),
-    case("expires in quiet hours", Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_QUIET_ENDS), "quiet_hours", now=NIGHT,
+    case("expires in quiet hours", Stop(NotificationStatus.EXPIRED, GateReason.EXPIRES_BEFORE_QUIET_ENDS), "quiet_hours", now=NIGHT,
          given=facts(person(choices=QUIET)), expires_at=NIGHT + timedelta(hours=1)),
-    case("the guardian's quiet hours", Defer(MORNING, Reason.QUIET_HOURS), "quiet_hours", now=NIGHT,
+    case("the guardian's quiet hours", Defer(MORNING, GateReason.QUIET_HOURS), "quiet_hours", now=NIGHT,
          given=facts(person(choices=Choices(guardian_routing=INSTEAD)), person(MOTHER, QUIET))),
 ]  # fmt: skip
 
@@ -103,9 +103,9 @@ PASSED = [
     case("by day", None, "quiet_hours", given=facts(person(choices=QUIET))),
     case("none of their own", None, "quiet_hours", now=NIGHT,
          given=facts(person(choices=Choices(quiet_hours=())), policy=TENANT_QUIET)),
-    case("critical", Reason.QUIET_BUT_CRITICAL, "quiet_hours", now=NIGHT,
+    case("critical", GateReason.QUIET_BUT_CRITICAL, "quiet_hours", now=NIGHT,
          given=facts(person(choices=QUIET)), priority="critical"),
-    case("breaks the quiet", Reason.QUIET_BUT_BREAKING, "quiet_hours", now=NIGHT,
+    case("breaks the quiet", GateReason.QUIET_BUT_BREAKING, "quiet_hours", now=NIGHT,
          given=facts(person(choices=QUIET)), category="security"),
     case("a copy without its guardian", None, "recipient_known",
          given=facts(person(choices=Choices(guardian_routing=COPY)))),
@@ -158,8 +158,8 @@ def test_a_limit_defers_and_never_drops() -> None:
     too_late = limited(passed, request(expires_at=NOON + timedelta(hours=1)), full, NOON)
 
     assert isinstance(free.verdict, Pass)
-    assert later.verdict == Defer(NOON + timedelta(hours=2), Reason.RATE_LIMITED)
-    assert too_late.verdict == Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_LIMIT_FREES)
+    assert later.verdict == Defer(NOON + timedelta(hours=2), GateReason.RATE_LIMITED)
+    assert too_late.verdict == Stop(NotificationStatus.EXPIRED, GateReason.EXPIRES_BEFORE_LIMIT_FREES)
     assert later.trace[-1].gate == "rate_limits"
 
 
@@ -196,51 +196,51 @@ def test_the_limit_of_a_recipient_on_a_channel_has_its_own_reason() -> None:
     key = f"recipient-channel:{LAILA}:email:day"
     full = Taken(granted=False, refused_by=("tenant:day", key), retry_at=NOON + timedelta(hours=2))
     later = limited(passed, request(), full, NOON)
-    assert later.verdict == Defer(NOON + timedelta(hours=2), Reason.RECIPIENT_CHANNEL_LIMITED)
+    assert later.verdict == Defer(NOON + timedelta(hours=2), GateReason.RECIPIENT_CHANNEL_LIMITED)
 
 
 STEP_STOPPED = [
-    case("cancelled", Stop(Status.CANCELLED, Reason.CANCELLED), "still_wanted", status=Status.CANCELLED),
-    case("delivered", Stop(Status.DELIVERED, Reason.DELIVERED_ALREADY), "still_wanted", status=Status.DELIVERED),
-    case("bounced", Stop(Status.BOUNCED, Reason.OVER_ALREADY), "still_wanted", status=Status.BOUNCED),
-    case("expired", Stop(Status.EXPIRED, Reason.EXPIRED), "not_expired", expires_at=NOON),
-    case("suspended", Defer(NOON + HELD_FOR, Reason.TENANT_SUSPENDED), "tenant_active",
+    case("cancelled", Stop(NotificationStatus.CANCELLED, GateReason.CANCELLED), "still_wanted", status=NotificationStatus.CANCELLED),
+    case("delivered", Stop(NotificationStatus.DELIVERED, GateReason.DELIVERED_ALREADY), "still_wanted", status=NotificationStatus.DELIVERED),
+    case("bounced", Stop(NotificationStatus.BOUNCED, GateReason.OVER_ALREADY), "still_wanted", status=NotificationStatus.BOUNCED),
+    case("expired", Stop(NotificationStatus.EXPIRED, GateReason.EXPIRED), "not_expired", expires_at=NOON),
+    case("suspended", Defer(NOON + HELD_FOR, GateReason.TENANT_SUSPENDED), "tenant_active",
          given=facts(status=TenantStatus.SUSPENDED)),
-    case("erased", Stop(Status.SUPPRESSED, Reason.RECIPIENT_ERASED), "recipient_known", given=facts(person(erased=True))),
-    case("not set up", Stop(Status.FAILED, Reason.CHANNEL_NOT_SET_UP), "channel_allowed", channel="sms"),
-    case("disabled", Stop(Status.FAILED, Reason.CHANNEL_DISABLED), "channel_allowed",
+    case("erased", Stop(NotificationStatus.SUPPRESSED, GateReason.RECIPIENT_ERASED), "recipient_known", given=facts(person(erased=True))),
+    case("not set up", Stop(NotificationStatus.FAILED, GateReason.CHANNEL_NOT_SET_UP), "channel_allowed", channel="sms"),
+    case("disabled", Stop(NotificationStatus.FAILED, GateReason.CHANNEL_DISABLED), "channel_allowed",
          given=facts(channels=(channel_config(status="disabled"),))),
-    case("declined a moment ago", Stop(Status.SUPPRESSED, Reason.CHANNEL_DECLINED), "channel_allowed",
+    case("declined a moment ago", Stop(NotificationStatus.SUPPRESSED, GateReason.CHANNEL_DECLINED), "channel_allowed",
          given=facts(person(choices=NO_MAIL)), category="social"),
-    case("consent withdrawn", Stop(Status.SUPPRESSED, Reason.CONSENT_MISSING), "channel_allowed", category="marketing"),
-    case("no address", Stop(Status.FAILED, Reason.NO_ADDRESS), "address_usable", given=facts(person(addresses={}))),
-    case("an address whose key is gone", Stop(Status.FAILED, Reason.NO_ADDRESS), "address_usable",
+    case("consent withdrawn", Stop(NotificationStatus.SUPPRESSED, GateReason.CONSENT_MISSING), "channel_allowed", category="marketing"),
+    case("no address", Stop(NotificationStatus.FAILED, GateReason.NO_ADDRESS), "address_usable", given=facts(person(addresses={}))),
+    case("an address whose key is gone", Stop(NotificationStatus.FAILED, GateReason.NO_ADDRESS), "address_usable",
          given=facts(person(addresses={"email": (address(value=None),)}))),
-    case("another address than the conversation's", Stop(Status.FAILED, Reason.ADDRESS_GONE), "address_usable",
+    case("another address than the conversation's", Stop(NotificationStatus.FAILED, GateReason.ADDRESS_GONE), "address_usable",
          address_id="rad_of_another"),
     case("the conversation's is suppressed, and there is a primary",
-         Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_TENANT, HELD.suppression_id), "not_suppressed",
+         Stop(NotificationStatus.SUPPRESSED, GateReason.SUPPRESSED_BY_TENANT, HELD.suppression_id), "not_suppressed",
          address_id=THEIR_OTHER.id, given=facts(person(addresses={"email": (address(), replace(THEIR_OTHER, held=HELD))}))),
-    case("suppressed", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_TENANT, HELD.suppression_id), "not_suppressed",
+    case("suppressed", Stop(NotificationStatus.SUPPRESSED, GateReason.SUPPRESSED_BY_TENANT, HELD.suppression_id), "not_suppressed",
          given=facts(person(addresses={"email": (address(held=HELD),)}))),
-    case("suppressed, and there is another", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_PLATFORM), "not_suppressed",
+    case("suppressed, and there is another", Stop(NotificationStatus.SUPPRESSED, GateReason.SUPPRESSED_BY_PLATFORM), "not_suppressed",
          given=facts(person(addresses={"email": (address(held=held("platform")), address(is_primary=False))}))),
-    case("wildcard", Stop(Status.SUPPRESSED, Reason.SUPPRESSED_BY_DOMAIN), "not_suppressed",
+    case("wildcard", Stop(NotificationStatus.SUPPRESSED, GateReason.SUPPRESSED_BY_DOMAIN), "not_suppressed",
          given=facts(person(addresses={"email": (address(held=held("domain")),)}))),
-    case("unsubscribed by its owner", Stop(Status.SUPPRESSED, Reason.ADDRESS_UNSUBSCRIBED, REFUSAL), "not_suppressed",
+    case("unsubscribed by its owner", Stop(NotificationStatus.SUPPRESSED, GateReason.ADDRESS_UNSUBSCRIBED, REFUSAL), "not_suppressed",
          category="social", given=facts(person(addresses={"email": (address(refused={"social": REFUSAL}),)}))),
-    case("unsubscribed from everything by its owner", Stop(Status.SUPPRESSED, Reason.ADDRESS_UNSUBSCRIBED, REFUSAL),
+    case("unsubscribed from everything by its owner", Stop(NotificationStatus.SUPPRESSED, GateReason.ADDRESS_UNSUBSCRIBED, REFUSAL),
          "not_suppressed", category="social", given=facts(person(addresses={"email": (address(refused={"": REFUSAL}),)}))),
-    case("sender of another domain", Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED), "sender_authorised",
+    case("sender of another domain", Stop(NotificationStatus.FAILED, GateReason.SENDER_UNAUTHORISED), "sender_authorised",
          given=facts(policy=NotificationPolicy(allowed_sender_domains=("other.test",)))),
-    case("sender that is not on the list", Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED), "sender_authorised",
+    case("sender that is not on the list", Stop(NotificationStatus.FAILED, GateReason.SENDER_UNAUTHORISED), "sender_authorised",
          channel="sms", given=facts(person(addresses={"sms": (address(),)}), channels=(channel_config("sms"),),
                                     policy=NotificationPolicy(allowed_sender_ids=("+15550100", "Other")))),
-    case("sender that is not granted over a shared account", Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED),
+    case("sender that is not granted over a shared account", Stop(NotificationStatus.FAILED, GateReason.SENDER_UNAUTHORISED),
          "sender_authorised", given=facts(shared={"smtp": None})),
-    case("no sender", Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED), "sender_authorised",
+    case("no sender", Stop(NotificationStatus.FAILED, GateReason.SENDER_UNAUTHORISED), "sender_authorised",
          given=facts(channels=(channel_config(sender=Sender()),))),
-    case("quiet by now", Defer(MORNING, Reason.QUIET_HOURS), "quiet_hours", now=NIGHT,
+    case("quiet by now", Defer(MORNING, GateReason.QUIET_HOURS), "quiet_hours", now=NIGHT,
          given=facts(person(choices=QUIET))),
 ]  # fmt: skip
 
@@ -291,12 +291,12 @@ def test_a_channel_without_room_stops_its_step_and_not_the_notification() -> Non
     later = step_limited(passed, step(), full, NOON)
     too_late = step_limited(passed, step(expires_at=NOON + timedelta(hours=1)), full, NOON)
 
-    assert later.verdict == Defer(NOON + timedelta(hours=2), Reason.RATE_LIMITED)
-    assert too_late.verdict == Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_LIMIT_FREES)
+    assert later.verdict == Defer(NOON + timedelta(hours=2), GateReason.RATE_LIMITED)
+    assert too_late.verdict == Stop(NotificationStatus.EXPIRED, GateReason.EXPIRES_BEFORE_LIMIT_FREES)
     assert not too_late.ends_notification
     assert (too_late.trace[-1].gate, too_late.trace[-1].reason) == (
         "channel_limit",
-        Reason.EXPIRES_BEFORE_LIMIT_FREES,
+        GateReason.EXPIRES_BEFORE_LIMIT_FREES,
     )
 
 
@@ -326,8 +326,8 @@ def test_every_reason_has_its_sentence_and_its_place_in_the_docs() -> None:
 
     page = (DOCS / "deciding.md").read_text()
 
-    assert set(SENTENCES) == set(Reason)
-    assert [reason for reason in Reason if f"`{reason}`" not in page] == []
+    assert set(SENTENCES) == set(GateReason)
+    assert [reason for reason in GateReason if f"`{reason}`" not in page] == []
 
 
 def test_moments_are_aware() -> None:

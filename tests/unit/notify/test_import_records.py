@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tidings.notify.imports import records
 from tidings.notify.imports.errors import UnreadableFileError
-from tidings.notify.imports.model import LineProblem, Row
+from tidings.notify.imports.model import ImportedRow, LineProblem
 from tidings.notify.imports.records import (
     LONGEST,
     MOST_LINES,
@@ -102,7 +102,7 @@ def test_only_a_line_feed_ends_a_line(mark: str) -> None:
 
     head, row = split(raw)
 
-    assert RowReader.of(head).read(row) == Row(line=2, values={"a": f"x{mark}y", "b": "one\ntwo"})
+    assert RowReader.of(head).read(row) == ImportedRow(line=2, values={"a": f"x{mark}y", "b": "one\ntwo"})
 
 
 def test_a_line_without_an_end_is_not_kept() -> None:
@@ -126,7 +126,7 @@ def test_rows_by_their_headings() -> None:
         for line, raw in enumerate((b"one", b'"a";b\rc', b"\xff;x", b"a\x00;x", b"  "), start=3)
     ]
 
-    assert isinstance(row, Row)
+    assert isinstance(row, ImportedRow)
     assert row.values == {"Email": "a@example.test", "Why": "so; it is"}
     assert "example" not in repr(row)
     codes = [problem.code if isinstance(problem, LineProblem) else None for problem in problems]
@@ -144,7 +144,7 @@ def test_json_lines() -> None:
 
     assert reader.first_is_row
     row = reader.read(Record(1, b'{"a": 1}'))
-    assert isinstance(row, Row)
+    assert isinstance(row, ImportedRow)
     assert row.values == {"a": 1}
     for bad in (b"[1]", b"{", b'{"a": "\\u0000"}'):
         assert isinstance(reader.read(Record(2, bad)), LineProblem)
@@ -178,7 +178,7 @@ def test_what_is_wrong_with_the_whole_file_is_named(first: bytes, says: str) -> 
 def test_other_ways_to_write_a_table(head: bytes, line: bytes) -> None:
     row = RowReader.of(Record(1, head)).read(Record(2, line))
 
-    assert isinstance(row, Row)
+    assert isinstance(row, ImportedRow)
     assert {name: value.strip() for name, value in row.values.items()} == {
         "address": "a@b.test",
         "channel": "sms",
@@ -189,7 +189,7 @@ def test_a_declared_delimiter_wins() -> None:
     assert declared_delimiter(b"\xef\xbb\xbfsep=;") == ";"
     assert declared_delimiter(b"separate") is None
     row = RowReader.of(Record(2, b"a,b;c"), ";").read(Record(3, b"1,2;3"))
-    assert isinstance(row, Row)
+    assert isinstance(row, ImportedRow)
     assert row.values == {"a,b": "1,2", "c": "3"}
 
 
@@ -206,7 +206,7 @@ def test_what_python_writes_as_csv_is_read_as_it_was(rows: list[tuple[str, str, 
     reader = RowReader.of(records[0])
     found = [reader.read(record) for record in records[1:]]
 
-    assert [tuple(row.values.values()) for row in found if isinstance(row, Row)] == rows
+    assert [tuple(row.values.values()) for row in found if isinstance(row, ImportedRow)] == rows
 
 
 @given(lines=st.lists(st.text(alphabet='ab",;\t ', max_size=12), max_size=60), cut=st.integers(1, 9))

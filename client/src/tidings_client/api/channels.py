@@ -41,19 +41,6 @@ class Branding(Shape, frozen=True, kw_only=True, omit_defaults=True):
     support_url: str | None = None
 
 
-class ChannelsFinding(Shape, frozen=True, kw_only=True):
-    """One record: what is there, what that means, what to do."""
-
-    #: One of `dkim`, `dmarc`, `mx`, `spf`.
-    check: str
-    #: One of `fail`, `pass`, `unknown`, `warn`.
-    status: str
-    name: str
-    found: str | None
-    what: str
-    how: str | None = None
-
-
 class CheckView(Shape, frozen=True, kw_only=True):
     """What the vendor said to a credential before it was used."""
 
@@ -72,6 +59,23 @@ class CredentialView(Shape, frozen=True, kw_only=True):
     created_at: datetime
     rotated_at: datetime | None
     revoked_at: datetime | None
+
+
+class DnsFinding(Shape, frozen=True, kw_only=True):
+    """One record: what is there, what that means, what to do."""
+
+    #: One of `dkim`, `dmarc`, `mx`, `spf`.
+    check: str
+    #: One of `fail`, `pass`, `unknown`, `warn`.
+    status: str
+    #: Where was looked.
+    name: str
+    #: The record as it is published; null where there is none.
+    found: str | None
+    #: What that means for mail of this domain.
+    what: str
+    #: What to do; null where nothing is to be done.
+    how: str | None = None
 
 
 class RateLimit(Shape, frozen=True, kw_only=True, omit_defaults=True):
@@ -166,7 +170,7 @@ class DnsView(Shape, frozen=True, kw_only=True):
     dkim_selector: str | None
     #: The worst of the checks.
     status: str
-    checks: tuple[ChannelsFinding, ...]
+    checks: tuple[DnsFinding, ...]
     checked_at: datetime
 
 

@@ -4,17 +4,17 @@
 from collections.abc import AsyncIterator, Iterator
 from tidings_client.namespaces import AsyncNamespace, Namespace, segment
 from tidings_client.results import Page
-from tidings_client.api.shared import ImportView, Kind
+from tidings_client.api.shared import ImportKind, ImportView
 
 
 class Imports(Namespace):
     """The calls of `imports`."""
 
-    def list(self, *, limit: int | None = None, cursor: str | None = None, kind: Kind | None = None) -> Page[ImportView]:
+    def list(self, *, limit: int | None = None, cursor: str | None = None, kind: ImportKind | None = None) -> Page[ImportView]:
         """List imports, the newest first. Those of kinds that the caller may read."""
         return self._client.call(self._json("GET", "/imports", Page[ImportView], query={"limit": limit, "cursor": cursor, "kind": kind}))
 
-    def iterate(self, *, limit: int | None = None, kind: Kind | None = None) -> Iterator[ImportView]:
+    def iterate(self, *, limit: int | None = None, kind: ImportKind | None = None) -> Iterator[ImportView]:
         """Every item of `list`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", "/imports", Page[ImportView], query={"limit": limit, "kind": kind}))
 
@@ -30,11 +30,11 @@ class Imports(Namespace):
 class AsyncImports(AsyncNamespace):
     """The calls of `imports`."""
 
-    async def list(self, *, limit: int | None = None, cursor: str | None = None, kind: Kind | None = None) -> Page[ImportView]:
+    async def list(self, *, limit: int | None = None, cursor: str | None = None, kind: ImportKind | None = None) -> Page[ImportView]:
         """List imports, the newest first. Those of kinds that the caller may read."""
         return await self._client.call(self._json("GET", "/imports", Page[ImportView], query={"limit": limit, "cursor": cursor, "kind": kind}))
 
-    def iterate(self, *, limit: int | None = None, kind: Kind | None = None) -> AsyncIterator[ImportView]:
+    def iterate(self, *, limit: int | None = None, kind: ImportKind | None = None) -> AsyncIterator[ImportView]:
         """Every item of `list`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", "/imports", Page[ImportView], query={"limit": limit, "kind": kind}))
 

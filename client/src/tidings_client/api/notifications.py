@@ -233,6 +233,9 @@ class Next(Shape, frozen=True, kw_only=True):
     text: str
 
 
+NotificationStatus = Literal["bounced", "cancelled", "delivered", "dispatched", "expired", "failed", "queued", "scheduled", "superseded", "suppressed"]
+
+
 class SenderView(Shape, frozen=True, kw_only=True):
     """Who a message came from."""
 
@@ -281,9 +284,6 @@ class TemplateRef(Shape, frozen=True, kw_only=True):
     key: str
     version: str
     version_id: str
-
-
-WordsStatus = Literal["bounced", "cancelled", "delivered", "dispatched", "expired", "failed", "queued", "scheduled", "superseded", "suppressed"]
 
 
 class AcceptedView(Shape, frozen=True, kw_only=True):
@@ -412,7 +412,7 @@ class LookUpNotifications(TypedDict):
     limit: NotRequired[int]
     #: `next_cursor` of the page before; leave it out for the first page.
     cursor: NotRequired[str | None]
-    status: NotRequired[WordsStatus | None]
+    status: NotRequired[NotificationStatus | None]
     #: As asked for, or as it was delivered.
     channel: NotRequired[Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp", "auto"] | None]
     category: NotRequired[str | None]
@@ -674,7 +674,7 @@ class Notifications(Namespace):
         *,
         limit: int | None = None,
         cursor: str | None = None,
-        status: WordsStatus | None = None,
+        status: NotificationStatus | None = None,
         channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp", "auto"] | None = None,
         category: str | None = None,
         recipient: str | None = None,
@@ -693,7 +693,7 @@ class Notifications(Namespace):
         self,
         *,
         limit: int | None = None,
-        status: WordsStatus | None = None,
+        status: NotificationStatus | None = None,
         channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp", "auto"] | None = None,
         category: str | None = None,
         recipient: str | None = None,
@@ -767,7 +767,7 @@ class AsyncNotifications(AsyncNamespace):
         *,
         limit: int | None = None,
         cursor: str | None = None,
-        status: WordsStatus | None = None,
+        status: NotificationStatus | None = None,
         channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp", "auto"] | None = None,
         category: str | None = None,
         recipient: str | None = None,
@@ -786,7 +786,7 @@ class AsyncNotifications(AsyncNamespace):
         self,
         *,
         limit: int | None = None,
-        status: WordsStatus | None = None,
+        status: NotificationStatus | None = None,
         channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp", "auto"] | None = None,
         category: str | None = None,
         recipient: str | None = None,

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
 from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
 from tidings_client.results import Page
-from tidings_client.api.shared import Reason
+from tidings_client.api.shared import SuppressionReason
 
 
 class AddForAll(TypedDict):
@@ -16,7 +16,7 @@ class AddForAll(TypedDict):
     address: NotRequired[str]
     #: Instead of an address: every address of this domain, and none of its subdomains.
     mail_domain: NotRequired[str]
-    reason: NotRequired[Reason]
+    reason: NotRequired[SuppressionReason]
     #: For people; not for personal data.
     notes: NotRequired[str | None]
 

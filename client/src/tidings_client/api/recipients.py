@@ -40,7 +40,7 @@ class ConsentEventView(Shape, frozen=True, kw_only=True):
     preferences_version: int
 
 
-class Destroyed(Shape, frozen=True, kw_only=True):
+class DestroyedData(Shape, frozen=True, kw_only=True):
     """What is gone, or can't be read by anybody any more."""
 
     #: Versions of the recipient's own key.
@@ -111,15 +111,6 @@ class InFlight(Shape, frozen=True, kw_only=True):
     since: datetime
 
 
-class Kept(Shape, frozen=True, kw_only=True):
-    """What stays, and why it says nothing about the person."""
-
-    #: Hashes of addresses, so that nobody is written to again who must not be.
-    suppressions: int
-    #: Rows with ids, times and states, without content.
-    notifications: int
-
-
 class RefusalView(Shape, frozen=True, kw_only=True):
     """What was unsubscribed from an address; holds for every recipient who has it."""
 
@@ -128,6 +119,15 @@ class RefusalView(Shape, frozen=True, kw_only=True):
     since: datetime
     #: `one_click`, `unsubscribe_page` or `preference_page`.
     source: str
+
+
+class RetainedData(Shape, frozen=True, kw_only=True):
+    """What stays, and why it says nothing about the person."""
+
+    #: Hashes of addresses, so that nobody is written to again who must not be.
+    suppressions: int
+    #: Rows with ids, times and states, without content.
+    notifications: int
 
 
 class UpdateRecipient(TypedDict):
@@ -178,6 +178,34 @@ class Choices(TypedDict):
     global_unsubscribed_at: NotRequired[datetime | None]
 
 
+class ErasureStatement(Shape, frozen=True, kw_only=True):
+    """What is signed."""
+
+    format: str
+    id: str
+    tenant_id: str
+    recipient_id: str
+    erased_at: datetime
+    #: One of `iam.user.deleted.v1`, `request`.
+    cause: str
+    #: The user or key that asked for it; `system` where an event did.
+    requested_by: str
+    destroyed: DestroyedData
+    kept: RetainedData
+    #: Notifications that waited and are not sent.
+    stopped: int
+    #: Notifications handed over and not over yet: no further step of theirs is taken.
+    under_way: int
+    #: Those of them that a vendor was being called for; they may yet arrive.
+    in_flight: tuple[InFlight, ...]
+    #: Vendors that were given messages for this recipient in the past; they keep by their own rules.
+    vendors: tuple[str, ...]
+    #: The last day on which a backup may still hold the destroyed key, in its wrapped form.
+    backups_until: date
+    #: The last day on which the raw body of a request that was found to be about no message of theirs may still name them: what they wrote themselves, and callbacks that found no message.
+    raw_callbacks_until: date
+
+
 class PreferencesView(Shape, frozen=True, kw_only=True):
     """A recipient's preferences."""
 
@@ -200,34 +228,6 @@ class PreferencesView(Shape, frozen=True, kw_only=True):
     updated_at: datetime | None
 
 
-class Statement(Shape, frozen=True, kw_only=True):
-    """What is signed."""
-
-    format: str
-    id: str
-    tenant_id: str
-    recipient_id: str
-    erased_at: datetime
-    #: One of `iam.user.deleted.v1`, `request`.
-    cause: str
-    #: The user or key that asked for it; `system` where an event did.
-    requested_by: str
-    destroyed: Destroyed
-    kept: Kept
-    #: Notifications that waited and are not sent.
-    stopped: int
-    #: Notifications handed over and not over yet: no further step of theirs is taken.
-    under_way: int
-    #: Those of them that a vendor was being called for; they may yet arrive.
-    in_flight: tuple[InFlight, ...]
-    #: Vendors that were given messages for this recipient in the past; they keep by their own rules.
-    vendors: tuple[str, ...]
-    #: The last day on which a backup may still hold the destroyed key, in its wrapped form.
-    backups_until: date
-    #: The last day on which the raw body of a request that was found to be about no message of theirs may still name them: what they wrote themselves, and callbacks that found no message.
-    raw_callbacks_until: date
-
-
 class UpdatePreferences(TypedDict):
     """What to change; fields left out stay, and a field that is given is replaced whole."""
 
@@ -248,10 +248,10 @@ class AddressList(Shape, frozen=True, kw_only=True):
     items: tuple[AddressView, ...]
 
 
-class Receipt(Shape, frozen=True, kw_only=True):
+class ErasureReceipt(Shape, frozen=True, kw_only=True):
     """A receipt as people hold it."""
 
-    statement: Statement
+    statement: ErasureStatement
     #: `Ed25519`
     algorithm: str
     #: Which of our keys signed; `tidings erasure keys` shows its public half.
@@ -339,13 +339,13 @@ class Recipients(Namespace):
         """Every item of `consents`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", f"/recipients/{segment(recipient_id)}/consents", Page[ConsentEventView], query={"limit": limit}))
 
-    def erase(self, recipient_id: str, /, **body: Unpack[EraseRecipient]) -> Receipt:
+    def erase(self, recipient_id: str, /, **body: Unpack[EraseRecipient]) -> ErasureReceipt:
         """Erase a recipient, for good; the signed receipt says what was destroyed. Destroys the recipient's key, clears what stood in the clear, and stops what waits. Suppressions go on holding the address back. There is no way back. Doing it again gives the same receipt."""
-        return self._client.call(self._json("POST", f"/recipients/{segment(recipient_id)}/erase", Receipt, body=body))
+        return self._client.call(self._json("POST", f"/recipients/{segment(recipient_id)}/erase", ErasureReceipt, body=body))
 
-    def erasure(self, recipient_id: str, /) -> Receipt:
+    def erasure(self, recipient_id: str, /) -> ErasureReceipt:
         """Show the receipt of an erasure again."""
-        return self._client.call(self._json("GET", f"/recipients/{segment(recipient_id)}/erasure", Receipt))
+        return self._client.call(self._json("GET", f"/recipients/{segment(recipient_id)}/erasure", ErasureReceipt))
 
     def export(self, recipient_id: str, /) -> Iterator[bytes]:
         """Export everything that is held about a recipient, as a zip. Addresses in the clear, preferences, consents, suppressions, every notification with its words as far as they can still be put together, files, and the audit. Audited. The zip is made while it is sent: one that ends early has no table of contents and does not open."""
@@ -415,13 +415,13 @@ class AsyncRecipients(AsyncNamespace):
         """Every item of `consents`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", f"/recipients/{segment(recipient_id)}/consents", Page[ConsentEventView], query={"limit": limit}))
 
-    async def erase(self, recipient_id: str, /, **body: Unpack[EraseRecipient]) -> Receipt:
+    async def erase(self, recipient_id: str, /, **body: Unpack[EraseRecipient]) -> ErasureReceipt:
         """Erase a recipient, for good; the signed receipt says what was destroyed. Destroys the recipient's key, clears what stood in the clear, and stops what waits. Suppressions go on holding the address back. There is no way back. Doing it again gives the same receipt."""
-        return await self._client.call(self._json("POST", f"/recipients/{segment(recipient_id)}/erase", Receipt, body=body))
+        return await self._client.call(self._json("POST", f"/recipients/{segment(recipient_id)}/erase", ErasureReceipt, body=body))
 
-    async def erasure(self, recipient_id: str, /) -> Receipt:
+    async def erasure(self, recipient_id: str, /) -> ErasureReceipt:
         """Show the receipt of an erasure again."""
-        return await self._client.call(self._json("GET", f"/recipients/{segment(recipient_id)}/erasure", Receipt))
+        return await self._client.call(self._json("GET", f"/recipients/{segment(recipient_id)}/erasure", ErasureReceipt))
 
     def export(self, recipient_id: str, /) -> AsyncIterator[bytes]:
         """Export everything that is held about a recipient, as a zip. Addresses in the clear, preferences, consents, suppressions, every notification with its words as far as they can still be put together, files, and the audit. Audited. The zip is made while it is sent: one that ends early has no table of contents and does not open."""

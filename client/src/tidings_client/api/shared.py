@@ -74,15 +74,15 @@ class Hours(Shape, frozen=True, kw_only=True, omit_defaults=True):
 IdentityType = Literal["anonymous", "guest", "user", "vendor"]
 
 
+ImportKind = Literal["preferences", "recipients", "suppressions"]
+
+
 class ImportLinks(Shape, frozen=True, kw_only=True):
     """Where to go from here."""
 
     self: str
     #: All lines that could not be taken, as a CSV.
     report: str
-
-
-Kind = Literal["preferences", "recipients", "suppressions"]
 
 
 class LookUpAddress(Shape, frozen=True, kw_only=True):
@@ -113,9 +113,6 @@ class QuietHours(Shape, frozen=True, kw_only=True, omit_defaults=True):
     timezone: str | None = None
 
 
-Reason = Literal["complaint", "compliance", "hard_bounce", "invalid_address", "manual", "opt_out", "rate_limit", "soft_bounce"]
-
-
 class Retention(Shape, frozen=True, kw_only=True, omit_defaults=True):
     """Reserved: for how many days notifications are kept, by retention class. Nothing reads it yet, and the API refuses it."""
 
@@ -135,6 +132,9 @@ class SendingLimits(Shape, frozen=True, kw_only=True, omit_defaults=True):
     #: Over each of these channels, to one recipient.
     per_recipient_per_channel_per_hour: Mapping[str, int] = field(default_factory=dict)
     per_recipient_per_channel_per_day: Mapping[str, int] = field(default_factory=dict)
+
+
+SuppressionReason = Literal["complaint", "compliance", "hard_bounce", "invalid_address", "manual", "opt_out", "rate_limit", "soft_bounce"]
 
 
 TenantStatus = Literal["active", "deleting", "suspended"]

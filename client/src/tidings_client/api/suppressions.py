@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
 from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
 from tidings_client.results import Page
-from tidings_client.api.shared import ImportView, Reason
+from tidings_client.api.shared import ImportView, SuppressionReason
 
 
 class CreateSuppression(TypedDict):
@@ -16,7 +16,7 @@ class CreateSuppression(TypedDict):
     address: NotRequired[str]
     #: Instead of an address: every address of this domain, and none of its subdomains.
     mail_domain: NotRequired[str]
-    reason: NotRequired[Reason]
+    reason: NotRequired[SuppressionReason]
     #: Left out: for good.
     expires_at: NotRequired[datetime | None]
     #: For people; not for personal data.
@@ -96,11 +96,11 @@ class SuppressionStats(Shape, frozen=True, kw_only=True):
 class Suppressions(Namespace):
     """The calls of `suppressions`."""
 
-    def list(self, *, limit: int | None = None, cursor: str | None = None, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: Reason | None = None, released: bool | None = None) -> Page[SuppressionView]:
+    def list(self, *, limit: int | None = None, cursor: str | None = None, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: SuppressionReason | None = None, released: bool | None = None) -> Page[SuppressionView]:
         """List suppressions, the newest first."""
         return self._client.call(self._json("GET", "/suppressions", Page[SuppressionView], query={"limit": limit, "cursor": cursor, "channel": channel, "reason": reason, "released": released}))
 
-    def iterate(self, *, limit: int | None = None, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: Reason | None = None, released: bool | None = None) -> Iterator[SuppressionView]:
+    def iterate(self, *, limit: int | None = None, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: SuppressionReason | None = None, released: bool | None = None) -> Iterator[SuppressionView]:
         """Every item of `list`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", "/suppressions", Page[SuppressionView], query={"limit": limit, "channel": channel, "reason": reason, "released": released}))
 
@@ -108,7 +108,7 @@ class Suppressions(Namespace):
         """Suppress an address: nothing is sent to it any more. `200` where it was suppressed before: that one stays, and lasts as long as the longer of the two."""
         return self._client.call(self._json("POST", "/suppressions", SuppressionView, body=body))
 
-    def export(self, *, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: Reason | None = None, released: bool | None = None, reveal: bool | None = None) -> Iterator[bytes]:
+    def export(self, *, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: SuppressionReason | None = None, released: bool | None = None, reveal: bool | None = None) -> Iterator[bytes]:
         """All suppressions as a CSV, the oldest first. Addresses are hints; `reveal=true` shows them, needs `suppressions:write` and is audited. Such a file can be imported again."""
         return self._client.download(self._json("GET", "/suppressions/export", bytes, query={"channel": channel, "reason": reason, "released": released, "reveal": reveal}, accept="text/csv"))
 
@@ -122,7 +122,7 @@ class Suppressions(Namespace):
         format: Literal["auto", "generic", "mailgun", "postmark", "sendgrid", "ses"] | None = None,
         mapping: str | None = None,
         channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None,
-        reason: Reason | None = None,
+        reason: SuppressionReason | None = None,
         emit_events: bool | None = None,
         idempotency_key: str | None = None,
     ) -> ImportView:
@@ -153,11 +153,11 @@ class Suppressions(Namespace):
 class AsyncSuppressions(AsyncNamespace):
     """The calls of `suppressions`."""
 
-    async def list(self, *, limit: int | None = None, cursor: str | None = None, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: Reason | None = None, released: bool | None = None) -> Page[SuppressionView]:
+    async def list(self, *, limit: int | None = None, cursor: str | None = None, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: SuppressionReason | None = None, released: bool | None = None) -> Page[SuppressionView]:
         """List suppressions, the newest first."""
         return await self._client.call(self._json("GET", "/suppressions", Page[SuppressionView], query={"limit": limit, "cursor": cursor, "channel": channel, "reason": reason, "released": released}))
 
-    def iterate(self, *, limit: int | None = None, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: Reason | None = None, released: bool | None = None) -> AsyncIterator[SuppressionView]:
+    def iterate(self, *, limit: int | None = None, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: SuppressionReason | None = None, released: bool | None = None) -> AsyncIterator[SuppressionView]:
         """Every item of `list`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", "/suppressions", Page[SuppressionView], query={"limit": limit, "channel": channel, "reason": reason, "released": released}))
 
@@ -165,7 +165,7 @@ class AsyncSuppressions(AsyncNamespace):
         """Suppress an address: nothing is sent to it any more. `200` where it was suppressed before: that one stays, and lasts as long as the longer of the two."""
         return await self._client.call(self._json("POST", "/suppressions", SuppressionView, body=body))
 
-    def export(self, *, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: Reason | None = None, released: bool | None = None, reveal: bool | None = None) -> AsyncIterator[bytes]:
+    def export(self, *, channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None, reason: SuppressionReason | None = None, released: bool | None = None, reveal: bool | None = None) -> AsyncIterator[bytes]:
         """All suppressions as a CSV, the oldest first. Addresses are hints; `reveal=true` shows them, needs `suppressions:write` and is audited. Such a file can be imported again."""
         return self._client.download(self._json("GET", "/suppressions/export", bytes, query={"channel": channel, "reason": reason, "released": released, "reveal": reveal}, accept="text/csv"))
 
@@ -179,7 +179,7 @@ class AsyncSuppressions(AsyncNamespace):
         format: Literal["auto", "generic", "mailgun", "postmark", "sendgrid", "ses"] | None = None,
         mapping: str | None = None,
         channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None,
-        reason: Reason | None = None,
+        reason: SuppressionReason | None = None,
         emit_events: bool | None = None,
         idempotency_key: str | None = None,
     ) -> ImportView:
@@ -220,7 +220,7 @@ class SuppressionsOfPlatform(Namespace):
         format: Literal["auto", "generic", "mailgun", "postmark", "sendgrid", "ses"] | None = None,
         mapping: str | None = None,
         channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None,
-        reason: Reason | None = None,
+        reason: SuppressionReason | None = None,
         emit_events: bool | None = None,
         idempotency_key: str | None = None,
     ) -> ImportView:
@@ -245,7 +245,7 @@ class AsyncSuppressionsOfPlatform(AsyncNamespace):
         format: Literal["auto", "generic", "mailgun", "postmark", "sendgrid", "ses"] | None = None,
         mapping: str | None = None,
         channel: Literal["email", "push", "sms", "telegram", "viber", "voice", "whatsapp"] | None = None,
-        reason: Reason | None = None,
+        reason: SuppressionReason | None = None,
         emit_events: bool | None = None,
         idempotency_key: str | None = None,
     ) -> ImportView:

@@ -116,6 +116,26 @@ class RollBack(TypedDict):
     reason: NotRequired[str | None]
 
 
+class TemplateFinding(Shape, frozen=True, kw_only=True):
+    """One thing that the validator found, for whoever wrote it."""
+
+    #: An error stands in the way of publishing; a warning does not.
+    severity: str
+    #: Where it is in an exported zip: `templates/welcome/email/fa-AF/body.html`.
+    file: str
+    #: The locale it is about; null where it is about all of them.
+    locale: str | None = None
+    #: Where it is in the body of the request that made the version: `locales.fa-AF.body`.
+    field: str
+    #: Both counted from 1; null where it is about the whole file.
+    line: int | None = None
+    column: int | None = None
+    #: What is wrong.
+    what: str
+    #: How to mend it.
+    how: str
+
+
 class TemplateReport(Shape, frozen=True, kw_only=True):
     """One folder of the zip."""
 
@@ -149,20 +169,6 @@ class TemplateView(Shape, frozen=True, kw_only=True):
     platform_newer: str | None
     version: int
     updated_at: datetime
-
-
-class TemplatesFinding(Shape, frozen=True, kw_only=True):
-    """One thing that the validator found, for whoever wrote it."""
-
-    #: One of `error`, `warning`.
-    severity: str
-    file: str
-    locale: str | None = None
-    field: str
-    line: int | None = None
-    column: int | None = None
-    what: str
-    how: str
 
 
 VersionStatus = Literal["active", "archived", "draft"]
@@ -219,7 +225,7 @@ class ImportReport(Shape, frozen=True, kw_only=True):
     templates: tuple[TemplateReport, ...]
     files: tuple[FileReport, ...]
     #: What has to be mended before it can be taken or published, and what is worth a look.
-    findings: tuple[TemplatesFinding, ...]
+    findings: tuple[TemplateFinding, ...]
 
 
 class SmsPreview(Shape, frozen=True, kw_only=True):
@@ -269,7 +275,7 @@ class ValidationView(Shape, frozen=True, kw_only=True):
 
     #: Whether it could be published.
     publishable: bool
-    findings: tuple[TemplatesFinding, ...]
+    findings: tuple[TemplateFinding, ...]
 
 
 class VersionSummary(Shape, frozen=True, kw_only=True):
@@ -343,7 +349,7 @@ class PreviewView(Shape, frozen=True, kw_only=True):
     #: The template of WhatsApp that would be sent, with its parameters.
     whatsapp: Any
     #: What would fail a real message, though it is shown here.
-    warnings: tuple[TemplatesFinding, ...] = ()
+    warnings: tuple[TemplateFinding, ...] = ()
 
 
 class ChangeVersion(TypedDict):

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
+from tidings.contracts.enums import NotificationStatus, Priority, UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
-from tidings.contracts.words import Priority, Status, UseCase
 from tidings.kernel.db import CallerRole
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.idempotency import IdempotencyKey
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.refusals import FieldError
 from tidings.notify.accept.row import AnyChannel, Pin
-from tidings.notify.recipients.wish import RecipientWish
+from tidings.notify.recipients.recipient_input import RecipientSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Order:
 
     by: OrderedBy
     #: None where it could not be read; `wrong` says why.
-    recipient: RecipientWish | None
+    recipient: RecipientSpec | None
     #: A template's key.
     template: str
     #: `auto` lets the tenant's policy choose.
@@ -82,7 +82,7 @@ class AcceptedOrder:
     """The order is a durable notification."""
 
     id: NotificationId
-    status: Status
+    status: NotificationStatus
     recipient_id: RecipientId
     #: It was accepted before, under the same idempotency key; nothing was written now.
     replayed: bool = False

@@ -7,12 +7,12 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from tidings.contracts.enums import NotificationStatus, Priority, UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import Priority, Status, UseCase
 from tidings.kernel.ids import time_of
 from tidings.kernel.keys.data_key import DataKey
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.ids import TemplateId, TemplateVersionId
 
 AnyChannel = Channel | Literal["auto"]
@@ -43,7 +43,7 @@ class NotificationRow:
     #: The time inside its id.
     created_at: datetime
     recipient_id: RecipientId
-    status: Status
+    status: NotificationStatus
     channel: AnyChannel
     category: str
     use_case: UseCase
@@ -90,7 +90,7 @@ class NotificationRow:
     @property
     def released(self) -> bool:
         """Whether somebody has had it sent now, whatever the quiet hours say."""
-        return self.trace is not None and Reason.QUIET_BUT_RELEASED in self.trace
+        return self.trace is not None and GateReason.QUIET_BUT_RELEASED in self.trace
 
     def version_for(self, channel: Channel) -> TemplateVersionId | None:
         """The frozen version for a channel; None where the template has none for it."""
@@ -118,7 +118,7 @@ class NotificationRow:
             id=new_id,
             created_at=time_of(new_id),
             recipient_id=recipient_id,
-            status=Status.QUEUED,
+            status=NotificationStatus.QUEUED,
             locale=None,
             variables=sealed_anew(self.variables, VARIABLES_PURPOSE),
             attachments=sealed_anew(self.attachments, ATTACHMENTS_PURPOSE) if self.attachments else None,

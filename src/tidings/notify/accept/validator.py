@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
+from tidings.contracts.enums import AUTO, RESERVED_CHANNELS, WITH_FILES, NotificationStatus, Priority, UseCase
 from tidings.contracts.ids import NOTIFICATION, NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import AUTO, RESERVED_CHANNELS, WITH_FILES, Priority, Status, UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.data_key import DataKey
@@ -23,9 +23,9 @@ from tidings.notify.accept.searchable import search_hash, searchable_in
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories
 from tidings.notify.ids import TemplateVersionId
-from tidings.notify.recipients.wish import RecipientWish, canonical_locale
+from tidings.notify.recipients.recipient_input import RecipientSpec, canonical_locale
 from tidings.notify.templates.model import Published
-from tidings.notify.templates.resolve import Templates
+from tidings.notify.templates.resolve import TemplateResolver
 from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists
 
 #: Variables are filled into a message; they are no document store.
@@ -47,7 +47,7 @@ class ValidOrder:
 
     id: NotificationId
     order: Order
-    recipient: RecipientWish
+    recipient: RecipientSpec
     #: The frozen version; for `auto` the one of the first channel.
     published: Published
     #: For `auto`: the frozen version of every channel.
@@ -81,7 +81,7 @@ class ValidOrder:
             id=self.id,
             created_at=time_of(self.id),
             recipient_id=recipient_id,
-            status=Status.QUEUED if self.scheduled_for is None else Status.SCHEDULED,
+            status=NotificationStatus.QUEUED if self.scheduled_for is None else NotificationStatus.SCHEDULED,
             channel=order.channel,
             category=self.category.category,
             use_case=self.use_case,
@@ -118,7 +118,7 @@ class OrderValidator:
     def __init__(
         self,
         *,
-        templates: Templates,
+        templates: TemplateResolver,
         categories: Categories,
         clock: Clock,
         searchable: Callable[[TenantId], Sequence[str]] = lambda _: (),
@@ -192,7 +192,7 @@ class OrderValidator:
         if category is None or published is None:
             return None
         metadata = msgspec.json.decode(row.metadata) if row.metadata else None
-        recipient = RecipientWish(id=row.recipient_id)
+        recipient = RecipientSpec(id=row.recipient_id)
         return ValidOrder(
             id=NOTIFICATION.new(now),
             # Without its event: that was answered once, and this is for a person who asked.

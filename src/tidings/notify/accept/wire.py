@@ -7,16 +7,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tidings.contracts.enums import Category, NotificationStatus, UseCase
 from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale
-from tidings.contracts.words import Category, Status, UseCase
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.problems import Problem
 from tidings.kernel.idempotency import IdempotencyKey
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.accept.order import AcceptedOrder, AttachedFile, DuplicateOrder, Order, OrderedBy
-from tidings.notify.recipients.wish import MESSAGE_REMEDIES, RecipientInput, RecipientWish, wish_of
+from tidings.notify.recipients.recipient_input import MESSAGE_REMEDIES, RecipientInput, RecipientSpec, wish_of
 
 MOST_IN_BULK = 5000
 
@@ -140,7 +140,7 @@ class AcceptedView(Struct, frozen=True, kw_only=True):
     """A notification that was accepted: it is durable."""
 
     id: str
-    status: Status
+    status: NotificationStatus
     recipient_id: str
     created_at: Moment
     links: Links
@@ -153,7 +153,7 @@ class BulkResult(Struct, frozen=True, kw_only=True):
 
     index: int
     id: str | UnsetType = UNSET
-    status: Status | UnsetType = UNSET
+    status: NotificationStatus | UnsetType = UNSET
     recipient_id: str | UnsetType = UNSET
     created_at: Moment | UnsetType = UNSET
     links: Links | UnsetType = UNSET
@@ -213,10 +213,10 @@ def order_of(given: NotificationInput, by: OrderedBy, *, once: IdempotencyKey | 
     )
 
 
-def _recipient(given: NotificationInput, wrong: list[FieldError]) -> RecipientWish | None:
+def _recipient(given: NotificationInput, wrong: list[FieldError]) -> RecipientSpec | None:
     try:
         if isinstance(given.recipient, str):
-            return RecipientWish(id=RECIPIENT.parse(given.recipient, field="recipient"))
+            return RecipientSpec(id=RECIPIENT.parse(given.recipient, field="recipient"))
         return wish_of(given.recipient, field="recipient")
     except BadValueError as error:
         wrong.append(FieldError(error.field, error.remedy))

@@ -9,7 +9,7 @@ from tidings.notify.access import store
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.model import (
     ApiKey,
-    KeyWish,
+    KeySpec,
     check_grant,
     check_wish,
     granted_scopes,
@@ -21,7 +21,7 @@ from tidings.notify.ids import API_KEY
 
 async def create_key(
     tx: TenantTx | PlatformTx,
-    wish: KeyWish,
+    wish: KeySpec,
     *,
     grantor: Caller | None,
     actor: str,

@@ -7,7 +7,7 @@ from tidings.kernel.db import Database
 from tidings.notify.access import store
 from tidings.notify.access.create import create_key
 from tidings.notify.access.ledger import KeyLedger
-from tidings.notify.access.model import ApiKey, KeyWish, credential
+from tidings.notify.access.model import ApiKey, KeySpec, credential
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,6 @@ async def ensure_platform_key(
         known = await store.list_keys(tx, after_id=None, limit=1)
         if known and not one_more:
             return PlatformKey(key=known[0])
-        wish = KeyWish(name=name, role="platform.channel.admin", scopes=None)
+        wish = KeySpec(name=name, role="platform.channel.admin", scopes=None)
         key, secret = await create_key(tx, wish, grantor=None, actor=actor, ledger=ledger, clock=clock)
     return PlatformKey(key=key, credential=credential(key.id, secret))

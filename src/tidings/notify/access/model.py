@@ -99,7 +99,7 @@ class ApiKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeyWish:
+class KeySpec:
     """A key that somebody would like to have."""
 
     name: str
@@ -131,7 +131,7 @@ def read_credential(text: str) -> tuple[ApiKeyId, str] | None:
     return (API_KEY.parse(f"key_{match[1]}"), match[2]) if match and match[1][0] <= "7" else None
 
 
-def check_wish(wish: KeyWish, *, tenant_id: TenantId | None, now: datetime) -> None:
+def check_wish(wish: KeySpec, *, tenant_id: TenantId | None, now: datetime) -> None:
     """Refuse what no key can be: unknown scopes, a role of the wrong side, an end in the past."""
     wrong: list[FieldError] = []
     if is_platform_role(wish.role) is not (tenant_id is None):
@@ -157,7 +157,7 @@ def expiry_faults(expires_at: datetime | None, now: datetime) -> list[FieldError
     return [FieldError("expires_at", "must be in the future, and within ten years")]
 
 
-def granted_scopes(wish: KeyWish, grantor: Caller | None) -> frozenset[str]:
+def granted_scopes(wish: KeySpec, grantor: Caller | None) -> frozenset[str]:
     """The scopes that the wish comes down to."""
     if wish.scopes is not None:
         return wish.scopes

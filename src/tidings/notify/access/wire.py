@@ -10,7 +10,7 @@ from tidings.contracts.scopes import ROLE_SCOPES
 from tidings.contracts.text import Label
 from tidings.kernel.db import CallerRole
 from tidings.kernel.mapping import by_name
-from tidings.notify.access.model import ApiKey, KeyState, KeyWish
+from tidings.notify.access.model import ApiKey, KeySpec, KeyState
 
 #: A month and a bit.
 _LONGEST_OVERLAP = 35 * 86_400
@@ -26,9 +26,9 @@ class CreateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     environment: Literal["live", "test"] = "live"
     expires_at: Moment | None = None
 
-    def wish(self) -> KeyWish:
+    def wish(self) -> KeySpec:
         """The same, for the use case."""
-        return KeyWish(
+        return KeySpec(
             name=self.name,
             role=self.role,
             scopes=None if self.scopes is None else frozenset(self.scopes),

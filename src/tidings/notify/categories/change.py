@@ -16,7 +16,7 @@ Make = Callable[[CategoryPolicy], CategoryPolicy]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class CategoryChange:
     """A category as it is now, and what that means for templates that are in force."""
 
     policy: CategoryPolicy
@@ -41,7 +41,7 @@ async def create(
 
 async def change(
     tx: store.Side, category: str, make: Make, *, actor: str, audit: AuditLog, clock: Clock
-) -> Changed:
+) -> CategoryChange:
     """The category after the change; a tenant changes its own, and how one of the platform's appears to its people."""
     await store.held_version(tx, category)
     before = (await store.load_categories(tx)).get(category)
@@ -52,7 +52,7 @@ async def change(
         before = replace(before, version=0)
     after = make(before)
     if after == before:
-        return Changed(policy=before)
+        return CategoryChange(policy=before)
     if faults := policy_faults(after):
         raise InvalidError(faults)
     version = await store.put_category(tx, after, now=clock.now())
@@ -65,7 +65,7 @@ async def change(
             for name in await store.templates_showing_links(tx, category)
         )
     await _told(tx, "changed", after, actor=actor, audit=audit)
-    return Changed(policy=after, warnings=warnings)
+    return CategoryChange(policy=after, warnings=warnings)
 
 
 async def as_seen(tx: store.Side) -> Mapping[str, CategoryPolicy]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tidings.contracts.words import Priority, UseCase
+from tidings.contracts.enums import Priority, UseCase
 from tidings.kernel.refusals import FieldError
 from tidings.notify.render.siblings import siblings
 

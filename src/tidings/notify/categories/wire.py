@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from tidings.contracts.enums import Category, Priority, UseCase
 from tidings.contracts.tenants import Locale
 from tidings.contracts.text import Label
-from tidings.contracts.words import Category, Priority, UseCase
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.categories.model import DEFAULT_POSITION, CategoryPolicy, RetentionClass
 

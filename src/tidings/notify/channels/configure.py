@@ -32,7 +32,7 @@ from tidings.notify.tenants import store as tenant_store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountWish:
+class AccountSpec:
     """A tenant's own account with a vendor."""
 
     secret_ref: str
@@ -42,7 +42,7 @@ class AccountWish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelWish:
+class ChannelSpec:
     """A channel as somebody wants it, whole."""
 
     channel: Channel
@@ -53,7 +53,7 @@ class ChannelWish:
     rate_limit: RateLimit
     status: Literal["active", "disabled"]
     #: By vendor; one that is not named keeps what it has.
-    accounts: Mapping[str, AccountWish]
+    accounts: Mapping[str, AccountSpec]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class ChannelConfigurer:
         self._clock = clock
 
     async def configure(
-        self, tx: TenantTx, wish: ChannelWish, *, expect: Callable[[ChannelConfig | None], None], actor: str
+        self, tx: TenantTx, wish: ChannelSpec, *, expect: Callable[[ChannelConfig | None], None], actor: str
     ) -> ConfiguredChannel:
         """The channel after the wish; `expect` refuses a version that is not the caller's."""
         before = await store.lock_channel(tx, channel=wish.channel)
@@ -140,7 +140,7 @@ class ChannelConfigurer:
             for config in found
         ]
 
-    async def _check(self, tx: TenantTx, wish: ChannelWish) -> None:
+    async def _check(self, tx: TenantTx, wish: ChannelSpec) -> None:
         tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
         policy = tenant.notification_policy if tenant else NotificationPolicy()
         wrong = vendors_wrong(wish.channel, wish.vendor, wish.fallback_vendor, self._router.vendors())
@@ -162,7 +162,7 @@ class ChannelConfigurer:
         if wrong:
             raise InvalidError(wrong)
 
-    async def _write(self, tx: TenantTx, before: ChannelConfig | None, wish: ChannelWish) -> ChannelConfig:
+    async def _write(self, tx: TenantTx, before: ChannelConfig | None, wish: ChannelSpec) -> ChannelConfig:
         now = self._clock.now()
         if before is None:
             channel_id = CHANNEL.new(now)
@@ -184,7 +184,7 @@ class ChannelConfigurer:
         return after
 
     async def _rotate(
-        self, tx: TenantTx, config: ChannelConfig, wish: ChannelWish, credentials: Sequence[Credential]
+        self, tx: TenantTx, config: ChannelConfig, wish: ChannelSpec, credentials: Sequence[Credential]
     ) -> set[str]:
         """Write which references are active, superseded or revoked; the vendors whose changed."""
         active = {c.vendor: c for c in credentials if c.status == "active"}
@@ -213,7 +213,7 @@ def shared_of(accounts: Mapping[str, Account]) -> dict[str, str | None]:
 
 def _config(
     channel_id: ChannelId,
-    wish: ChannelWish,
+    wish: ChannelSpec,
     health: Mapping[str, VendorHealth],
     *,
     version: int,

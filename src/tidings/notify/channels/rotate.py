@@ -8,7 +8,7 @@ After a grace the old one is revoked: it may be deleted at the vendor.
 from dataclasses import dataclass
 from datetime import timedelta
 
-from tidings.contracts.channel_configs import ChannelConfigs, Checked, ConfigureAccount, VendorDesk
+from tidings.contracts.channel_configs import ChannelConfigs, ConfigureAccount, CredentialCheck, VendorProbe
 from tidings.contracts.channels import CredentialRotated
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.tenants import Channel
@@ -20,6 +20,7 @@ from tidings.kernel.events import new_event
 from tidings.kernel.ids import TenantId
 from tidings.kernel.outbox import Outbox
 from tidings.notify.channels import store
+from tidings.notify.channels.account_validator import Reference, refuse_unreadable
 from tidings.notify.channels.errors import (
     CredentialRefusedError,
     NoOwnAccountError,
@@ -27,13 +28,12 @@ from tidings.notify.channels.errors import (
     VendorNotReachedError,
 )
 from tidings.notify.channels.model import ChannelConfig
-from tidings.notify.channels.readable import Reference, refuse_unreadable
 from tidings.notify.channels.store import Begin
 from tidings.notify.ids import CHANNEL_CREDENTIAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RotationWish:
+class RotationRequest:
     """A new credential for an account of the tenant's own."""
 
     channel: Channel
@@ -46,12 +46,12 @@ class RotationWish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rotated:
+class RotationResult:
     """What came of it."""
 
     vendor: str
     #: What the vendor said before; None where it was not to be asked.
-    checked: Checked | None
+    checked: CredentialCheck | None
 
 
 class CredentialRotator:
@@ -61,7 +61,7 @@ class CredentialRotator:
         self,
         *,
         router: ChannelConfigs,
-        desk: VendorDesk,
+        desk: VendorProbe,
         outbox: Outbox,
         audit: AuditLog,
         clock: Clock,
@@ -72,7 +72,7 @@ class CredentialRotator:
         self._audit = audit
         self._clock = clock
 
-    async def rotate(self, begin: Begin, wish: RotationWish, *, actor: str) -> Rotated:
+    async def rotate(self, begin: Begin, wish: RotationRequest, *, actor: str) -> RotationResult:
         """Ask, then change; no transaction is open while a vendor is asked."""
         async with begin() as tx:
             tenant_id = tx.tenant_id
@@ -83,9 +83,9 @@ class CredentialRotator:
         checked = await self._ask(tenant_id, vendor, wish) if wish.check else None
         async with begin() as tx:
             await self._change(tx, wish, vendor, actor)
-        return Rotated(vendor=vendor, checked=checked)
+        return RotationResult(vendor=vendor, checked=checked)
 
-    def _vendor(self, found: list[ChannelConfig], wish: RotationWish) -> str:
+    def _vendor(self, found: list[ChannelConfig], wish: RotationRequest) -> str:
         config = next((c for c in found if c.channel == wish.channel), None)
         if config is None:
             raise UnknownChannelError(f"the channel {wish.channel} is not set up here; PUT it first")
@@ -99,7 +99,7 @@ class CredentialRotator:
         if account is None or account.platform:
             raise NoOwnAccountError
 
-    async def _ask(self, tenant_id: TenantId, vendor: str, wish: RotationWish) -> Checked:
+    async def _ask(self, tenant_id: TenantId, vendor: str, wish: RotationRequest) -> CredentialCheck:
         checked = await self._desk.check(tenant_id, vendor, wish.secret_ref)
         said = f"{checked.reason} ({checked.code})" if checked.code else checked.reason
         if checked.result in {"refused", "unusable"}:
@@ -113,7 +113,7 @@ class CredentialRotator:
             )
         return checked
 
-    async def _change(self, tx: TenantTx, wish: RotationWish, vendor: str, actor: str) -> None:
+    async def _change(self, tx: TenantTx, wish: RotationRequest, vendor: str, actor: str) -> None:
         channels = await store.lock_channels_of_vendor(tx, vendor=vendor)
         # Somebody may have changed the channel while the vendor was asked.
         self._vendor(channels, wish)

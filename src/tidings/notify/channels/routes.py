@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from tidings.contracts.channel_configs import ChannelConfigs, VendorDesk
+from tidings.contracts.channel_configs import ChannelConfigs, VendorProbe
+from tidings.contracts.enums import CHANNELS
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import CHANNELS
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.dns import Resolver
@@ -15,13 +15,13 @@ from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.injection import OpenTx, Parsed
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.ids import TenantId
+from tidings.notify.channels.account_validator import refuse_unreadable_wish
+from tidings.notify.channels.channel_test import ChannelTester, ChannelTestRequest
 from tidings.notify.channels.configure import ChannelConfigurer, ConfiguredChannel
 from tidings.notify.channels.dns_check.check import check_domain
 from tidings.notify.channels.dns_check.model import worst
 from tidings.notify.channels.errors import UnknownChannelError
-from tidings.notify.channels.readable import refuse_unreadable_wish
-from tidings.notify.channels.rotate import CredentialRotator, RotationWish
-from tidings.notify.channels.try_out import ChannelTester, TestWish
+from tidings.notify.channels.rotate import CredentialRotator, RotationRequest
 from tidings.notify.channels.wire import (
     ChannelList,
     ChannelView,
@@ -68,7 +68,7 @@ async def put_channel(
     if_match: IfMatch,
     caller: Caller,
     configurer: ChannelConfigurer,
-    desk: VendorDesk,
+    desk: VendorProbe,
     configs: ChannelConfigs,
 ) -> Answer[ChannelView]:
     """Set a channel up, or change it; a change names the version it is made from by If-Match.
@@ -119,7 +119,7 @@ async def rotate_credential(
     """
     if body.check:
         await tester.admit_rotation(tenant_id)
-    wish = RotationWish(channel=channel, vendor=body.vendor, secret_ref=body.secret_ref, check=body.check)
+    wish = RotationRequest(channel=channel, vendor=body.vendor, secret_ref=body.secret_ref, check=body.check)
     done = await rotator.rotate(open_tx, wish, actor=caller.actor)
     async with open_tx() as tx:
         shown = ChannelView.of(await _known(tx, channel, configurer))
@@ -145,7 +145,7 @@ async def test_channel(
     or to cancel. Suppressed addresses are refused. At most 20 in an hour for each channel.
     """
     is_test = caller.environment == "test"
-    wish = TestWish(channel=channel, to=body.to, vendor=body.vendor, is_test=is_test)
+    wish = ChannelTestRequest(channel=channel, to=body.to, vendor=body.vendor, is_test=is_test)
     return TestView.of(await tester.test(tenant_id, open_tx, wish, actor=caller.actor))
 
 

@@ -4,15 +4,15 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from tidings.contracts.channel_configs import Checked, Tried
+from tidings.contracts.channel_configs import CredentialCheck, TestSend
+from tidings.contracts.enums import Vendor
 from tidings.contracts.messages import Accepted, Refused, TryLater
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import Vendor
 from tidings.kernel.ids import time_of
 from tidings.kernel.mapping import by_name
-from tidings.notify.channels.configure import AccountWish, ChannelWish, ConfiguredChannel
-from tidings.notify.channels.dns_check.model import Finding, Status
+from tidings.notify.channels.configure import AccountSpec, ChannelSpec, ConfiguredChannel
+from tidings.notify.channels.dns_check.model import DnsFinding, Status
 from tidings.notify.channels.model import (
     Branding,
     ChannelStatus,
@@ -75,9 +75,9 @@ class PutChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     #: By vendor. Without one the platform's account is used, where there is one.
     accounts: Annotated[dict[Vendor, AccountInput], Meta(max_length=2)] = {}
 
-    def wish(self, channel: Channel) -> ChannelWish:
+    def wish(self, channel: Channel) -> ChannelSpec:
         """The same, for the use case."""
-        return ChannelWish(
+        return ChannelSpec(
             channel=channel,
             vendor=self.vendor,
             fallback_vendor=self.fallback_vendor,
@@ -86,7 +86,7 @@ class PutChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             rate_limit=self.rate_limit,
             status=self.status,
             accounts={
-                vendor: AccountWish(
+                vendor: AccountSpec(
                     secret_ref=a.secret_ref, handle=a.handle, per_second=a.per_second, per_day=a.per_day
                 )
                 for vendor, a in self.accounts.items()
@@ -171,7 +171,7 @@ class CheckView(Struct, frozen=True, kw_only=True):
     result: Literal["accepted", "not_asked", "skipped"]
 
     @classmethod
-    def of(cls, checked: Checked | None) -> "CheckView":
+    def of(cls, checked: CredentialCheck | None) -> "CheckView":
         """The same, as it is shown."""
         if checked is None:
             return cls(result="skipped")
@@ -202,7 +202,7 @@ class TestView(Struct, frozen=True, kw_only=True):
     provider_message_id: str | None
 
     @classmethod
-    def of(cls, tried: Tried) -> "TestView":
+    def of(cls, tried: TestSend) -> "TestView":
         """The same, as it is shown."""
         outcome = tried.outcome
         result: Literal["accepted", "refused", "try_later", "unlearned"] = "unlearned"
@@ -228,5 +228,5 @@ class DnsView(Struct, frozen=True, kw_only=True):
     dkim_selector: str | None
     #: The worst of the checks.
     status: Status
-    checks: list[Finding]
+    checks: list[DnsFinding]
     checked_at: Moment

@@ -5,10 +5,10 @@ from typing import Final, cast
 
 from msgspec import UNSET
 
-from tidings.contracts.correspondence import Wish, Wrote
+from tidings.contracts.correspondence import Correspondent, KeywordOptOut
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import RecipientAddressId, RecipientId
-from tidings.contracts.suppressions import OptOutRecorded
+from tidings.contracts.suppressions import AddressOptOutRecorded
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -19,23 +19,29 @@ from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.notify.correspondence.store import find_address, find_writers
 from tidings.notify.recipients.model import Identity, IdentityType
-from tidings.notify.recipients.upsert import RecipientUpserter, Upserted
-from tidings.notify.recipients.wish import AddressWish, RecipientWish
+from tidings.notify.recipients.recipient_input import AddressSpec, RecipientSpec
+from tidings.notify.recipients.upsert import RecipientUpserter, UpsertResult
 from tidings.notify.suppressions import store as suppression_store
 from tidings.notify.suppressions.model import (
     CHANNELS,
-    Reason,
     SuppressibleChannel,
-    SuppressionWish,
+    SuppressionReason,
+    SuppressionSpec,
     asked_notes,
 )
-from tidings.notify.suppressions.suppress import Suppressed, Suppressor
+from tidings.notify.suppressions.suppress import Suppressor, SuppressResult
 
 ACTOR: Final = "system:conversations"
 #: What a vendor found out about an address says less than its owner: an opt-out takes its place. What the tenant's own
 #: people or a rule decided stays, and nobody lifts it by writing a word.
 _GIVES_WAY: Final = frozenset(
-    {Reason.HARD_BOUNCE, Reason.SOFT_BOUNCE, Reason.COMPLAINT, Reason.INVALID_ADDRESS, Reason.RATE_LIMIT}
+    {
+        SuppressionReason.HARD_BOUNCE,
+        SuppressionReason.SOFT_BOUNCE,
+        SuppressionReason.COMPLAINT,
+        SuppressionReason.INVALID_ADDRESS,
+        SuppressionReason.RATE_LIMIT,
+    }
 )
 _NAME_MOST: Final = 200
 #: The channels' own words for nobody.
@@ -60,19 +66,19 @@ class StoredCorrespondents:
         self._outbox = outbox
         self._clock = clock
 
-    async def find(self, tx: TenantTx, wrote: Sequence[Wrote]) -> list[RecipientId | None]:
+    async def find(self, tx: TenantTx, wrote: Sequence[Correspondent]) -> list[RecipientId | None]:
         """Who has that address, in the same order; where several have it, the one that was written to last."""
         pepper = await self._keyring.pepper(tx)
         found = await find_writers(tx, [(one.channel, pepper.hash(one.address)) for one in wrote])
         return [found.get(place) for place in range(len(wrote))]
 
-    async def ensure(self, tx: TenantTx, wrote: Sequence[Wrote]) -> list[RecipientId]:
+    async def ensure(self, tx: TenantTx, wrote: Sequence[Correspondent]) -> list[RecipientId]:
         """The same; whoever is not known is made, as an anonymous recipient with that address."""
         found = await self.find(tx, wrote)
         strangers = [place for place, known in enumerate(found) if known is None]
         made = await self._upserter.upsert(tx, [_stranger(wrote[place]) for place in strangers])
         for place, result in zip(strangers, made.results, strict=True):
-            if not isinstance(result, Upserted):
+            if not isinstance(result, UpsertResult):
                 raise result
             found[place] = result.recipient.id
         return [known for known in found if known is not None]
@@ -83,7 +89,7 @@ class StoredCorrespondents:
         """Which of their addresses has this hash; None where it is not theirs any more."""
         return await find_address(tx, recipient_id, channel=channel, address_hash=address_hash)
 
-    async def stop(self, tx: TenantTx, wishes: Sequence[Wish]) -> None:
+    async def stop(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> None:
         """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
         wanted = [wish for wish in wishes if wish.channel in CHANNELS]
         if not wanted:
@@ -97,7 +103,7 @@ class StoredCorrespondents:
             reason="its owner opted out, which takes its place",
         )
         done = await self._suppressor.add(tx, [_suppression(wish) for wish in wanted], actor=ACTOR)
-        first: dict[str, tuple[Wish, Suppressed]] = {}
+        first: dict[str, tuple[KeywordOptOut, SuppressResult]] = {}
         for wish, result in zip(wanted, done, strict=True):
             if result.created:
                 first.setdefault(result.suppression.id, (wish, result))
@@ -105,7 +111,7 @@ class StoredCorrespondents:
             tx, [_event(tx.tenant_id, wish, result, self._clock) for wish, result in first.values()]
         )
 
-    async def start(self, tx: TenantTx, wishes: Sequence[Wish]) -> list[bool]:
+    async def start(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> list[bool]:
         """Release what was suppressed as `opt_out` until then; whether there was anything. Nothing else is released by it."""
         places = await self._places(tx, wishes)
         in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self._clock.now())
@@ -113,7 +119,7 @@ class StoredCorrespondents:
             place: held
             for place, wish in sorted(zip(places, wishes, strict=True), key=lambda one: one[1].at)
             if (held := in_force.get(place)) is not None
-            and held.reason is Reason.OPT_OUT
+            and held.reason is SuppressionReason.OPT_OUT
             and held.since <= wish.at
         }
         await self._suppressor.release_found(
@@ -121,34 +127,34 @@ class StoredCorrespondents:
         )
         return [place in asked for place in places]
 
-    async def _places(self, tx: TenantTx, wishes: Sequence[Wish]) -> list[tuple[str, str]]:
+    async def _places(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> list[tuple[str, str]]:
         pepper = await self._keyring.pepper(tx)
         return [(wish.channel, pepper.hash(wish.address)) for wish in wishes]
 
 
-def _stranger(wrote: Wrote) -> RecipientWish:
+def _stranger(wrote: Correspondent) -> RecipientSpec:
     name = " ".join((wrote.name or "").split())[:_NAME_MOST]
-    return RecipientWish(
+    return RecipientSpec(
         identity=_ANONYMOUS,
         display_name=name if name and name.isprintable() else UNSET,
-        addresses=(AddressWish(channel=wrote.channel, address=wrote.address, primary=None, verified=None),),
+        addresses=(AddressSpec(channel=wrote.channel, address=wrote.address, primary=None, verified=None),),
     )
 
 
-def _suppression(wish: Wish) -> SuppressionWish:
-    return SuppressionWish(
+def _suppression(wish: KeywordOptOut) -> SuppressionSpec:
+    return SuppressionSpec(
         channel=cast("SuppressibleChannel", wish.channel),
         address=wish.address,
-        reason=Reason.OPT_OUT,
+        reason=SuppressionReason.OPT_OUT,
         occurred_at=wish.at,
         notes=asked_notes(keyword=wish.keyword, language=wish.language, conversation_id=wish.conversation_id),
     )
 
 
-def _event(tenant_id: TenantId, wish: Wish, done: Suppressed, clock: Clock) -> Event:
+def _event(tenant_id: TenantId, wish: KeywordOptOut, done: SuppressResult, clock: Clock) -> Event:
     return new_event(
         "optout.recorded.v1",
-        by_name(OptOutRecorded, wish, suppression_id=done.suppression.id),
+        by_name(AddressOptOutRecorded, wish, suppression_id=done.suppression.id),
         tenant_id=tenant_id,
         ordering_key=done.suppression.id,
         source=NOTIFY_SOURCE,

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tidings.contracts.correspondence import Replied, Reply, ReplyKey
+from tidings.contracts.correspondence import ConversationReply, ReplyKey, ReplyResult
 from tidings.kernel.db import CallerRole
 from tidings.kernel.idempotency import IdempotencyKey, hash_request
 from tidings.kernel.ids import TenantId
@@ -10,7 +10,7 @@ from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.accept.accept import Acceptor
 from tidings.notify.accept.order import AcceptedOrder, Order, OrderedBy, accepted, is_written
 from tidings.notify.accept.row import Pin
-from tidings.notify.recipients.wish import RecipientWish
+from tidings.notify.recipients.recipient_input import RecipientSpec
 
 #: The platform's, unless the tenant has one of its own with this key.
 TEMPLATE: Final = "conversation_reply"
@@ -27,13 +27,13 @@ class NotificationReplier:
     def __init__(self, acceptor: Acceptor) -> None:
         self._acceptor = acceptor
 
-    async def reply(self, tenant_id: TenantId, reply: Reply) -> Replied:
+    async def reply(self, tenant_id: TenantId, reply: ConversationReply) -> ReplyResult:
         """Order it; it is accepted when this returns. A refusal says what is wrong with it."""
         _refuse(reply)
         key = ReplyKey(conversation_id=reply.conversation_id, idempotency_key=reply.idempotency_key)
         order = Order(
             by=OrderedBy(tenant_id, _ROLE, is_test=reply.is_test),
-            recipient=RecipientWish(id=reply.recipient_id),
+            recipient=RecipientSpec(id=reply.recipient_id),
             template=TEMPLATE,
             channel=reply.channel,
             variables={"text": reply.text},
@@ -47,14 +47,14 @@ class NotificationReplier:
         [outcome] = await self._acceptor.accept([order])
         return _replied(accepted(outcome))
 
-    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> Replied | None:
+    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> ReplyResult | None:
         """What became of the same order when it was given before; nothing is ordered."""
         found = await self._acceptor.earlier(OrderedBy(tenant_id, _ROLE), _once(key, text))
         return None if found is None else _replied(found)
 
 
-def _replied(done: AcceptedOrder) -> Replied:
-    return Replied(
+def _replied(done: AcceptedOrder) -> ReplyResult:
+    return ReplyResult(
         notification_id=done.id,
         created=is_written(done),
         # A new one waits for its turn; an old one has had it, and says by itself what came of it.
@@ -62,7 +62,7 @@ def _replied(done: AcceptedOrder) -> Replied:
     )
 
 
-def _refuse(reply: Reply) -> None:
+def _refuse(reply: ConversationReply) -> None:
     if reply.channel not in _CHANNELS:
         raise InvalidError(
             [FieldError("channel", f"must be one that people answer on: {', '.join(sorted(_CHANNELS))}")]

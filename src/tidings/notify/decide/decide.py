@@ -12,22 +12,22 @@ from tidings.notify.decide.limits import judge
 from tidings.notify.decide.model import (
     PASS,
     Decision,
+    DecisionRequest,
     Gate,
-    Line,
     Pass,
-    Request,
     StepDecision,
     StepRequest,
     Stop,
+    TraceLine,
     Verdict,
 )
 from tidings.notify.decide.trace import line_of
 from tidings.notify.facts.model import Facts, PersonFacts
 
 
-def decide(facts: Facts, request: Request, now: datetime) -> Decision:
+def decide(facts: Facts, request: DecisionRequest, now: datetime) -> Decision:
     """Everything that is decided once, but for the limits: `limited` adds those."""
-    trace: list[Line] = []
+    trace: list[TraceLine] = []
     verdict = _note(trace, Gate.TENANT, gates.tenant_active(facts.tenant, now))
     if isinstance(verdict, Pass):
         verdict = _note(trace, Gate.EXPIRY, gates.not_expired(request, now))
@@ -54,7 +54,7 @@ def decide(facts: Facts, request: Request, now: datetime) -> Decision:
     )
 
 
-def limited(decision: Decision, request: Request, taken: Taken | None, now: datetime) -> Decision:
+def limited(decision: Decision, request: DecisionRequest, taken: Taken | None, now: datetime) -> Decision:
     """A decision that passed, after its limits were asked; `taken` None where there are none."""
     verdict = judge(taken, expires_at=request.expires_at, now=now)
     return replace(decision, verdict=verdict, trace=(*decision.trace, line_of(Gate.LIMITS, verdict)))
@@ -62,7 +62,7 @@ def limited(decision: Decision, request: Request, taken: Taken | None, now: date
 
 def decide_step(facts: Facts, request: StepRequest, now: datetime) -> StepDecision:
     """Everything that is decided at the moment of sending, but for the channel's limit: `step_limited` adds that."""
-    trace: list[Line] = []
+    trace: list[TraceLine] = []
     step = request.step
     verdict = _note(trace, Gate.STATE, step_gates.still_wanted(request), step)
     if isinstance(verdict, Pass):
@@ -92,7 +92,7 @@ def step_limited(
 
 
 def _of_channel(
-    facts: Facts, request: StepRequest, person: PersonFacts, trace: list[Line], now: datetime
+    facts: Facts, request: StepRequest, person: PersonFacts, trace: list[TraceLine], now: datetime
 ) -> StepDecision:
     step = request.step
     verdict = _note(trace, Gate.CHANNEL, step_gates.channel_allowed(facts, request, person), step)
@@ -115,6 +115,6 @@ def _of_channel(
     return StepDecision(verdict=PASS, trace=tuple(trace), addresses=addresses, channel=config)
 
 
-def _note(trace: list[Line], gate: Gate, verdict: Verdict, step: int = 0) -> Verdict:
+def _note(trace: list[TraceLine], gate: Gate, verdict: Verdict, step: int = 0) -> Verdict:
     trace.append(line_of(gate, verdict, step=step))
     return verdict

@@ -3,11 +3,11 @@
 from datetime import datetime, timedelta
 from typing import Final
 
+from tidings.contracts.enums import AUTO, NotificationStatus
 from tidings.contracts.ids import RecipientId
-from tidings.contracts.words import AUTO, Status
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.decide.model import PASS, Defer, Pass, Request, StepRequest, Stop, Verdict
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.model import PASS, DecisionRequest, Defer, Pass, StepRequest, Stop, Verdict
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.facts.model import Facts, PersonFacts, TenantFacts
 from tidings.notify.recipients.preferences_model import category_denied, channel_denied
 from tidings.notify.recipients.quiet_hours import quiet_until
@@ -22,25 +22,27 @@ def tenant_active(tenant: TenantFacts, now: datetime) -> Verdict:
     if tenant.status is TenantStatus.ACTIVE:
         return PASS
     if tenant.status is TenantStatus.SUSPENDED:
-        return Defer(now + HELD_FOR, Reason.TENANT_SUSPENDED)
-    return Stop(Status.CANCELLED, Reason.TENANT_DELETING)
+        return Defer(now + HELD_FOR, GateReason.TENANT_SUSPENDED)
+    return Stop(NotificationStatus.CANCELLED, GateReason.TENANT_DELETING)
 
 
-def not_expired(request: Request | StepRequest, now: datetime) -> Verdict:
+def not_expired(request: DecisionRequest | StepRequest, now: datetime) -> Verdict:
     """Expired notifications are never sent."""
-    return PASS if now < request.expires_at else Stop(Status.EXPIRED, Reason.EXPIRED)
+    return PASS if now < request.expires_at else Stop(NotificationStatus.EXPIRED, GateReason.EXPIRED)
 
 
-def recipient_known(facts: Facts, request: Request) -> tuple[Verdict, PersonFacts | None, PersonFacts | None]:
+def recipient_known(
+    facts: Facts, request: DecisionRequest
+) -> tuple[Verdict, PersonFacts | None, PersonFacts | None]:
     """Who is written to, and who gets a copy: the guardian rule, applied once."""
     person = facts.people.get(request.recipient_id)
     if person is None:
-        return Stop(Status.FAILED, Reason.RECIPIENT_UNKNOWN), None, None
+        return Stop(NotificationStatus.FAILED, GateReason.RECIPIENT_UNKNOWN), None, None
     if person.erased:
-        return Stop(Status.SUPPRESSED, Reason.RECIPIENT_ERASED), None, None
+        return Stop(NotificationStatus.SUPPRESSED, GateReason.RECIPIENT_ERASED), None, None
     if request.is_copy:
         # Two who are each other's guardians would write to each other for ever.
-        return Pass(Reason.COPY_FOR_GUARDIAN), person, None
+        return Pass(GateReason.COPY_FOR_GUARDIAN), person, None
     routing = person.choices.guardian_routing
     if routing is None or not routing.concerns(request.category):
         return PASS, person, None
@@ -49,17 +51,17 @@ def recipient_known(facts: Facts, request: Request) -> tuple[Verdict, PersonFact
         guardian = None
     if routing.mode == "copy":
         # A guardian who is gone is no reason to keep it from the one it is for.
-        return (Pass(Reason.GUARDIAN_COPY, guardian.id) if guardian else PASS), person, guardian
+        return (Pass(GateReason.GUARDIAN_COPY, guardian.id) if guardian else PASS), person, guardian
     if guardian is None:
-        return Stop(Status.SUPPRESSED, Reason.GUARDIAN_UNKNOWN), None, None
-    return Pass(Reason.GUARDIAN_INSTEAD, guardian.id), guardian, None
+        return Stop(NotificationStatus.SUPPRESSED, GateReason.GUARDIAN_UNKNOWN), None, None
+    return Pass(GateReason.GUARDIAN_INSTEAD, guardian.id), guardian, None
 
 
-def category_allowed(facts: Facts, request: Request, person: PersonFacts) -> Verdict:
+def category_allowed(facts: Facts, request: DecisionRequest, person: PersonFacts) -> Verdict:
     """Consent where it is needed, and what the person chose; `auto` needs one channel that is not declined."""
     policy = facts.categories.get(request.category)
     if policy is None:
-        return Stop(Status.FAILED, Reason.CATEGORY_UNKNOWN)
+        return Stop(NotificationStatus.FAILED, GateReason.CATEGORY_UNKNOWN)
     denial = category_denied(person.choices, policy)
     defaults = facts.tenant.policy.preference_defaults
     if denial is None and request.channel != AUTO:
@@ -69,17 +71,19 @@ def category_allowed(facts: Facts, request: Request, person: PersonFacts) -> Ver
             channel_denied(person.choices, policy, channel, defaults) for channel in facts.tenant.channels
         ]
         denial = denials[0] if all(denials) else None
-    return PASS if denial is None else Stop(Status.SUPPRESSED, Reason(denial))
+    return PASS if denial is None else Stop(NotificationStatus.SUPPRESSED, GateReason(denial))
 
 
-def channel_set_up(tenant: TenantFacts, request: Request) -> Verdict:
+def channel_set_up(tenant: TenantFacts, request: DecisionRequest) -> Verdict:
     """A channel that is named and that the tenant does not have: there is no step that could say so."""
     if request.channel == AUTO or request.channel in tenant.channels:
         return PASS
-    return Stop(Status.FAILED, Reason.CHANNEL_NOT_SET_UP)
+    return Stop(NotificationStatus.FAILED, GateReason.CHANNEL_NOT_SET_UP)
 
 
-def quiet_hours(facts: Facts, request: Request | StepRequest, person: PersonFacts, now: datetime) -> Verdict:
+def quiet_hours(
+    facts: Facts, request: DecisionRequest | StepRequest, person: PersonFacts, now: datetime
+) -> Verdict:
     """Nobody is woken: it waits for the end, unless it is critical, released, or its category may break the quiet."""
     hours = facts.quiet_hours(person)
     if not hours:
@@ -88,12 +92,12 @@ def quiet_hours(facts: Facts, request: Request | StepRequest, person: PersonFact
     if until is None:
         return PASS
     if request.priority == "critical":
-        return Pass(Reason.QUIET_BUT_CRITICAL)
+        return Pass(GateReason.QUIET_BUT_CRITICAL)
     policy: CategoryPolicy | None = facts.categories.get(request.category)
     if policy is not None and policy.breaks_quiet_hours:
-        return Pass(Reason.QUIET_BUT_BREAKING)
+        return Pass(GateReason.QUIET_BUT_BREAKING)
     if request.released:
-        return Pass(Reason.QUIET_BUT_RELEASED)
+        return Pass(GateReason.QUIET_BUT_RELEASED)
     if until >= request.expires_at:
-        return Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_QUIET_ENDS)
-    return Defer(until, Reason.QUIET_HOURS)
+        return Stop(NotificationStatus.EXPIRED, GateReason.EXPIRES_BEFORE_QUIET_ENDS)
+    return Defer(until, GateReason.QUIET_HOURS)

@@ -9,13 +9,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from tidings.contracts.enums import AUTO, NotificationStatus
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel, SendingLimits
-from tidings.contracts.words import AUTO, Status
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.limit_windows import FixedWindow, SlidingWindow
 from tidings.notify.decide.model import PASS, Defer, Stop, Verdict
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.facts.model import TenantFacts
 
 _SECOND = timedelta(seconds=1)
@@ -113,6 +113,6 @@ def judge(taken: Taken | None, *, expires_at: datetime, now: datetime) -> Verdic
         return PASS
     until = taken.retry_at or now + _DAY
     if until >= expires_at:
-        return Stop(Status.EXPIRED, Reason.EXPIRES_BEFORE_LIMIT_FREES)
+        return Stop(NotificationStatus.EXPIRED, GateReason.EXPIRES_BEFORE_LIMIT_FREES)
     of_recipient = any(key.removeprefix(_TEST).startswith(_OF_RECIPIENT) for key in taken.refused_by)
-    return Defer(until, Reason.RECIPIENT_CHANNEL_LIMITED if of_recipient else Reason.RATE_LIMITED)
+    return Defer(until, GateReason.RECIPIENT_CHANNEL_LIMITED if of_recipient else GateReason.RATE_LIMITED)

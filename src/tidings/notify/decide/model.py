@@ -5,11 +5,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from tidings.contracts.enums import NotificationStatus, Priority
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import Priority, Status
 from tidings.notify.channels.model import ChannelConfig
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.facts.model import AddressFacts
 
 
@@ -18,7 +18,7 @@ class Pass:
     """The gate lets it through."""
 
     #: Worth telling, though nothing stopped it.
-    reason: Reason | None = None
+    reason: GateReason | None = None
     #: The id of who is written to instead or too: a guardian.
     by: str | None = None
 
@@ -27,8 +27,8 @@ class Pass:
 class Stop:
     """It is not sent; the notification, or this step of it, ends so."""
 
-    status: Status
-    reason: Reason
+    status: NotificationStatus
+    reason: GateReason
     #: The id of what stands in the way, where that has one: a suppression, a refusal.
     by: str | None = None
 
@@ -38,7 +38,7 @@ class Defer:
     """Not now: it is decided anew at that moment."""
 
     until: datetime
-    reason: Reason
+    reason: GateReason
 
 
 Verdict: TypeAlias = Pass | Stop | Defer
@@ -63,7 +63,7 @@ class Gate(StrEnum):
     CHANNEL_LIMIT = "channel_limit"
 
 
-class Line(NamedTuple):
+class TraceLine(NamedTuple):
     """One line of a decision's trace."""
 
     gate: str
@@ -77,7 +77,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class DecisionRequest:
     """A notification, as far as deciding has to know it."""
 
     recipient_id: RecipientId
@@ -97,7 +97,7 @@ class Decision:
     """What was decided about a notification, and why."""
 
     verdict: Verdict
-    trace: tuple[Line, ...]
+    trace: tuple[TraceLine, ...]
     #: Who is written to: the recipient, or their guardian instead.
     recipient_id: RecipientId
     #: Guardians who get a notification of their own as well.
@@ -119,7 +119,7 @@ class StepRequest:
     priority: Priority
     expires_at: datetime
     #: How the notification stands at this moment.
-    status: Status
+    status: NotificationStatus
     #: Counts from 1.
     step: int = 1
     #: The one address that it may go to, by its id; None: the first choice among theirs.
@@ -133,7 +133,7 @@ class StepDecision:
     """What was decided about a step, and why."""
 
     verdict: Verdict
-    trace: tuple[Line, ...]
+    trace: tuple[TraceLine, ...]
     #: Whether the notification as a whole is over, and not this step alone.
     ends_notification: bool = False
     #: Where it goes: one address, or all devices for push; empty unless it passed, and for the in-app feed.

@@ -2,13 +2,13 @@
 
 from typing import Final
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import Status
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.channels.senders import authorised, shown_on
 from tidings.notify.decide.model import PASS, StepRequest, Stop, Verdict
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantFacts
 from tidings.notify.recipients.preferences_model import category_denied, channel_denied
 from tidings.notify.refusals.model import refused_by
@@ -18,12 +18,17 @@ ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
 #: Channels that go to all of somebody's addresses as one step.
 TO_ALL: Final[frozenset[Channel]] = frozenset({"push"})
 
-_WANTED: Final = frozenset({Status.QUEUED, Status.SCHEDULED, Status.DISPATCHED})
-_OVER: Final = {Status.CANCELLED: Reason.CANCELLED, Status.DELIVERED: Reason.DELIVERED_ALREADY}
+_WANTED: Final = frozenset(
+    {NotificationStatus.QUEUED, NotificationStatus.SCHEDULED, NotificationStatus.DISPATCHED}
+)
+_OVER: Final = {
+    NotificationStatus.CANCELLED: GateReason.CANCELLED,
+    NotificationStatus.DELIVERED: GateReason.DELIVERED_ALREADY,
+}
 _HELD_BY: Final = {
-    "tenant": Reason.SUPPRESSED_BY_TENANT,
-    "platform": Reason.SUPPRESSED_BY_PLATFORM,
-    "domain": Reason.SUPPRESSED_BY_DOMAIN,
+    "tenant": GateReason.SUPPRESSED_BY_TENANT,
+    "platform": GateReason.SUPPRESSED_BY_PLATFORM,
+    "domain": GateReason.SUPPRESSED_BY_DOMAIN,
 }
 
 
@@ -31,30 +36,30 @@ def still_wanted(request: StepRequest) -> Verdict:
     """Not cancelled, delivered or otherwise over meanwhile."""
     if request.status in _WANTED:
         return PASS
-    return Stop(request.status, _OVER.get(request.status, Reason.OVER_ALREADY))
+    return Stop(request.status, _OVER.get(request.status, GateReason.OVER_ALREADY))
 
 
 def recipient_still_known(person: PersonFacts | None) -> Verdict:
     """Not erased meanwhile."""
     if person is None:
-        return Stop(Status.FAILED, Reason.RECIPIENT_UNKNOWN)
-    return Stop(Status.SUPPRESSED, Reason.RECIPIENT_ERASED) if person.erased else PASS
+        return Stop(NotificationStatus.FAILED, GateReason.RECIPIENT_UNKNOWN)
+    return Stop(NotificationStatus.SUPPRESSED, GateReason.RECIPIENT_ERASED) if person.erased else PASS
 
 
 def channel_allowed(facts: Facts, request: StepRequest, person: PersonFacts) -> Verdict:
     """Set up by the tenant, and not declined by the person a moment ago; consent is asked for again too."""
     config = facts.tenant.channels.get(request.channel)
     if config is None:
-        return Stop(Status.FAILED, Reason.CHANNEL_NOT_SET_UP)
+        return Stop(NotificationStatus.FAILED, GateReason.CHANNEL_NOT_SET_UP)
     if config.status == "disabled":
-        return Stop(Status.FAILED, Reason.CHANNEL_DISABLED)
+        return Stop(NotificationStatus.FAILED, GateReason.CHANNEL_DISABLED)
     policy = facts.categories.get(request.category)
     if policy is None:
-        return Stop(Status.FAILED, Reason.CATEGORY_UNKNOWN)
+        return Stop(NotificationStatus.FAILED, GateReason.CATEGORY_UNKNOWN)
     denial = category_denied(person.choices, policy) or channel_denied(
         person.choices, policy, request.channel, facts.tenant.policy.preference_defaults
     )
-    return PASS if denial is None else Stop(Status.SUPPRESSED, Reason(denial))
+    return PASS if denial is None else Stop(NotificationStatus.SUPPRESSED, GateReason(denial))
 
 
 def address_usable(
@@ -70,12 +75,12 @@ def address_usable(
     # They come with the primary first, then the oldest. One whose key is gone is nobody's.
     readable = tuple(a for a in known if a.value is not None)
     if not known:
-        return Stop(Status.FAILED, Reason.NO_ADDRESS), ()
+        return Stop(NotificationStatus.FAILED, GateReason.NO_ADDRESS), ()
     if only is not None:
         the_one = tuple(a for a in readable if a.id == only)
-        return (PASS if the_one else Stop(Status.FAILED, Reason.ADDRESS_GONE)), the_one
+        return (PASS if the_one else Stop(NotificationStatus.FAILED, GateReason.ADDRESS_GONE)), the_one
     if not readable:
-        return Stop(Status.FAILED, Reason.NO_ADDRESS), ()
+        return Stop(NotificationStatus.FAILED, GateReason.NO_ADDRESS), ()
     return PASS, readable if channel in TO_ALL else readable[:1]
 
 
@@ -92,10 +97,10 @@ def not_suppressed(
     held = next((a.held for a in addresses if a.held is not None), None)
     if held is None:
         refusal = next(refused_by(a.refused, policy) for a in addresses)
-        return Stop(Status.SUPPRESSED, Reason.ADDRESS_UNSUBSCRIBED, refusal), ()
+        return Stop(NotificationStatus.SUPPRESSED, GateReason.ADDRESS_UNSUBSCRIBED, refusal), ()
     # What the platform has against an address is its own affair.
     named = held.suppression_id if held.by == "tenant" else None
-    return Stop(Status.SUPPRESSED, _HELD_BY[held.by], named), ()
+    return Stop(NotificationStatus.SUPPRESSED, _HELD_BY[held.by], named), ()
 
 
 def sender_may(tenant: TenantFacts, config: ChannelConfig) -> Verdict:
@@ -107,4 +112,4 @@ def sender_may(tenant: TenantFacts, config: ChannelConfig) -> Verdict:
     for vendor in config.vendors:
         if authorised(config.channel, shown, tenant.policy, vendor=vendor, shared=tenant.shared):
             return PASS
-    return Stop(Status.FAILED, Reason.SENDER_UNAUTHORISED)
+    return Stop(NotificationStatus.FAILED, GateReason.SENDER_UNAUTHORISED)

@@ -25,7 +25,7 @@ from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.render.model import Brand, Content, Rendered, Renderer, RenderFailed, RenderJob
 from tidings.notify.templates.assets import shown_in
 from tidings.notify.templates.model import Published
-from tidings.notify.templates.resolve import Templates
+from tidings.notify.templates.resolve import TemplateResolver
 
 _encode = msgspec.json.Encoder().encode
 
@@ -90,7 +90,7 @@ Composition: TypeAlias = Composed | NotComposed
 class Composer:
     """Composes sets for one tenant."""
 
-    def __init__(self, *, templates: Templates, renderer: Renderer) -> None:
+    def __init__(self, *, templates: TemplateResolver, renderer: Renderer) -> None:
         self._templates = templates
         self._renderer = renderer
 

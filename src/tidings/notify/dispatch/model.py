@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.messages import SentRecord
-from tidings.contracts.words import Status
 from tidings.notify.accept.row import NotificationRow
 
 
@@ -13,7 +13,7 @@ class Move:
     """Where a notification goes from the queue."""
 
     pending: NotificationRow
-    status: Status
+    status: NotificationStatus
     trace: str
     #: Why, where it ends or waits.
     reason: str | None = None

@@ -6,8 +6,8 @@ from typing import Any, Final
 from opentelemetry.trace import SpanKind
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId, RecipientAddressId, RecipientId
-from tidings.contracts.words import Status
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -17,10 +17,10 @@ from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries, sparse
 from tidings.kernel.tracing import span_of_set
 from tidings.notify.accept.events import facts_of, moved_event
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.ids import DELIVERY_ATTEMPT
+from tidings.notify.receipts.address_effects import AddressEffects, EffectReport
 from tidings.notify.receipts.bounces import Bounces
-from tidings.notify.receipts.effects import AddressEffects, EffectTold
 
 GROUP: Final = "notify.outcomes"
 SUBJECTS: Final = (OUTCOME_SUBJECT,)
@@ -28,7 +28,7 @@ SUBJECTS: Final = (OUTCOME_SUBJECT,)
 QUERIES = Queries.beside(__file__)
 
 _EXPIRED: Final = frozenset(
-    {Reason.EXPIRED, Reason.EXPIRES_BEFORE_QUIET_ENDS, Reason.EXPIRES_BEFORE_LIMIT_FREES}
+    {GateReason.EXPIRED, GateReason.EXPIRES_BEFORE_QUIET_ENDS, GateReason.EXPIRES_BEFORE_LIMIT_FREES}
 )
 #: The router's word for an attempt → the word in notify's own log. Steps that were skipped are in the trace.
 _OUTCOMES: Final = {
@@ -105,17 +105,17 @@ def handler(
     return apply
 
 
-def status_of(outcome: DeliveryOutcome) -> Status:
+def status_of(outcome: DeliveryOutcome) -> NotificationStatus:
     """Where an outcome brings a notification."""
     if outcome.result == "DELIVERED":
-        return Status.DELIVERED
+        return NotificationStatus.DELIVERED
     if outcome.reason in _EXPIRED:
-        return Status.EXPIRED
-    if outcome.reason in (Reason.CANCELLED, Reason.TENANT_DELETING):
-        return Status.CANCELLED
-    if outcome.result == "REFUSED_CONSENT" or outcome.reason == Reason.RECIPIENT_ERASED:
-        return Status.SUPPRESSED
-    return Status.FAILED
+        return NotificationStatus.EXPIRED
+    if outcome.reason in (GateReason.CANCELLED, GateReason.TENANT_DELETING):
+        return NotificationStatus.CANCELLED
+    if outcome.result == "REFUSED_CONSENT" or outcome.reason == GateReason.RECIPIENT_ERASED:
+        return NotificationStatus.SUPPRESSED
+    return NotificationStatus.FAILED
 
 
 def _event(
@@ -126,9 +126,9 @@ def _event(
     )
 
 
-def _effects(outcomes: Sequence[DeliveryOutcome]) -> list[EffectTold]:
+def _effects(outcomes: Sequence[DeliveryOutcome]) -> list[EffectReport]:
     return [
-        EffectTold(
+        EffectReport(
             notification_id=NotificationId(outcome.notification_id),
             recipient_id=RecipientId(outcome.recipient_id),
             channel=attempt.channel,

@@ -8,12 +8,12 @@ from typing import Final
 import msgspec
 
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
+from tidings.contracts.enums import AUTO, WITH_FILES
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, SentRecord
 from tidings.contracts.senders import SENDERLESS, own_sender
 from tidings.contracts.tenants import Channel
 from tidings.contracts.vendor_templates import VendorTemplate
-from tidings.contracts.words import AUTO, WITH_FILES
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -27,8 +27,8 @@ from tidings.notify.channels.senders import authorised, grants_on
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide_step, step_limited
 from tidings.notify.decide.limits import counts_recipients_on, takes_of_step
-from tidings.notify.decide.model import Defer, Gate, Line, Pass, StepDecision, StepRequest, Stop
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.model import Defer, Gate, Pass, StepDecision, StepRequest, Stop, TraceLine
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, with_address, with_reader
 from tidings.notify.dispatch.exact_bodies import (
     KEPT_CLASS,
@@ -42,23 +42,23 @@ from tidings.notify.dispatch.exact_bodies import (
 from tidings.notify.dispatch.sent import record_of
 from tidings.notify.facts.model import AddressFacts, Facts, TenantFacts
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
-from tidings.notify.tracking.watch import Tracker, Watch
+from tidings.notify.tracking.tracker import MailTracking, Tracker
 
 _RESULTS: Final[dict[str, DeliveryResult]] = {
-    Reason.SENDER_UNAUTHORISED: "REFUSED_SENDER_UNAUTHORIZED",
-    Reason.CHANNEL_NOT_SET_UP: "REFUSED_NO_CHANNEL",
-    Reason.CHANNEL_DISABLED: "REFUSED_NO_CHANNEL",
-    Reason.NO_ADDRESS: "REFUSED_NO_CHANNEL",
-    Reason.ADDRESS_GONE: "REFUSED_NO_CHANNEL",
-    Reason.CONSENT_MISSING: "REFUSED_CONSENT",
-    Reason.UNSUBSCRIBED_FROM_ALL: "REFUSED_CONSENT",
-    Reason.CATEGORY_DECLINED: "REFUSED_CONSENT",
-    Reason.CHANNEL_DECLINED: "REFUSED_CONSENT",
-    Reason.OFF_BY_DEFAULT: "REFUSED_CONSENT",
-    Reason.SUPPRESSED_BY_TENANT: "REFUSED_CONSENT",
-    Reason.SUPPRESSED_BY_PLATFORM: "REFUSED_CONSENT",
-    Reason.SUPPRESSED_BY_DOMAIN: "REFUSED_CONSENT",
-    Reason.ADDRESS_UNSUBSCRIBED: "REFUSED_CONSENT",
+    GateReason.SENDER_UNAUTHORISED: "REFUSED_SENDER_UNAUTHORIZED",
+    GateReason.CHANNEL_NOT_SET_UP: "REFUSED_NO_CHANNEL",
+    GateReason.CHANNEL_DISABLED: "REFUSED_NO_CHANNEL",
+    GateReason.NO_ADDRESS: "REFUSED_NO_CHANNEL",
+    GateReason.ADDRESS_GONE: "REFUSED_NO_CHANNEL",
+    GateReason.CONSENT_MISSING: "REFUSED_CONSENT",
+    GateReason.UNSUBSCRIBED_FROM_ALL: "REFUSED_CONSENT",
+    GateReason.CATEGORY_DECLINED: "REFUSED_CONSENT",
+    GateReason.CHANNEL_DECLINED: "REFUSED_CONSENT",
+    GateReason.OFF_BY_DEFAULT: "REFUSED_CONSENT",
+    GateReason.SUPPRESSED_BY_TENANT: "REFUSED_CONSENT",
+    GateReason.SUPPRESSED_BY_PLATFORM: "REFUSED_CONSENT",
+    GateReason.SUPPRESSED_BY_DOMAIN: "REFUSED_CONSENT",
+    GateReason.ADDRESS_UNSUBSCRIBED: "REFUSED_CONSENT",
 }
 #: What a step says that goes without the attached files.
 FILES_LEFT_OUT: Final = "files_left_out"
@@ -87,7 +87,7 @@ class StepMade:
     """What came of it."""
 
     prepared: PreparedStep
-    lines: tuple[Line, ...]
+    lines: tuple[TraceLine, ...]
     composed: Composed | None = None
     #: Those that its words hold; to be stored with what is written of it.
     links: MessageLinks | None = None
@@ -178,7 +178,7 @@ class StepMaker:
                 )
             else:
                 skip = SkipStep(reason=composition.reason, result="FAILED")
-                line = Line("render", "stop", composition.reason, None, work.step, composition.where)
+                line = TraceLine("render", "stop", composition.reason, None, work.step, composition.where)
                 made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
         return made if self._blobs is None else _with_bodies(tenant_id, facts, works, made, now)
 
@@ -294,14 +294,14 @@ def _body(composed: Composed) -> KeptBody:
     )
 
 
-def left_out(channel: Channel, step: int, *, files: bool) -> tuple[Line, ...]:
+def left_out(channel: Channel, step: int, *, files: bool) -> tuple[TraceLine, ...]:
     """The line of a step whose channel can't carry the files that go along."""
     if not files or channel in WITH_FILES:
         return ()
-    return (Line("attachments", "pass", FILES_LEFT_OUT, None, step),)
+    return (TraceLine("attachments", "pass", FILES_LEFT_OUT, None, step),)
 
 
-def is_counted(line: Line) -> bool:
+def is_counted(line: TraceLine) -> bool:
     """Whether a line says that a step has taken from its limits."""
     return line.gate == Gate.CHANNEL_LIMIT and line.verdict == "pass"
 
@@ -361,7 +361,7 @@ def _addressed(work: StepWork, decision: StepDecision, composed: Composed) -> Co
     return replace(composed, snapshot=kept)
 
 
-def _watched(watch: Watch | None, work: StepWork, composed: Composed) -> str | None:
+def _watched(watch: MailTracking | None, work: StepWork, composed: Composed) -> str | None:
     """The words as they go out; the digest is of the words themselves, and so is what is shown later."""
     html, pending = composed.rendered.html, work.pending
     if watch is None or html is None or work.channel != "email" or pending.is_test:

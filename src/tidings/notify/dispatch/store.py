@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
-from tidings.contracts.words import Status
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.durable.presence import WorkerId
 from tidings.kernel.events import Event
@@ -141,7 +141,7 @@ def _pending(row: Row) -> NotificationRow:
         id=row["id"],
         created_at=row["created_at"],
         retention_class=row["retention_class"],
-        status=Status(row["status"]),
+        status=NotificationStatus(row["status"]),
         channel=row["channel"],
         category=row["category"],
         use_case=row["use_case"],

@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from tidings.contracts.delivery import Begin, Begun, HandOff, ReadyStep, Route, Router
+from tidings.contracts.enums import AUTO, CHANNELS, NotificationStatus
 from tidings.contracts.ids import NOTIFICATION, NotificationId
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import AUTO, CHANNELS, Status
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.presence import WorkerId
@@ -25,8 +25,8 @@ from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide, limited
 from tidings.notify.decide.limits import takes_once
-from tidings.notify.decide.model import Decision, Defer, Gate, Line, Pass, Request
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, Pass, TraceLine
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.beside import beside
 from tidings.notify.dispatch.compose import encode_snapshot
@@ -39,7 +39,7 @@ from tidings.notify.notifications.release import RELEASED
 #: Deferrals of the past that a trace still tells of.
 _REMEMBERED: Final = 10
 #: What a guardian's copy is known by, from the moment that it is made.
-_COPIED: Final = trace.line_of(Gate.RECIPIENT, Pass(Reason.COPY_FOR_GUARDIAN))
+_COPIED: Final = trace.line_of(Gate.RECIPIENT, Pass(GateReason.COPY_FOR_GUARDIAN))
 #: Lines that say something of the notification for good.
 _MARKS: Final = (_COPIED, RELEASED)
 #: The reason of those that could not be decided or rendered, again and again, through a fault of ours.
@@ -58,7 +58,7 @@ class _Case:
     begin: Begin | None = None
     made: StepMade | None = None
     #: What is held against its limits.
-    request: Request
+    request: DecisionRequest
 
 
 class TurnTaker:
@@ -147,7 +147,7 @@ class TurnTaker:
         async with self._db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, ids)
             moves = [
-                Move(pending=row, status=Status.FAILED, reason=GAVE_UP, trace=row.trace or "")
+                Move(pending=row, status=NotificationStatus.FAILED, reason=GAVE_UP, trace=row.trace or "")
                 for row in found.values()
             ]
             events = [self._event(tenant_id, m) for m in moves]
@@ -157,13 +157,13 @@ class TurnTaker:
         now = self._clock.now()
         cases: list[_Case] = []
         for row in pending:
-            request = Request(
+            request = DecisionRequest(
                 recipient_id=row.recipient_id,
                 category=row.category,
                 channel=row.channel,
                 priority=row.priority,
                 expires_at=row.expires_at,
-                is_copy=row.trace is not None and Reason.COPY_FOR_GUARDIAN in row.trace,
+                is_copy=row.trace is not None and GateReason.COPY_FOR_GUARDIAN in row.trace,
                 released=row.released,
             )
             cases.append(_Case(pending=row, decision=decide(facts, request, now), request=request))
@@ -282,7 +282,7 @@ def _vendors(pending: NotificationRow, config: ChannelConfig) -> tuple[str, ...]
     return (pin.vendor,)
 
 
-def told(before: str | None, lines: Sequence[Line]) -> str:
+def told(before: str | None, lines: Sequence[TraceLine]) -> str:
     """The trace of this turn, after the deferrals of earlier ones."""
     if not before:
         return trace.encode(lines)
@@ -317,7 +317,7 @@ def _move(case: _Case) -> Move:
         composed = made.composed if made is not None else None
         return Move(
             pending=case.pending,
-            status=Status.DISPATCHED,
+            status=NotificationStatus.DISPATCHED,
             trace=told(case.pending.trace, lines),
             locale=composed.locale if composed is not None else None,
             snapshot=encode_snapshot(composed.snapshot) if composed is not None else None,
@@ -327,7 +327,7 @@ def _move(case: _Case) -> Move:
         )
     return Move(
         pending=case.pending,
-        status=Status.SCHEDULED if isinstance(verdict, Defer) else verdict.status,
+        status=NotificationStatus.SCHEDULED if isinstance(verdict, Defer) else verdict.status,
         trace=told(case.pending.trace, decision.trace),
         reason=verdict.reason,
         until=verdict.until if isinstance(verdict, Defer) else None,

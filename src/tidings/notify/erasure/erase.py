@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionHistory
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.erasure import (
     RAW_CALLBACKS_KEPT,
     CallbackForgetter,
@@ -16,7 +17,6 @@ from tidings.contracts.erasure import (
 )
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import NotificationId, RecipientId
-from tidings.contracts.words import Status
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -27,29 +27,29 @@ from tidings.kernel.tracing import current_traceparent
 from tidings.notify.accept.events import moved_event
 from tidings.notify.decide import trace
 from tidings.notify.decide.model import Gate, Stop
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.erasure import store
 from tidings.notify.erasure.errors import NotErasedError
 from tidings.notify.erasure.model import (
     ERASURE,
     FORMAT,
     Cause,
-    Destroyed,
+    DestroyedData,
+    ErasureStatement,
     InFlight,
-    Kept,
-    Statement,
+    RetainedData,
     StoredReceipt,
 )
-from tidings.notify.erasure.receipt import Receipt, Signer, as_held, canonical, signed_bytes
+from tidings.notify.erasure.receipt import ErasureReceipt, Signer, as_held, canonical, signed_bytes
 from tidings.notify.notifications import read_store
-from tidings.notify.recipients import ledger
+from tidings.notify.recipients import consent_store
 from tidings.notify.recipients import store as recipient_store
 from tidings.notify.recipients.errors import UnknownRecipientError
 from tidings.notify.recipients.model import Recipient
 
-_REASON = Reason.RECIPIENT_ERASED
+_REASON = GateReason.RECIPIENT_ERASED
 #: What explain shows: the gate that asks who is written to, and its answer.
-_TRACE = trace.encode([trace.line_of(Gate.RECIPIENT, Stop(Status.SUPPRESSED, _REASON))])
+_TRACE = trace.encode([trace.line_of(Gate.RECIPIENT, Stop(NotificationStatus.SUPPRESSED, _REASON))])
 _CHUNK = 1000
 #: A notification that nothing has happened to for longer has no callback any more: a call is looked for 35 days long.
 _RECENT = timedelta(days=40)
@@ -93,7 +93,7 @@ class Eraser:
         actor: str,
         cause: Cause = "request",
         reason: str | None = None,
-    ) -> Receipt:
+    ) -> ErasureReceipt:
         """The receipt; somebody who was erased before gives the receipt of then."""
         recipient = (await recipient_store.lock_recipients(tx, ids=[recipient_id])).get(recipient_id)
         if recipient is None:
@@ -109,7 +109,9 @@ class Eraser:
         await self._tell(tx, statement, actor=actor, reason=reason)
         return _held(receipt)
 
-    async def _destroy(self, tx: TenantTx, recipient: Recipient, *, actor: str, cause: Cause) -> Statement:
+    async def _destroy(
+        self, tx: TenantTx, recipient: Recipient, *, actor: str, cause: Cause
+    ) -> ErasureStatement:
         now, recipient_id = self._clock.now(), recipient.id
         survey = await store.survey_notifications(tx, recipient_id)
         stopped = await self._stop(tx, survey.waiting, now)
@@ -125,11 +127,11 @@ class Eraser:
         hashes = await store.forget_addresses(tx, recipient_id)
         copies, holding = await store.forget_in_suppressions(tx, hashes) if hashes else (0, 0)
         preferences = await store.forget_preferences(tx, recipient_id, now=now)
-        evidence = await ledger.forget_evidence(tx, recipient_id)
+        evidence = await consent_store.forget_evidence(tx, recipient_id)
         profiles = await self._router.forget(tx, [recipient_id])
         bodies = await self._forget_callbacks(tx, recipient_id, now)
         await store.forget_recipient(tx, recipient_id, now=now)
-        return Statement(
+        return ErasureStatement(
             format=FORMAT,
             id=ERASURE.new(now),
             tenant_id=tx.tenant_id,
@@ -137,7 +139,7 @@ class Eraser:
             erased_at=now,
             cause=cause,
             requested_by=actor,
-            destroyed=Destroyed(
+            destroyed=DestroyedData(
                 data_keys=len(keys.versions) if keys is not None else 0,
                 addresses=len(hashes),
                 display_name=recipient.display_name_ciphertext is not None,
@@ -152,7 +154,7 @@ class Eraser:
                 metadata_cleared=cleared,
                 raw_callbacks=bodies,
             ),
-            kept=Kept(suppressions=holding, notifications=survey.total),
+            kept=RetainedData(suppressions=holding, notifications=survey.total),
             stopped=stopped,
             under_way=len(survey.under_way),
             in_flight=_in_flight(attempts),
@@ -168,7 +170,11 @@ class Eraser:
             found = await read_store.find_notifications(tx, ids=waiting[start : start + _CHUNK])
             events = [
                 moved_event(
-                    tx.tenant_id, one, Status.SUPPRESSED.value, reason=_REASON.value, clock=self._clock
+                    tx.tenant_id,
+                    one,
+                    NotificationStatus.SUPPRESSED.value,
+                    reason=_REASON.value,
+                    clock=self._clock,
                 )
                 for one in found.values()
             ]
@@ -205,7 +211,7 @@ class Eraser:
             ]
         return found
 
-    async def _sign(self, statement: Statement) -> StoredReceipt:
+    async def _sign(self, statement: ErasureStatement) -> StoredReceipt:
         text = canonical(statement)
         token = await self._signer.sign(signed_bytes(text))
         return StoredReceipt(
@@ -217,7 +223,9 @@ class Eraser:
             signature=token,
         )
 
-    async def _tell(self, tx: TenantTx, statement: Statement, *, actor: str, reason: str | None) -> None:
+    async def _tell(
+        self, tx: TenantTx, statement: ErasureStatement, *, actor: str, reason: str | None
+    ) -> None:
         event = new_event(
             "recipient.erased.v1",
             RecipientErased(
@@ -241,7 +249,7 @@ class Eraser:
         await self._audit.append(tx, [entry])
 
 
-async def find_receipt(tx: TenantTx, recipient_id: RecipientId) -> Receipt:
+async def find_receipt(tx: TenantTx, recipient_id: RecipientId) -> ErasureReceipt:
     """The receipt of then; a `NotErasedError` where the recipient is still known."""
     known = await store.find_receipt(tx, recipient_id)
     if known is None:
@@ -269,5 +277,5 @@ def _vendors(attempts: Sequence[tuple[NotificationId, AttemptRecord]]) -> set[st
     return {a.vendor for _, a in attempts if a.vendor is not None and a.status != "step_skipped"}
 
 
-def _held(receipt: StoredReceipt) -> Receipt:
+def _held(receipt: StoredReceipt) -> ErasureReceipt:
     return as_held(receipt.statement, receipt.key_id, receipt.signature)

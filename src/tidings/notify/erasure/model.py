@@ -18,7 +18,7 @@ FORMAT: Final = "tidings-erasure-v1"
 Cause = Literal["request", "iam.user.deleted.v1"]
 
 
-class Destroyed(Struct, frozen=True, kw_only=True):
+class DestroyedData(Struct, frozen=True, kw_only=True):
     """What is gone, or can't be read by anybody any more."""
 
     #: Versions of the recipient's own key.
@@ -45,7 +45,7 @@ class Destroyed(Struct, frozen=True, kw_only=True):
     raw_callbacks: int
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class RetainedData(Struct, frozen=True, kw_only=True):
     """What stays, and why it says nothing about the person."""
 
     #: Hashes of addresses, so that nobody is written to again who must not be.
@@ -63,7 +63,7 @@ class InFlight(Struct, frozen=True, kw_only=True):
     since: Moment
 
 
-class Statement(Struct, frozen=True, kw_only=True):
+class ErasureStatement(Struct, frozen=True, kw_only=True):
     """What is signed."""
 
     format: str
@@ -74,8 +74,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     cause: Cause
     #: The user or key that asked for it; `system` where an event did.
     requested_by: str
-    destroyed: Destroyed
-    kept: Kept
+    destroyed: DestroyedData
+    kept: RetainedData
     #: Notifications that waited and are not sent.
     stopped: int
     #: Notifications handed over and not over yet: no further step of theirs is taken.

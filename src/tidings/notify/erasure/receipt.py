@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 
 from tidings.kernel.errors import BadValueError
-from tidings.notify.erasure.model import FORMAT, Statement
+from tidings.notify.erasure.model import FORMAT, ErasureStatement
 
 ALGORITHM = "Ed25519"
 _RAW_SIGNATURE = 64
@@ -33,10 +33,10 @@ class Signer(Protocol):
         ...
 
 
-class Receipt(msgspec.Struct, frozen=True, kw_only=True):
+class ErasureReceipt(msgspec.Struct, frozen=True, kw_only=True):
     """A receipt as people hold it."""
 
-    statement: Statement
+    statement: ErasureStatement
     #: `Ed25519`
     algorithm: str
     #: Which of our keys signed; `tidings erasure keys` shows its public half.
@@ -55,10 +55,10 @@ def signed_bytes(statement: bytes) -> bytes:
     return FORMAT.encode() + b"\n" + statement
 
 
-def as_held(statement: str, key_id: str, token: bytes) -> Receipt:
+def as_held(statement: str, key_id: str, token: bytes) -> ErasureReceipt:
     """The receipt that people get; the last 64 bytes of our token are the bare signature."""
-    return Receipt(
-        statement=msgspec.json.decode(statement, type=Statement),
+    return ErasureReceipt(
+        statement=msgspec.json.decode(statement, type=ErasureStatement),
         algorithm=ALGORITHM,
         key_id=key_id,
         signature=base64.b64encode(token[-_RAW_SIGNATURE:]).decode(),

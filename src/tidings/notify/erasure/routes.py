@@ -11,7 +11,7 @@ from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.notify.erasure.deps import Deps
 from tidings.notify.erasure.erase import find_receipt
-from tidings.notify.erasure.receipt import Receipt
+from tidings.notify.erasure.receipt import ErasureReceipt
 
 _TAG = "recipients"
 _ID = "recipient_id"
@@ -36,12 +36,12 @@ class EraseRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         path=_PATH,
         body=EraseRecipient,
         body_optional=True,
-        answer=Receipt,
+        answer=ErasureReceipt,
         problems=["recipient_not_found"],
         description="Destroys the recipient's key, clears what stood in the clear, and stops what waits. Suppressions go on holding the address back. There is no way back. Doing it again gives the same receipt.",
     ),
 )
-async def erase_recipient(request: AnyRequest) -> Response[Receipt]:
+async def erase_recipient(request: AnyRequest) -> Response[ErasureReceipt]:
     """Erase a recipient."""
     deps = deps_of(request, Deps)
     recipient_id = path_id(request, RECIPIENT, _ID)
@@ -59,11 +59,11 @@ async def erase_recipient(request: AnyRequest) -> Response[Receipt]:
         tag=_TAG,
         scope="recipients:read",
         path=_PATH,
-        answer=Receipt,
+        answer=ErasureReceipt,
         problems=["recipient_not_found", "not_erased"],
     ),
 )
-async def show_erasure(request: AnyRequest) -> Response[Receipt]:
+async def show_erasure(request: AnyRequest) -> Response[ErasureReceipt]:
     """Show the receipt of an erasure."""
     deps = deps_of(request, Deps)
     recipient_id = path_id(request, RECIPIENT, _ID)

@@ -21,12 +21,17 @@ from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.categories.model import merged
 from tidings.notify.categories.registry import Categories
 from tidings.notify.facts import store
-from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, Shared
+from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, SharedFacts
 from tidings.notify.facts.store import PersonRow
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients.model import StoredAddress, address_purpose
 from tidings.notify.suppressions import store as suppression_store
-from tidings.notify.suppressions.model import Question, Standing, domain_hash_of, mail_domain_of
+from tidings.notify.suppressions.model import (
+    SuppressionLookup,
+    SuppressionQuestion,
+    domain_hash_of,
+    mail_domain_of,
+)
 from tidings.notify.tenants.model import zone_exists
 
 
@@ -50,19 +55,19 @@ class FactsLoader:
         #: It never changes, and is kept only after the transaction that may have made it.
         self._platform_pepper: Pepper | None = None
 
-    async def shared(self) -> Shared:
+    async def shared(self) -> SharedFacts:
         """What all tenants share; remembered. Ask before a transaction begins: it may take a connection of its own."""
         categories = await self._categories.all()
         if self._platform_pepper is None:
             async with self._db.platform() as tx:
                 pepper = await self._keyring.platform_pepper(tx)
             self._platform_pepper = pepper
-        return Shared(categories=categories, platform_pepper=self._platform_pepper)
+        return SharedFacts(categories=categories, platform_pepper=self._platform_pepper)
 
     async def load(
         self,
         tx: TenantTx,
-        shared: Shared,
+        shared: SharedFacts,
         recipient_ids: Iterable[RecipientId],
         *,
         channels: Iterable[Channel] | None = None,
@@ -109,14 +114,14 @@ class FactsLoader:
         return await store.load_people(tx, recipient_ids=missing) if missing else {}
 
     async def _addresses(
-        self, tx: TenantTx, shared: Shared, stored: Sequence[StoredAddress], keys: dict[str, DataKey]
+        self, tx: TenantTx, shared: SharedFacts, stored: Sequence[StoredAddress], keys: dict[str, DataKey]
     ) -> dict[RecipientId, dict[Channel, list[AddressFacts]]]:
         opened = [_open(address, keys.get(address.recipient_id)) for address in stored]
-        standing = Standing(held={}, refused={})
+        standing = SuppressionLookup(held={}, refused={})
         if stored:
             pepper = await self._keyring.pepper(tx)
             questions = [
-                Question(
+                SuppressionQuestion(
                     channel=address.channel,
                     address_hash=address.address_hash,
                     platform_hash=None if value is None else shared.platform_pepper.hash(value),

@@ -14,12 +14,12 @@ from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.ids import AddressRefusalId
 from tidings.notify.recipients.preferences_model import Choices
 from tidings.notify.render.model import Brand
-from tidings.notify.suppressions.model import Held
+from tidings.notify.suppressions.model import SuppressionMatch
 from tidings.notify.tenants.model import TenantStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shared:
+class SharedFacts:
     """What is the same for all tenants; asked for before a transaction begins."""
 
     categories: Mapping[str, CategoryPolicy]
@@ -36,7 +36,7 @@ class AddressFacts:
     value: NormalisedAddress | None = field(repr=False)
     is_primary: bool
     #: Why it must not be written to.
-    held: Held | None
+    held: SuppressionMatch | None
     #: Under the tenant's pepper.
     address_hash: str = field(default="", repr=False)
     #: What its owner refused from it, by category; '' for everything that can be unsubscribed from.

@@ -14,7 +14,7 @@ from tidings.notify.branding.store import read_branding
 from tidings.notify.categories.store import read_tenants
 from tidings.notify.channels.store import from_row as channel_from_row
 from tidings.notify.facts.model import TenantFacts
-from tidings.notify.recipients.preferences import from_row as preferences_from_row
+from tidings.notify.recipients.preference_store import from_row as preferences_from_row
 from tidings.notify.recipients.preferences_model import NO_CHOICES, Choices
 from tidings.notify.tenants.model import TenantStatus
 

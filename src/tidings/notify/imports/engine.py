@@ -28,10 +28,10 @@ from tidings.notify.imports.errors import (
     UnknownImportError,
     UnreadableFileError,
 )
-from tidings.notify.imports.model import Import, Kind, LineProblem, Severity, Status, Tally
+from tidings.notify.imports.model import Import, ImportKind, ImportStatus, LineCounts, LineProblem, Severity
 from tidings.notify.imports.records import Record, Splitter, declared_delimiter
 from tidings.notify.imports.rows import RowReader
-from tidings.notify.imports.target import Author, Target, Warned, Written
+from tidings.notify.imports.target import Author, RowWithWarning, Target, WriteResult
 
 #: Lines of one transaction.
 SET = 2_000
@@ -48,11 +48,11 @@ MOST_NONSENSE = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class ImportRequest:
     """An import as its caller wants it."""
 
     tenant_id: TenantId
-    kind: Kind
+    kind: ImportKind
     #: As JSON; whoever goes on with it has to want the same.
     options: str
     dry_run: bool
@@ -88,7 +88,7 @@ class Importer:
         self._most_of_a_tenant = most_of_a_tenant
         self._running: Counter[TenantId] = Counter()
 
-    async def run(self, order: Order, target: Target, body: AsyncIterator[bytes]) -> Import:
+    async def run(self, order: ImportRequest, target: Target, body: AsyncIterator[bytes]) -> Import:
         """The import, when all of the file was taken in."""
         mine = self._running[order.tenant_id]
         if self._running.total() >= self._most or mine >= self._most_of_a_tenant:
@@ -101,7 +101,7 @@ class Importer:
             if not self._running[order.tenant_id]:
                 del self._running[order.tenant_id]
 
-    async def _run(self, order: Order, target: Target, body: AsyncIterator[bytes]) -> Import:
+    async def _run(self, order: ImportRequest, target: Target, body: AsyncIterator[bytes]) -> Import:
         known, secret = await self._begin(order)
         reading = _Reading(self, order, known, target, secret)
         try:
@@ -112,14 +112,14 @@ class Importer:
             if known.dry_run:
                 await self._forget_seen(order, known)
         except BaseException as error:
-            if not isinstance(error, TakenOverError) and known.status is not Status.COMPLETED:
+            if not isinstance(error, TakenOverError) and known.status is not ImportStatus.COMPLETED:
                 await self._interrupt(order, known)
             raise
         if ended is None:
             raise UnknownImportError
         return ended
 
-    async def _begin(self, order: Order) -> tuple[Import, bytes]:
+    async def _begin(self, order: ImportRequest) -> tuple[Import, bytes]:
         now = self._clock.now()
         import_id, runner = IMPORT.new(now), uuid4().hex
         async with self._tenant(order) as tx:
@@ -151,11 +151,11 @@ class Importer:
         # Lines are addresses: a digest without a key would let anybody who reads it try addresses out.
         return known, pepper.hash(f"import:{known.id}").encode()[:64]
 
-    async def _end(self, tx: TenantTx, order: Order, known: Import) -> None:
+    async def _end(self, tx: TenantTx, order: ImportRequest, known: Import) -> None:
         now = self._clock.now()
-        if known.status is Status.COMPLETED:
+        if known.status is ImportStatus.COMPLETED:
             return
-        if not await store.end_import(tx, known, Status.COMPLETED, now=now):
+        if not await store.end_import(tx, known, ImportStatus.COMPLETED, now=now):
             raise TakenOverError
         done = await store.find_import(tx, known.id)
         if done is not None and not done.dry_run:
@@ -176,20 +176,20 @@ class Importer:
             )
             await self._audit.append(tx, [entry])
 
-    async def _interrupt(self, order: Order, known: Import) -> None:
+    async def _interrupt(self, order: ImportRequest, known: Import) -> None:
         """Say so for whoever looks; where even that fails the row tells it by its age."""
         try:
             async with asyncio.timeout(5), self._tenant(order) as tx:
-                await store.end_import(tx, known, Status.INTERRUPTED, now=self._clock.now())
+                await store.end_import(tx, known, ImportStatus.INTERRUPTED, now=self._clock.now())
         except Exception:  # noqa: BLE001, S110  # the first error is the one to tell
             pass
 
-    def _tenant(self, order: Order) -> AbstractAsyncContextManager[TenantTx]:
+    def _tenant(self, order: ImportRequest) -> AbstractAsyncContextManager[TenantTx]:
         return self._db.tenant(order.tenant_id, caller_role=order.role, by_index=True)
 
     async def write_set(
         self,
-        order: Order,
+        order: ImportRequest,
         known: Import,
         target: Target,
         checked: "_Checked",
@@ -229,14 +229,14 @@ class Importer:
         )
 
     async def _written(
-        self, tx: TenantTx, order: Order, known: Import, target: Target, checked: "_Checked"
-    ) -> Written:
+        self, tx: TenantTx, order: ImportRequest, known: Import, target: Target, checked: "_Checked"
+    ) -> WriteResult:
         if not checked.wishes:
-            return Written(tally=Tally())
+            return WriteResult(tally=LineCounts())
         if not known.dry_run:
             return await target.write(tx, checked.wishes, Author(import_id=known.id, actor=order.actor))
         # The same statements, taken back: a dry run can't say anything else than the real one would.
-        written = Written(tally=Tally())
+        written = WriteResult(tally=LineCounts())
         fresh = await self._unseen(tx, known, checked)
         again = len(checked.wishes) - len(fresh)
         try:
@@ -257,7 +257,7 @@ class Importer:
             if mark is None or mark in new
         ]
 
-    async def _forget_seen(self, order: Order, known: Import) -> None:
+    async def _forget_seen(self, order: ImportRequest, known: Import) -> None:
         gone = _FORGET
         while gone == _FORGET:
             async with self._tenant(order) as tx:
@@ -277,7 +277,7 @@ class _Checked:
     #: By the first line of a record that takes several: how many.
     spans: Mapping[int, int]
 
-    def accounted(self, tally: Tally, refused: Set[int], lines: int) -> Tally:
+    def accounted(self, tally: LineCounts, refused: Set[int], lines: int) -> LineCounts:
         """What came of the lines. Each is taken, refused or skipped: an import that can't say which writes nothing."""
         taken = [line for line, _ in self.wishes if line not in refused]
         found = replace(
@@ -307,7 +307,7 @@ class _Reading:
     """One pass over a body."""
 
     def __init__(
-        self, importer: Importer, order: Order, known: Import, target: Target, secret: bytes
+        self, importer: Importer, order: ImportRequest, known: Import, target: Target, secret: bytes
     ) -> None:
         self._importer = importer
         self._order = order
@@ -337,7 +337,7 @@ class _Reading:
             await self._take(record)
         await self._flush()
         if self._records < self._skip or (
-            self._known.status is Status.COMPLETED and self._records != self._known.records_done
+            self._known.status is ImportStatus.COMPLETED and self._records != self._known.records_done
         ):
             raise OtherFileError
         if self._rows is None:
@@ -374,7 +374,7 @@ class _Reading:
         if past:
             self._compare()
             return
-        if self._known.status is Status.COMPLETED:
+        if self._known.status is ImportStatus.COMPLETED:
             if records:
                 raise OtherFileError
             return
@@ -426,7 +426,7 @@ class _Reading:
             wish = self._target.check(row)
             if isinstance(wish, list):
                 problems += wish
-            elif isinstance(wish, Warned):
+            elif isinstance(wish, RowWithWarning):
                 problems += wish.problems
                 wishes.append((row.line, wish.wish))
             else:

@@ -10,7 +10,7 @@ from tidings.kernel.ids import time_of
 from tidings.notify.ids import ImportId
 
 
-class Kind(StrEnum):
+class ImportKind(StrEnum):
     """What a file holds."""
 
     SUPPRESSIONS = "suppressions"
@@ -18,7 +18,7 @@ class Kind(StrEnum):
     PREFERENCES = "preferences"
 
 
-class Status(StrEnum):
+class ImportStatus(StrEnum):
     """Where an import stands."""
 
     RUNNING = "running"
@@ -47,7 +47,7 @@ class LineProblem(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ImportedRow:
     """One line of a file, by its columns."""
 
     line: int
@@ -59,7 +59,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
+class LineCounts:
     """What came of lines."""
 
     added: int = 0
@@ -79,8 +79,8 @@ class Tally:
         """All that are accounted for."""
         return self.taken + self.refused + self.skipped
 
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
+    def __add__(self, other: "LineCounts") -> "LineCounts":
+        return LineCounts(
             added=self.added + other.added,
             changed=self.changed + other.changed,
             unchanged=self.unchanged + other.unchanged,
@@ -94,8 +94,8 @@ class Import:
     """One file that is, or was, taken in."""
 
     id: ImportId
-    kind: Kind
-    status: Status
+    kind: ImportKind
+    status: ImportStatus
     #: What the caller asked for, as JSON.
     options: str
     #: How the file was understood; empty until its first line was read.
@@ -112,7 +112,7 @@ class Import:
     digest: str
     #: Lines of the file that were read: as many as the tally accounts for. None of one begun by a release that did not count.
     lines: int | None
-    tally: Tally
+    tally: LineCounts
     #: How many problems there are; the report keeps the first of them.
     problems: int
     #: Those of them that kept no line from being taken.

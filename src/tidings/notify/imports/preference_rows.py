@@ -7,12 +7,12 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
+from tidings.contracts.enums import Category
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale, QuietHours, TimeZone
-from tidings.contracts.words import Category
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import ChannelChoice, Choices, DigestChoice
-from tidings.notify.recipients.wish import IdentityInput
+from tidings.notify.recipients.recipient_input import IdentityInput
 
 #: Columns of a CSV that are one field each; all others are named by the path to what they hold.
 PLAIN: Final = ("id", "locale", "timezone", "global_unsubscribed_at")

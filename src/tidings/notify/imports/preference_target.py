@@ -14,7 +14,7 @@ from msgspec import UnsetType, structs
 
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import RECIPIENT, RecipientId
-from tidings.contracts.recipients import OptOutRecorded, PreferencesUpdated
+from tidings.contracts.recipients import PreferenceOptOutRecorded, PreferencesUpdated
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
@@ -27,16 +27,16 @@ from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.dispatch.reconsider import reconsider_quiet
 from tidings.notify.ids import CONSENT_EVENT, PREFERENCES
 from tidings.notify.imports.errors import UnreadableFileError
-from tidings.notify.imports.model import LineProblem, Row, Tally
+from tidings.notify.imports.model import ImportedRow, LineCounts, LineProblem
 from tidings.notify.imports.preference_rows import ImportedPreferences, nested, read, strange_columns
 from tidings.notify.imports.rows import RowReader
-from tidings.notify.imports.target import Author, Written
-from tidings.notify.recipients import ledger, preferences, store
-from tidings.notify.recipients.choose import choices_wrong, digests_wrong, quiet_differs
+from tidings.notify.imports.target import Author, WriteResult
+from tidings.notify.recipients import consent_store, preference_store, store
+from tidings.notify.recipients.change_preferences import choices_wrong, digests_wrong, quiet_differs
 from tidings.notify.recipients.consent import settle
-from tidings.notify.recipients.ledger_model import ConsentEvent, told_between
+from tidings.notify.recipients.consent_ledger import ConsentEvent, told_between
 from tidings.notify.recipients.preferences_model import Choices, Preferences, nothing_chosen
-from tidings.notify.recipients.wish import canonical_locale
+from tidings.notify.recipients.recipient_input import canonical_locale
 from tidings.notify.tenants.store import find_tenant
 
 _SOURCE = "import"
@@ -86,7 +86,7 @@ class PreferenceTarget:
             )
         return "csv"
 
-    def check(self, row: Row) -> ImportedPreferences | list[LineProblem]:
+    def check(self, row: ImportedRow) -> ImportedPreferences | list[LineProblem]:
         """The wish, or all that is wrong with the row by itself."""
         values = dict(row.values) if self._jsonl else nested(row.values)
         try:
@@ -109,13 +109,13 @@ class PreferenceTarget:
         """A second line about the same person may say something else."""
         return None
 
-    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:
+    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
         """Those who are known, locked, merged and written; who is not known is reported."""
         now = self._clock.now()
         people = await _people(tx, [wish for _, wish in wishes])
         ids = sorted(set(people.values()))
         locked = await store.lock_recipients(tx, ids=ids) if ids else {}
-        known = await preferences.load_preferences(tx, recipient_ids=ids) if ids else {}
+        known = await preference_store.load_preferences(tx, recipient_ids=ids) if ids else {}
         tenant = await find_tenant(tx, tenant_id=tx.tenant_id)
         confirms = tenant is not None and tenant.notification_policy.double_opt_in
         changes: dict[RecipientId, _Change] = {}
@@ -149,8 +149,9 @@ class PreferenceTarget:
         if awake:
             await reconsider_quiet(tx, awake, now=now)
         added = sum(change.before.id is None for change in changes.values())
-        return Written(
-            tally=Tally(added=added, changed=len(changes) - added, unchanged=unchanged), problems=problems
+        return WriteResult(
+            tally=LineCounts(added=added, changed=len(changes) - added, unchanged=unchanged),
+            problems=problems,
         )
 
     def _merged(
@@ -187,7 +188,7 @@ class PreferenceTarget:
             )
             for change in changes
         ]
-        await preferences.save_preferences(tx, [(p.id, p) for p in saved if p.id is not None], now=now)
+        await preference_store.save_preferences(tx, [(p.id, p) for p in saved if p.id is not None], now=now)
         lines = [
             ConsentEvent(
                 id=CONSENT_EVENT.new(now),
@@ -205,14 +206,14 @@ class PreferenceTarget:
             for change, after in zip(changes, saved, strict=True)
             for told in told_between(change.before.choices, change.choices)
         ]
-        await ledger.append_events(tx, lines)
+        await consent_store.append_events(tx, lines)
         if self._emit_events:
             await self._outbox.append(tx, self._events(tx, saved, lines))
 
     def _events(
         self, tx: TenantTx, saved: Sequence[Preferences], lines: Sequence[ConsentEvent]
     ) -> list[Event]:
-        told: list[tuple[str, PreferencesUpdated | OptOutRecorded]] = [
+        told: list[tuple[str, PreferencesUpdated | PreferenceOptOutRecorded]] = [
             (
                 "preferences.updated.v1",
                 PreferencesUpdated(recipient_id=p.recipient_id, preferences_id=p.id or "", version=p.version),
@@ -222,7 +223,7 @@ class PreferenceTarget:
         told += [
             (
                 "optout.recorded.v1",
-                by_name(OptOutRecorded, line, consent=line.kind == "consent_withdrawn"),
+                by_name(PreferenceOptOutRecorded, line, consent=line.kind == "consent_withdrawn"),
             )
             for line in lines
             if line.kind in {"opted_out", "consent_withdrawn"}

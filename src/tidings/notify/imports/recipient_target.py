@@ -11,12 +11,12 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.http.explain import explain
 from tidings.kernel.refusals import InvalidError, RefusalError
 from tidings.notify.imports.errors import UnreadableFileError
-from tidings.notify.imports.model import LineProblem, Row, Tally
+from tidings.notify.imports.model import ImportedRow, LineCounts, LineProblem
 from tidings.notify.imports.rows import RowReader
-from tidings.notify.imports.target import Author, Written
+from tidings.notify.imports.target import Author, WriteResult
 from tidings.notify.recipients.errors import SharedAddressError
+from tidings.notify.recipients.recipient_input import RecipientInput, RecipientSpec, wish_of
 from tidings.notify.recipients.upsert import RecipientUpserter
-from tidings.notify.recipients.wish import RecipientInput, RecipientWish, wish_of
 
 #: Columns of a CSV that are fields of their own.
 PLAIN: Final = ("id", "display_name", "locale", "timezone")
@@ -53,7 +53,7 @@ class RecipientTarget:
             )
         return "csv"
 
-    def check(self, row: Row) -> RecipientWish | list[LineProblem]:
+    def check(self, row: ImportedRow) -> RecipientSpec | list[LineProblem]:
         """The wish, or all that is wrong."""
         values = dict(row.values) if self._jsonl else _nested(row.values)
         try:
@@ -76,7 +76,7 @@ class RecipientTarget:
         tx: TenantTx,
         wishes: Sequence[tuple[int, Any]],
         by: Author,  # noqa: ARG002  # recipients don't say where they came from
-    ) -> Written:
+    ) -> WriteResult:
         """Upsert them all; who can't be is reported."""
         done = await self._upserter.upsert(tx, [wish for _, wish in wishes])
         problems: list[LineProblem] = []
@@ -100,7 +100,9 @@ class RecipientTarget:
                 added += result.created
                 changed += result.changed and not result.created
                 unchanged += not (result.created or result.changed)
-        return Written(tally=Tally(added=added, changed=changed, unchanged=unchanged), problems=problems)
+        return WriteResult(
+            tally=LineCounts(added=added, changed=changed, unchanged=unchanged), problems=problems
+        )
 
     def _column(self, values: Mapping[str, Any], field: str) -> str:
         """How the file calls the field that a fault names."""

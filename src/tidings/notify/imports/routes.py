@@ -22,12 +22,12 @@ from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.ids import IMPORT, ImportId
 from tidings.notify.imports import store
 from tidings.notify.imports.deps import Deps
-from tidings.notify.imports.engine import Order
+from tidings.notify.imports.engine import ImportRequest
 from tidings.notify.imports.errors import UnknownImportError
-from tidings.notify.imports.model import Import, Kind
+from tidings.notify.imports.model import Import, ImportKind
 from tidings.notify.imports.preference_target import PreferenceTarget
 from tidings.notify.imports.recipient_target import RecipientTarget
-from tidings.notify.imports.suppression_target import SuppressionTarget, Wanted
+from tidings.notify.imports.suppression_target import SuppressionImportOptions, SuppressionTarget
 from tidings.notify.imports.target import Target
 from tidings.notify.imports.upload import TYPES, body_pieces, require_table
 from tidings.notify.imports.wire import (
@@ -46,9 +46,9 @@ _SHOWN = 20
 _PART = 2_000
 #: Which scope an import of a kind is seen with.
 _READ = {
-    Kind.SUPPRESSIONS: "suppressions:read",
-    Kind.RECIPIENTS: "recipients:read",
-    Kind.PREFERENCES: "recipients:read",
+    ImportKind.SUPPRESSIONS: "suppressions:read",
+    ImportKind.RECIPIENTS: "recipients:read",
+    ImportKind.PREFERENCES: "recipients:read",
 }
 #: Paths whose bodies are files: they have a limit of their own.
 UPLOAD_PATHS = (
@@ -133,7 +133,7 @@ async def import_recipients(request: AnyRequest) -> ImportView:
     """Make all recipients in a file known."""
     query = read_query(request, ImportQuery)
     target = RecipientTarget(deps_of(request, Deps).upserter)
-    return await _run(request, Kind.RECIPIENTS, query, target)
+    return await _run(request, ImportKind.RECIPIENTS, query, target)
 
 
 @post(
@@ -162,7 +162,7 @@ async def import_preferences(request: AnyRequest) -> ImportView:
         clock=deps.clock,
         emit_events=emit_events,
     )
-    return await _run(request, Kind.PREFERENCES, query, target, emit_events=emit_events)
+    return await _run(request, ImportKind.PREFERENCES, query, target, emit_events=emit_events)
 
 
 @get(
@@ -250,7 +250,7 @@ async def _report(deps: Deps, tenant_id: TenantId, import_id: ImportId) -> Async
 async def _suppressions(request: AnyRequest) -> ImportView:
     deps = deps_of(request, Deps)
     query = read_query(request, ImportSuppressions)
-    wanted = Wanted(
+    wanted = SuppressionImportOptions(
         format=query.format,
         mapping=query.columns(),
         channel=query.channel,
@@ -258,15 +258,15 @@ async def _suppressions(request: AnyRequest) -> ImportView:
         emit_events=query.emit_events == "true",
     )
     target = SuppressionTarget(deps.suppressor, deps.clock, wanted)
-    return await _run(request, Kind.SUPPRESSIONS, query, target, emit_events=wanted.emit_events)
+    return await _run(request, ImportKind.SUPPRESSIONS, query, target, emit_events=wanted.emit_events)
 
 
 async def _run(
-    request: AnyRequest, kind: Kind, query: ImportQuery, target: Target, *, emit_events: bool = True
+    request: AnyRequest, kind: ImportKind, query: ImportQuery, target: Target, *, emit_events: bool = True
 ) -> ImportView:
     require_table(request)
     caller = caller_of(request)
-    order = Order(
+    order = ImportRequest(
         tenant_id=tenant_of(request),
         kind=kind,
         options=msgspec.json.encode(query).decode(),
@@ -302,7 +302,7 @@ async def _found(request: AnyRequest, tx: TenantTx) -> Import:
     return known
 
 
-def _may_read(request: AnyRequest, kind: Kind) -> None:
+def _may_read(request: AnyRequest, kind: ImportKind) -> None:
     if _READ[kind] not in caller_of(request).scopes:
         raise MissingScopeError(_READ[kind])
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from tidings.notify.imports.errors import UnreadableFileError
-from tidings.notify.imports.model import LineProblem, Row
+from tidings.notify.imports.model import ImportedRow, LineProblem
 from tidings.notify.imports.records import LONGEST, Record, cells, delimiter_of
 
 _BOM = b"\xef\xbb\xbf"
@@ -83,7 +83,7 @@ class RowReader:
         self.header = tuple(names[: len(self.header)])
         self.first_is_row = True
 
-    def read(self, record: Record) -> Row | LineProblem | None:
+    def read(self, record: Record) -> ImportedRow | LineProblem | None:
         """The row; None for an empty line."""
         if record.broken:
             return LineProblem(record.line, "", record.broken, _BROKEN[record.broken])
@@ -98,7 +98,7 @@ class RowReader:
             return None
         return self._json(record.line, text) if self.form == "jsonl" else self._csv(record.line, text)
 
-    def _csv(self, line: int, text: str) -> Row | LineProblem | None:
+    def _csv(self, line: int, text: str) -> ImportedRow | LineProblem | None:
         found = (
             text.split(self._delimiter)
             if '"' not in text
@@ -111,16 +111,16 @@ class RowReader:
                 return None
             what = f"has {len(found)} cells where the file has {len(self.header)} columns"
             return LineProblem(line, "", "wrong_cells", what)
-        return Row(line=line, values=dict(zip(self.header, found, strict=True)))
+        return ImportedRow(line=line, values=dict(zip(self.header, found, strict=True)))
 
-    def _json(self, line: int, text: str) -> Row | LineProblem:
+    def _json(self, line: int, text: str) -> ImportedRow | LineProblem:
         try:
             values: Mapping[str, Any] = msgspec.json.decode(text, type=dict[str, Any])
         except (msgspec.MsgspecError, RecursionError):
             return LineProblem(line, "", "not_json", "must be one JSON object on one line")
         if "\\u0000" in text:
             return LineProblem(line, "", "zero_character", "holds a zero character")
-        return Row(line=line, values=values)
+        return ImportedRow(line=line, values=values)
 
 
 def _is_document(line: bytes) -> bool:

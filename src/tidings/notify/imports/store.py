@@ -7,7 +7,7 @@ from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import ImportId
-from tidings.notify.imports.model import Import, Kind, LineProblem, Severity, Status, Tally
+from tidings.notify.imports.model import Import, ImportKind, ImportStatus, LineCounts, LineProblem, Severity
 
 QUERIES = Queries.beside(__file__)
 
@@ -16,7 +16,7 @@ async def begin_import(
     tx: TenantTx,
     *,
     import_id: ImportId,
-    kind: Kind,
+    kind: ImportKind,
     options: str,
     dry_run: bool,
     emit_events: bool,
@@ -58,7 +58,7 @@ async def advance_import(
     bytes_done: int,
     digest: str,
     lines: int,
-    tally: Tally,
+    tally: LineCounts,
     problems: int,
     warnings: int,
     now: datetime,
@@ -115,7 +115,7 @@ async def forget_seen(tx: TenantTx, import_id: ImportId, *, limit: int) -> int:
     return await tx.execute(QUERIES.forget_seen, tenant_id=tx.tenant_id, import_id=import_id, limit=limit)
 
 
-async def end_import(tx: TenantTx, known: Import, status: Status, *, now: datetime) -> bool:
+async def end_import(tx: TenantTx, known: Import, status: ImportStatus, *, now: datetime) -> bool:
     """Whether it was ours to end."""
     ended = await tx.execute(
         QUERIES.end_import,
@@ -135,7 +135,7 @@ async def find_import(tx: TenantTx, import_id: ImportId) -> Import | None:
 
 
 async def list_imports(
-    tx: TenantTx, *, after_id: str | None, kinds: Sequence[Kind], limit: int
+    tx: TenantTx, *, after_id: str | None, kinds: Sequence[ImportKind], limit: int
 ) -> list[Import]:
     """Those of these kinds, the newest first, from a cursor on."""
     rows = await tx.fetch(
@@ -171,8 +171,8 @@ async def list_problems(
 def _from_row(row: Row) -> Import:
     return Import(
         id=ImportId(row["id"]),
-        kind=Kind(row["kind"]),
-        status=Status(row["status"]),
+        kind=ImportKind(row["kind"]),
+        status=ImportStatus(row["status"]),
         options=row["options"],
         format=row["format"],
         dry_run=row["dry_run"],
@@ -184,7 +184,7 @@ def _from_row(row: Row) -> Import:
         bytes_done=row["bytes_done"],
         digest=row["digest"],
         lines=row["lines"],
-        tally=Tally(
+        tally=LineCounts(
             added=row["added"],
             changed=row["changed"],
             unchanged=row["unchanged"],

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tidings.notify.imports.errors import UnreadableFileError
-from tidings.notify.suppressions.model import Reason
+from tidings.notify.suppressions.model import SuppressionReason
 
 FormatName = Literal["auto", "sendgrid", "mailgun", "postmark", "ses", "generic"]
 
 #: Why, of a row whose columns are spelt small; a text says why a row can't be taken.
-ReasonOf = Callable[[Mapping[str, Any]], "Reason | Refusal"]
+ReasonOf = Callable[[Mapping[str, Any]], "SuppressionReason | RowRefusal"]
 
 #: Fields of a generic file.
 FIELDS = ("address", "channel", "reason", "expires_at", "notes", "date")
@@ -39,7 +39,7 @@ _ADDRESS_NAMES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RowRefusal:
     """Why a row of a known list can't be taken."""
 
     column: str
@@ -48,7 +48,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class ListFormat:
     """One list of one service."""
 
     format: FormatName
@@ -65,29 +65,33 @@ class Shape:
     reason: ReasonOf
 
 
-def _always(reason: Reason) -> ReasonOf:
+def _always(reason: SuppressionReason) -> ReasonOf:
     return lambda _: reason
 
 
 def _bounce(column: str) -> ReasonOf:
-    def by_code(row: Mapping[str, Any]) -> Reason:
+    def by_code(row: Mapping[str, Any]) -> SuppressionReason:
         # `4.2.2`, `452`: for a while. Everything else is on a list of bounces because it is for good.
-        return Reason.SOFT_BOUNCE if str(row.get(column, "")).strip().startswith("4") else Reason.HARD_BOUNCE
+        return (
+            SuppressionReason.SOFT_BOUNCE
+            if str(row.get(column, "")).strip().startswith("4")
+            else SuppressionReason.HARD_BOUNCE
+        )
 
     return by_code
 
 
-def _mailgun_unsubscribe(row: Mapping[str, Any]) -> Reason | Refusal:
+def _mailgun_unsubscribe(row: Mapping[str, Any]) -> SuppressionReason | RowRefusal:
     column = "tags" if "tags" in row else "tag"
     tags = row.get(column)
     named = tags if isinstance(tags, list) else str(tags or "*").strip("[]\"' ").split(",")
     if "*" in [str(tag).strip("\"' ") for tag in named]:
-        return Reason.OPT_OUT
-    return Refusal(column, "only_one_tag", "is an opt-out from one tag only; import it as preferences")
+        return SuppressionReason.OPT_OUT
+    return RowRefusal(column, "only_one_tag", "is an opt-out from one tag only; import it as preferences")
 
 
-def _sendgrid_group(_: Mapping[str, Any]) -> Reason | Refusal:
-    return Refusal(
+def _sendgrid_group(_: Mapping[str, Any]) -> SuppressionReason | RowRefusal:
+    return RowRefusal(
         "group_id",
         "only_one_group",
         "is an opt-out from one group only; import it as preferences, or give a reason",
@@ -95,29 +99,29 @@ def _sendgrid_group(_: Mapping[str, Any]) -> Reason | Refusal:
 
 
 _POSTMARK = {
-    "hardbounce": Reason.HARD_BOUNCE,
-    "spamcomplaint": Reason.COMPLAINT,
-    "manualsuppression": Reason.MANUAL,
+    "hardbounce": SuppressionReason.HARD_BOUNCE,
+    "spamcomplaint": SuppressionReason.COMPLAINT,
+    "manualsuppression": SuppressionReason.MANUAL,
 }
 
 
-def _postmark(row: Mapping[str, Any]) -> Reason | Refusal:
+def _postmark(row: Mapping[str, Any]) -> SuppressionReason | RowRefusal:
     found = _POSTMARK.get(str(row.get("suppressionreason", "")).replace(" ", "").lower())
     if found is None:
-        return Refusal(
+        return RowRefusal(
             "SuppressionReason", "unknown_reason", "must be HardBounce, SpamComplaint or ManualSuppression"
         )
     # What a recipient did by hand is their own wish.
     by_recipient = str(row.get("origin", "")).strip().lower() == "recipient"
-    return Reason.OPT_OUT if found is Reason.MANUAL and by_recipient else found
+    return SuppressionReason.OPT_OUT if found is SuppressionReason.MANUAL and by_recipient else found
 
 
-_SES = {"BOUNCE": Reason.HARD_BOUNCE, "COMPLAINT": Reason.COMPLAINT}
+_SES = {"BOUNCE": SuppressionReason.HARD_BOUNCE, "COMPLAINT": SuppressionReason.COMPLAINT}
 
 
-def _ses(row: Mapping[str, Any]) -> Reason | Refusal:
+def _ses(row: Mapping[str, Any]) -> SuppressionReason | RowRefusal:
     found = _SES.get(str(row.get("reason", "")).strip().upper())
-    return found or Refusal("Reason", "unknown_reason", "must be BOUNCE or COMPLAINT")
+    return found or RowRefusal("SuppressionReason", "unknown_reason", "must be BOUNCE or COMPLAINT")
 
 
 #: Where each service has the date: SendGrid in unix seconds, Mailgun as mail has it (RFC 2822), the others in ISO 8601.
@@ -135,10 +139,10 @@ def _shape(
     columns: str,
     reason: ReasonOf,
     address: tuple[str, ...],
-) -> Shape:
+) -> ListFormat:
     """`columns`: those that must be there, then in brackets those that may be; `[*]` for any."""
     required, _, optional = columns.partition("[")
-    return Shape(
+    return ListFormat(
         format=format_name,
         name=name,
         required=frozenset(required.split()),
@@ -152,24 +156,24 @@ def _shape(
 _EMAIL, _ADDRESS, _POSTMARK_ADDRESS = ("email",), ("address",), ("emailaddress", "recipient")
 
 #: In the order in which they are tried: those with more columns first.
-SHAPES: Sequence[Shape] = (
+SHAPES: Sequence[ListFormat] = (
     _shape("sendgrid", "bounces or blocks", "status reason email created", _bounce("status"), _EMAIL),
     _shape("sendgrid", "group unsubscribes", "email group_id [group_name created created_at]", _sendgrid_group, _EMAIL),
     _shape("sendgrid", "group unsubscribes", "email group_name [created created_at]", _sendgrid_group, _EMAIL),
-    _shape("sendgrid", "spam reports", "ip email created", _always(Reason.COMPLAINT), _EMAIL),
-    _shape("sendgrid", "invalid addresses", "reason email created", _always(Reason.INVALID_ADDRESS), _EMAIL),
-    _shape("sendgrid", "global unsubscribes", "email created", _always(Reason.OPT_OUT), _EMAIL),
+    _shape("sendgrid", "spam reports", "ip email created", _always(SuppressionReason.COMPLAINT), _EMAIL),
+    _shape("sendgrid", "invalid addresses", "reason email created", _always(SuppressionReason.INVALID_ADDRESS), _EMAIL),
+    _shape("sendgrid", "global unsubscribes", "email created", _always(SuppressionReason.OPT_OUT), _EMAIL),
     _shape("mailgun", "bounces", "address code error [created_at messagehash]", _bounce("code"), _ADDRESS),
     _shape("mailgun", "unsubscribes", "address tags [created_at id]", _mailgun_unsubscribe, _ADDRESS),
     _shape("mailgun", "unsubscribes", "address tag [created_at id]", _mailgun_unsubscribe, _ADDRESS),
-    _shape("mailgun", "complaints", "address created_at [count]", _always(Reason.COMPLAINT), _ADDRESS),
+    _shape("mailgun", "complaints", "address created_at [count]", _always(SuppressionReason.COMPLAINT), _ADDRESS),
     _shape("postmark", "suppressions", "suppressionreason emailaddress [*]", _postmark, _POSTMARK_ADDRESS),
     _shape("postmark", "suppressions", "suppressionreason recipient [*]", _postmark, _POSTMARK_ADDRESS),
     _shape("ses", "suppression list", "emailaddress reason [lastupdatetime attributes]", _ses, ("emailaddress",)),
 )  # fmt: skip
 
 #: The columns of SES' list for bulk changes, which has no headings.
-SES_BARE = ("EmailAddress", "Reason")
+SES_BARE = ("EmailAddress", "SuppressionReason")
 
 
 def is_bare_ses(header: Sequence[str]) -> bool:
@@ -177,7 +181,7 @@ def is_bare_ses(header: Sequence[str]) -> bool:
     return len(header) == 2 and "@" in header[0] and header[1].strip().upper() in _SES
 
 
-def recognise(columns: Sequence[str], wanted: FormatName) -> Shape | None:
+def recognise(columns: Sequence[str], wanted: FormatName) -> ListFormat | None:
     """The list that has these columns (spelt small), among those of one service or of all; None: none of them."""
     present = frozenset(columns)
     for shape in SHAPES:

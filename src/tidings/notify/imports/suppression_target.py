@@ -12,30 +12,30 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.notify.imports.dates import is_day_number, read_date, read_iso
 from tidings.notify.imports.errors import UnreadableFileError
-from tidings.notify.imports.model import LineProblem, Row, Severity, Tally
+from tidings.notify.imports.model import ImportedRow, LineCounts, LineProblem, Severity
 from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.suppression_formats import (
     FIELDS,
     SES_BARE,
     FormatName,
-    Refusal,
-    Shape,
+    ListFormat,
+    RowRefusal,
     generic_columns,
     is_bare_ses,
     recognise,
 )
-from tidings.notify.imports.target import Author, Warned, Written
+from tidings.notify.imports.target import Author, RowWithWarning, WriteResult
 from tidings.notify.suppressions.model import (
     CHANNELS,
-    Reason,
     SuppressibleChannel,
-    SuppressionWish,
+    SuppressionReason,
+    SuppressionSpec,
     own_notes,
     whole_domain,
 )
 from tidings.notify.suppressions.suppress import Suppressor
 
-_REASONS = {reason.value: reason for reason in Reason}
+_REASONS = {reason.value: reason for reason in SuppressionReason}
 _LONGEST_NOTE = 500
 #: A long number as a spreadsheet shows it.
 _ROUNDED = re.compile(r"[0-9]+([.,][0-9]+)?[Ee]\+[0-9]+")
@@ -43,11 +43,11 @@ ROUNDED = (
     "was rounded by a spreadsheet and can't be known any more; make the column text there and export again"
 )
 
-_Found: TypeAlias = SuppressionWish | Warned | list[LineProblem]
+_Found: TypeAlias = SuppressionSpec | RowWithWarning | list[LineProblem]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class SuppressionImportOptions:
     """How the caller wants the file understood."""
 
     format: FormatName = "auto"
@@ -56,7 +56,7 @@ class Wanted:
     #: Of rows that name none.
     channel: SuppressibleChannel = "email"
     #: Of all rows, whatever the file says; None: as the file says.
-    reason: Reason | None = None
+    reason: SuppressionReason | None = None
     emit_events: bool = True
 
 
@@ -64,13 +64,18 @@ class SuppressionTarget:
     """Reads rows of any of these lists and suppresses what they name."""
 
     def __init__(
-        self, suppressor: Suppressor, clock: Clock, wanted: Wanted, *, region: str | None = None
+        self,
+        suppressor: Suppressor,
+        clock: Clock,
+        wanted: SuppressionImportOptions,
+        *,
+        region: str | None = None,
     ) -> None:
         self._suppressor = suppressor
         self._clock = clock
         self._wanted = wanted
         self._region = region
-        self._read: Callable[[Row], _Found] | None = None
+        self._read: Callable[[ImportedRow], _Found] | None = None
 
     def begin(self, reader: RowReader) -> str:
         """Which list this is."""
@@ -104,16 +109,16 @@ class SuppressionTarget:
         self._read = lambda row: self._generic(row, found)
         return "generic"
 
-    def check(self, row: Row) -> _Found:
+    def check(self, row: ImportedRow) -> _Found:
         """The wish, or what is wrong."""
         assert self._read is not None  # noqa: S101  # begun before
         return self._read(row)
 
-    def about(self, wish: SuppressionWish) -> str | None:
+    def about(self, wish: SuppressionSpec) -> str | None:
         """The address: once it is suppressed, suppressing it again counts as unchanged."""
         return f"{wish.channel}:{wish.address}"
 
-    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:
+    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
         """Suppress them all."""
         made, moved = await self._suppressor.import_set(
             tx,
@@ -121,22 +126,22 @@ class SuppressionTarget:
             source=by.import_id,
             emit_events=self._wanted.emit_events,
         )
-        return Written(tally=Tally(added=made, changed=moved, unchanged=len(wishes) - made - moved))
+        return WriteResult(tally=LineCounts(added=made, changed=moved, unchanged=len(wishes) - made - moved))
 
-    def _listed(self, row: Row, shape: Shape) -> _Found:
+    def _listed(self, row: ImportedRow, shape: ListFormat) -> _Found:
         small = {name.lower(): value for name, value in row.values.items()}
         column = next(name for name in shape.address if name in small)
         spelt_as = next(name for name in row.values if name.lower() == column)
         found = self._wanted.reason or shape.reason(small)
-        if isinstance(found, Refusal):
+        if isinstance(found, RowRefusal):
             return [LineProblem(row.line, found.column, found.code, found.what)]
         spelt = self._address(row.line, spelt_as, "email", str(small[column]))
         if isinstance(spelt, list):
             return spelt
         dated = next((name for name in row.values if name.lower() in shape.date), None)
-        return self._dated(row, SuppressionWish(channel="email", address=spelt, reason=found), dated)
+        return self._dated(row, SuppressionSpec(channel="email", address=spelt, reason=found), dated)
 
-    def _generic(self, row: Row, columns: Mapping[str, str], *, strict: bool = False) -> _Found:
+    def _generic(self, row: ImportedRow, columns: Mapping[str, str], *, strict: bool = False) -> _Found:
         given = {name: _text(row.values.get(column)) for name, column in columns.items()}
         wrong: list[LineProblem] = []
         if strict and not row.values.keys() <= set(columns.values()):
@@ -176,7 +181,7 @@ class SuppressionTarget:
         spelt = self._address(row.line, columns["address"], channel, given.get("address", ""))
         if isinstance(spelt, list):
             return spelt
-        wish = SuppressionWish(
+        wish = SuppressionSpec(
             channel=cast("SuppressibleChannel", channel),
             address=spelt,
             reason=reason,
@@ -185,7 +190,9 @@ class SuppressionTarget:
         )
         return self._dated(row, wish, columns.get("date"))
 
-    def _dated(self, row: Row, wish: SuppressionWish, column: str | None) -> SuppressionWish | Warned:
+    def _dated(
+        self, row: ImportedRow, wish: SuppressionSpec, column: str | None
+    ) -> SuppressionSpec | RowWithWarning:
         """With its date. An address must not be written to, whatever its date: a bad one is left out, with a warning."""
         text = "" if column is None else _text(row.values.get(column))
         if column is None or not text:
@@ -200,7 +207,9 @@ class SuppressionTarget:
             if found is None
             else ("future_date", "lies in the future; it was left out")
         )
-        return Warned(wish=wish, problems=[LineProblem(row.line, column, code, what, Severity.WARNING)])
+        return RowWithWarning(
+            wish=wish, problems=[LineProblem(row.line, column, code, what, Severity.WARNING)]
+        )
 
     def _address(
         self, line: int, column: str, channel: str, address: str

@@ -6,21 +6,21 @@ from typing import Any, Protocol
 
 from tidings.kernel.db import TenantTx
 from tidings.notify.ids import ImportId
-from tidings.notify.imports.model import LineProblem, Row, Tally
+from tidings.notify.imports.model import ImportedRow, LineCounts, LineProblem
 from tidings.notify.imports.rows import RowReader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WriteResult:
     """What came of a set of rows."""
 
-    tally: Tally
+    tally: LineCounts
     #: Of lines that were in order by themselves and could not be granted.
     problems: Sequence[LineProblem] = field(default=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Warned:
+class RowWithWarning:
     """A wish that is granted although something on its line is odd."""
 
     wish: Any
@@ -43,14 +43,14 @@ class Target(Protocol):
         """Look at the headings; the name of the format, or an `UnreadableFileError` that says what is missing."""
         ...
 
-    def check(self, row: Row) -> Any:
-        """What the row asks for, that with warnings (`Warned`), or a list of what is wrong with it."""
+    def check(self, row: ImportedRow) -> Any:
+        """What the row asks for, that with warnings (`RowWithWarning`), or a list of what is wrong with it."""
         ...
 
     def about(self, wish: Any) -> str | None:
         """What a wish is about, where a second one about the same never changes anything; None: it may."""
         ...
 
-    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> Written:
+    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
         """Grant these wishes, each with its line, in a bounded number of statements."""
         ...

@@ -8,9 +8,9 @@ from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.mapping import by_name
-from tidings.notify.imports.model import Import, Kind, LineProblem, Severity, Status
+from tidings.notify.imports.model import Import, ImportKind, ImportStatus, LineProblem, Severity
 from tidings.notify.imports.suppression_formats import FIELDS, FormatName
-from tidings.notify.suppressions.model import Reason, SuppressibleChannel
+from tidings.notify.suppressions.model import SuppressibleChannel, SuppressionReason
 
 #: `true` or `false`, as a query says it.
 Flag = Literal["true", "false"]
@@ -44,7 +44,9 @@ class ImportSuppressions(ImportQuery, frozen=True, kw_only=True, forbid_unknown_
     channel: Annotated[SuppressibleChannel, Meta(description="Of lines that name no channel themselves.")] = (
         "email"
     )
-    reason: Annotated[Reason | None, Meta(description="Of all lines, whatever the file says.")] = None
+    reason: Annotated[SuppressionReason | None, Meta(description="Of all lines, whatever the file says.")] = (
+        None
+    )
     emit_events: Annotated[Flag, Meta(description="`false`: no `suppression.added.v1` for each of them.")] = (
         "true"
     )
@@ -78,7 +80,7 @@ class ImportPreferences(ImportQuery, frozen=True, kw_only=True, forbid_unknown_f
 class ListImports(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which imports are wanted."""
 
-    kind: Kind | None = None
+    kind: ImportKind | None = None
 
 
 class ProblemView(Struct, frozen=True, kw_only=True):
@@ -110,8 +112,8 @@ class ImportView(Struct, frozen=True, kw_only=True):
     """An import: how far it came and what became of its lines."""
 
     id: str
-    kind: Kind
-    status: Status
+    kind: ImportKind
+    status: ImportStatus
     #: How the file was understood: `sendgrid: bounces or blocks`.
     format: str
     dry_run: bool

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import AUTO
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.blobs.store import BlobError, BlobStore
 from tidings.kernel.db import CallerRole, Database
@@ -23,7 +23,7 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.accept.row import NotificationRow
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.decide.trace import decode
 from tidings.notify.dispatch import exact_bodies
 from tidings.notify.dispatch import store as dispatch_store
@@ -189,7 +189,7 @@ class BodyReader:
 
 def _reader(one: Notification, facts: Facts) -> PersonFacts | None:
     """Who read it, by the clock on their wall of then."""
-    instead = any(line.reason == Reason.GUARDIAN_INSTEAD for line in decode(one.trace))
+    instead = any(line.reason == GateReason.GUARDIAN_INSTEAD for line in decode(one.trace))
     person = facts.people.get(one.recipient_id)
     routing = person.choices.guardian_routing if person is not None else None
     if instead and routing is not None:

@@ -1,13 +1,13 @@
 """A notification is taken back while it still waits: told, counted and audited in one transaction."""
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
-from tidings.contracts.words import Status
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
 from tidings.notify.accept.events import moved_event
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.notifications import cancel_store
 from tidings.notify.notifications.errors import TooLateToCancelError
 from tidings.notify.notifications.find import find_one
@@ -31,7 +31,7 @@ class Canceller:
         )
         notification = await find_one(tx, notification_id)
         if before is None:
-            if notification.status is Status.CANCELLED:
+            if notification.status is NotificationStatus.CANCELLED:
                 return notification
             raise TooLateToCancelError(
                 f"{notification_id} is {notification.status.value}: it can't be cancelled any more"
@@ -42,8 +42,8 @@ class Canceller:
                 moved_event(
                     tx.tenant_id,
                     notification,
-                    Status.CANCELLED.value,
-                    reason=Reason.CANCELLED.value,
+                    NotificationStatus.CANCELLED.value,
+                    reason=GateReason.CANCELLED.value,
                     clock=self._clock,
                 )
             ],
@@ -54,7 +54,7 @@ class Canceller:
             action="cancelled",
             actor=actor,
             before={"status": before.value},
-            after={"status": Status.CANCELLED.value},
+            after={"status": NotificationStatus.CANCELLED.value},
         )
         await self._audit.append(tx, [entry])
         return notification

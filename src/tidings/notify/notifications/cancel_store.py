@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
-from tidings.contracts.words import Status
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
@@ -17,7 +17,7 @@ async def cancel_notification(
     id: NotificationId,  # noqa: A002
     now: datetime,
     stripe: int,
-) -> Status | None:
+) -> NotificationStatus | None:
     """How it stood before; None where it was not waiting any more, and nothing was changed."""
     before = await tx.fetch_value(
         QUERIES.cancel_notification,
@@ -28,4 +28,4 @@ async def cancel_notification(
         day=now.date(),
         stripe=stripe,
     )
-    return None if before is None else Status(before)
+    return None if before is None else NotificationStatus(before)

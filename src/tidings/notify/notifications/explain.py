@@ -38,7 +38,7 @@ from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.recipients.quiet_hours import quiet_until
 from tidings.notify.recipients.wire import opened
 from tidings.notify.templates.model import Published
-from tidings.notify.templates.resolve import Templates
+from tidings.notify.templates.resolve import TemplateResolver
 from tidings.notify.tenants.model import zone_exists
 
 _DEFAULT_LADDER = "default ladder"
@@ -67,7 +67,7 @@ class Explainer:
         db: Database,
         *,
         history: ExecutionHistory,
-        templates: Templates,
+        templates: TemplateResolver,
         categories: Categories,
         keyring: Keyring,
         clock: Clock,

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, QuietHours
-from tidings.notify.decide.model import Line
+from tidings.notify.decide.model import TraceLine
 from tidings.notify.notifications.messages_en import held_sentence, line_sentence, no_sentence
 from tidings.notify.notifications.progress import Next, Phase
 from tidings.notify.notifications.said_no import SaidNo
@@ -108,10 +108,10 @@ class GateView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(
         cls,
-        line: Line,
+        line: TraceLine,
         held: Mapping[str, Suppression] | None = None,
         names: Mapping[str, str] = MappingProxyType({}),
-        nos: Mapping[Line, SaidNo] | None = None,
+        nos: Mapping[TraceLine, SaidNo] | None = None,
     ) -> "GateView":
         """A line of the trace as it is shown, with what it names where that is known."""
         found = held.get(line.by) if held is not None and line.by is not None else None

@@ -18,16 +18,16 @@ from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.facts.load import FactsLoader
-from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, Shared
+from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, SharedFacts
 from tidings.notify.recipients import store as recipient_store
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.model import NAME_PURPOSE
 from tidings.notify.recipients.preferences_model import NO_CHOICES
-from tidings.notify.recipients.store import Known, Lookup
+from tidings.notify.recipients.recipient_input import AddressSpec, RecipientSpec
+from tidings.notify.recipients.store import Lookup, MatchedRecipient
 from tidings.notify.recipients.upsert import unsure_of
-from tidings.notify.recipients.wish import AddressWish, RecipientWish
 from tidings.notify.suppressions import store as suppression_store
-from tidings.notify.suppressions.model import Question, domain_hash_of, mail_domain_of
+from tidings.notify.suppressions.model import SuppressionQuestion, domain_hash_of, mail_domain_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +45,10 @@ class HypotheticalRecipient:
 
 async def hypothetical_recipient(
     tx: TenantTx,
-    wish: RecipientWish,
+    wish: RecipientSpec,
     *,
     channels: Sequence[Channel],
-    shared: Shared,
+    shared: SharedFacts,
     loader: FactsLoader,
     keyring: Keyring,
     clock: Clock,
@@ -76,7 +76,7 @@ async def hypothetical_recipient(
     )
 
 
-async def _find(tx: TenantTx, wish: RecipientWish, pepper: Pepper) -> Known | None:
+async def _find(tx: TenantTx, wish: RecipientSpec, pepper: Pepper) -> MatchedRecipient | None:
     lookup = Lookup()
     if wish.id is not None:
         lookup.ids.append((0, wish.id))
@@ -115,7 +115,7 @@ def _imagined(facts: Facts, new_id: RecipientId, tenant_id: str) -> PersonFacts:
     )
 
 
-def _wished(person: PersonFacts, wish: RecipientWish) -> PersonFacts:
+def _wished(person: PersonFacts, wish: RecipientSpec) -> PersonFacts:
     """With the wish's own locale and time zone, where the preferences have none of theirs."""
     locale, timezone = person.locale, person.timezone
     if not isinstance(wish.locale, UnsetType) and person.choices.locale is None:
@@ -125,7 +125,7 @@ def _wished(person: PersonFacts, wish: RecipientWish) -> PersonFacts:
     return replace(person, locale=locale, timezone=timezone)
 
 
-def _sealed(person: PersonFacts, wish: RecipientWish, tenant_id: str) -> tuple[PersonFacts, DataKey]:
+def _sealed(person: PersonFacts, wish: RecipientSpec, tenant_id: str) -> tuple[PersonFacts, DataKey]:
     # Somebody known who never had anything to seal has no key yet.
     key = person.key or DataKey(tenant_id, person.id, {1: Key.new(1)}, 1)
     name = wish.display_name
@@ -136,13 +136,13 @@ def _sealed(person: PersonFacts, wish: RecipientWish, tenant_id: str) -> tuple[P
 
 
 async def _added(
-    tx: TenantTx, fresh: Sequence[AddressWish], pepper: Pepper, shared: Shared, clock: Clock
+    tx: TenantTx, fresh: Sequence[AddressSpec], pepper: Pepper, shared: SharedFacts, clock: Clock
 ) -> list[AddressFacts]:
     if not fresh:
         return []
     now = clock.now()
     questions = [
-        Question(
+        SuppressionQuestion(
             channel=a.channel,
             address_hash=pepper.hash(a.address),
             platform_hash=shared.platform_pepper.hash(a.address),
@@ -167,7 +167,7 @@ async def _added(
 
 
 def _merged(
-    person: PersonFacts, added: Sequence[AddressFacts], wish: RecipientWish
+    person: PersonFacts, added: Sequence[AddressFacts], wish: RecipientSpec
 ) -> dict[Channel, tuple[AddressFacts, ...]]:
     """Primaries first, then the oldest: as they would be after the wish."""
     chosen = {(a.channel, a.address) for a in wish.addresses if a.primary is True}

@@ -9,11 +9,11 @@ from zoneinfo import ZoneInfo
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord
 from tidings.contracts.failures import is_ours, why
-from tidings.notify.decide.model import Gate, Line
-from tidings.notify.decide.reasons import SENTENCES, Reason
+from tidings.notify.decide.model import Gate, TraceLine
+from tidings.notify.decide.reasons import SENTENCES, GateReason
 from tidings.notify.notifications.said_no import SaidNo
-from tidings.notify.suppressions.model import Reason as Held
 from tidings.notify.suppressions.model import Suppression, asked_by
+from tidings.notify.suppressions.model import SuppressionReason as Held
 
 #: The reason of an attempt whose answer got lost on the way.
 NEVER_LEARNED: Final = "answer_never_learned"
@@ -208,8 +208,8 @@ def held_sentence(held: Suppression) -> str:
 
 
 _GUARDIANS: Final[dict[str, str]] = {
-    Reason.GUARDIAN_INSTEAD: "The recipient's guardian {} is written to instead.",
-    Reason.GUARDIAN_COPY: "The recipient's guardian {} gets one too.",
+    GateReason.GUARDIAN_INSTEAD: "The recipient's guardian {} is written to instead.",
+    GateReason.GUARDIAN_COPY: "The recipient's guardian {} gets one too.",
 }
 
 
@@ -227,7 +227,7 @@ def no_sentence(no: SaidNo) -> str:
     return f"{who} unsubscribed from {what}{where} on {said(no.at)} ({how}).{held}"
 
 
-def line_sentence(line: Line, names: Mapping[str, str] = MappingProxyType({})) -> str:
+def line_sentence(line: TraceLine, names: Mapping[str, str] = MappingProxyType({})) -> str:
     """What a gate said; `names` are those of guardians that the reader may see, by their ids."""
     if line.reason is not None and line.reason.startswith(_RENDERING) and line.by is not None:
         return f"{(reason_sentence(line.reason) or '').removesuffix('.')}: {_place_of_failure(line.by)}."

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from tidings.contracts.enums import NotificationStatus, Priority, UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import SenderRecord
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import Priority, Status, UseCase
 from tidings.kernel.ids import time_of
 from tidings.notify.accept.row import AnyChannel
 from tidings.notify.ids import TemplateVersionId
@@ -15,13 +15,13 @@ from tidings.notify.ids import TemplateVersionId
 #: Statuses that nothing follows.
 FINAL: Final = frozenset(
     {
-        Status.DELIVERED,
-        Status.FAILED,
-        Status.BOUNCED,
-        Status.SUPPRESSED,
-        Status.SUPERSEDED,
-        Status.CANCELLED,
-        Status.EXPIRED,
+        NotificationStatus.DELIVERED,
+        NotificationStatus.FAILED,
+        NotificationStatus.BOUNCED,
+        NotificationStatus.SUPPRESSED,
+        NotificationStatus.SUPERSEDED,
+        NotificationStatus.CANCELLED,
+        NotificationStatus.EXPIRED,
     }
 )
 
@@ -32,7 +32,7 @@ class Notification:
 
     id: NotificationId
     recipient_id: RecipientId
-    status: Status
+    status: NotificationStatus
     channel: AnyChannel
     final_channel: Channel | None
     category: str

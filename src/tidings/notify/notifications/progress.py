@@ -5,9 +5,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.moments import Moment
-from tidings.contracts.words import Status
-from tidings.notify.decide.model import Line
+from tidings.notify.decide.model import TraceLine
 from tidings.notify.dispatch.steps import FILES_LEFT_OUT
 from tidings.notify.notifications.messages_en import (
     EVIDENCE,
@@ -58,7 +58,7 @@ def phase_of(trace: DeliveryTrace, now: datetime) -> Phase | None:
         under_way = any(attempt.ended_at is None for attempt in live.attempts)
         later = live.due_at is not None and live.due_at > now
         return "waiting" if later and not under_way else "sending"
-    if trace.notification.status is Status.DISPATCHED:
+    if trace.notification.status is NotificationStatus.DISPATCHED:
         return "ending" if trace.ended is not None else "sending"
     place = _place(trace)
     if place is None:
@@ -137,17 +137,17 @@ def _ended(trace: DeliveryTrace) -> str | None:
         return None
     at = one.moments.get(one.status.value)
     when = f" on {said(at, trace.zone)}" if at is not None else ""
-    if one.status is Status.DELIVERED:
+    if one.status is NotificationStatus.DELIVERED:
         after = f", {lasted(at - (one.scheduled_for or one.created_at))} after it was due" if at else ""
         by = f" by {one.final_channel}" if one.final_channel else ""
         on = f": {EVIDENCE[one.evidence]}" if one.evidence in EVIDENCE else ""
         return f"Delivered{by}{when}{after}{on}.{_bare(trace)}{_gainsaid(trace)}"
-    if one.status is Status.BOUNCED:
+    if one.status is NotificationStatus.BOUNCED:
         return f"It was sent, and came back{when}. {reason_of(trace) or ''}".rstrip()
-    if one.status is Status.CANCELLED and (one.reason is None or one.reason == "cancelled"):
+    if one.status is NotificationStatus.CANCELLED and (one.reason is None or one.reason == "cancelled"):
         stop = _last(trace, "stop")
         return f"Cancelled{when}, before it was sent.{f' {line_sentence(stop)}' if stop else ''}"
-    if one.status is Status.SUPERSEDED:
+    if one.status is NotificationStatus.SUPERSEDED:
         return f"A digest took its place{when}."
     stop = _last(trace, "stop")
     why = (
@@ -209,7 +209,7 @@ def _not_rendered(trace: DeliveryTrace, reason: str | None) -> str | None:
 
 def _under_way(trace: DeliveryTrace, now: datetime) -> str:
     comes = next_of(trace, now)
-    if trace.notification.status is Status.DISPATCHED:
+    if trace.notification.status is NotificationStatus.DISPATCHED:
         return f"It was handed over and is not over yet. {comes.text if comes else ''}".rstrip()
     return f"It was not sent yet. {comes.text if comes else ''}".rstrip()
 
@@ -251,5 +251,5 @@ def _last_try(trace: DeliveryTrace) -> str:
     return f"The last try did not succeed{f': {failure}' if failure else ''}."
 
 
-def _last(trace: DeliveryTrace, verdict: str) -> Line | None:
+def _last(trace: DeliveryTrace, verdict: str) -> TraceLine | None:
     return next((line for line in reversed(trace.lines) if line.verdict == verdict), None)

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId, RecipientId
-from tidings.contracts.words import Status
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
@@ -42,7 +42,7 @@ _read_object = msgspec.json.Decoder(dict[str, Any]).decode
 class Filter:
     """Which notifications are wanted; None: whichever."""
 
-    status: Status | None = None
+    status: NotificationStatus | None = None
     #: As asked for, or as it was delivered.
     channel: AnyChannel | None = None
     category: str | None = None
@@ -203,7 +203,7 @@ def from_row(row: Row) -> Notification:
     return Notification(
         id=NotificationId(row["id"]),
         recipient_id=RecipientId(row["recipient_id"]),
-        status=Status(row["status"]),
+        status=NotificationStatus(row["status"]),
         channel=row["channel"],
         final_channel=row["final_channel"],
         category=row["category"],

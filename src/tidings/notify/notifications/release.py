@@ -2,21 +2,21 @@
 
 from typing import Final
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
-from tidings.contracts.words import Status
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.notify.decide import trace
 from tidings.notify.decide.model import Gate, Pass
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.notifications import release_store
 from tidings.notify.notifications.errors import NotWaitingError
 from tidings.notify.notifications.find import find_one
 from tidings.notify.notifications.model import Notification
 
 #: What a released notification is known by.
-RELEASED: Final = trace.line_of(Gate.QUIET_HOURS, Pass(Reason.QUIET_BUT_RELEASED))
+RELEASED: Final = trace.line_of(Gate.QUIET_HOURS, Pass(GateReason.QUIET_BUT_RELEASED))
 
 
 class Releaser:
@@ -33,7 +33,7 @@ class Releaser:
         )
         notification = await find_one(tx, notification_id)
         if not waited:
-            if notification.status is Status.QUEUED:
+            if notification.status is NotificationStatus.QUEUED:
                 return notification
             raise NotWaitingError(
                 f"{notification_id} is {notification.status.value}: it does not wait for a time to be sent"

@@ -5,25 +5,25 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import RecipientId
-from tidings.contracts.words import AUTO
 from tidings.kernel.db import TenantTx
 from tidings.notify.accept.row import AnyChannel
-from tidings.notify.decide.model import Line
-from tidings.notify.decide.reasons import Reason
+from tidings.notify.decide.model import TraceLine
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.ids import AddressRefusalId
-from tidings.notify.recipients import ledger
-from tidings.notify.recipients.ledger_model import ConsentEvent
+from tidings.notify.recipients import consent_store
+from tidings.notify.recipients.consent_ledger import ConsentEvent
 from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import Refusal
 
 #: Reasons that are somebody's own word, kept in the ledger of consent.
 _OWN_WORDS: Final = frozenset(
     {
-        Reason.CATEGORY_DECLINED,
-        Reason.CHANNEL_DECLINED,
-        Reason.UNSUBSCRIBED_FROM_ALL,
-        Reason.CONSENT_MISSING,
+        GateReason.CATEGORY_DECLINED,
+        GateReason.CHANNEL_DECLINED,
+        GateReason.UNSUBSCRIBED_FROM_ALL,
+        GateReason.CONSENT_MISSING,
     }
 )
 
@@ -47,29 +47,31 @@ class SaidNo:
 
 async def load_nos(
     tx: TenantTx,
-    lines: Sequence[Line],
+    lines: Sequence[TraceLine],
     *,
     recipient_id: RecipientId,
     channel: AnyChannel,
     category: str,
     until: datetime,
-) -> dict[Line, SaidNo]:
+) -> dict[TraceLine, SaidNo]:
     """The no behind each line that met one and whose word is known; at most two statements, none where nobody said no."""
     stops = [line for line in lines if line.verdict == "stop"]
     refused = [
-        AddressRefusalId(line.by) for line in stops if line.reason == Reason.ADDRESS_UNSUBSCRIBED and line.by
+        AddressRefusalId(line.by)
+        for line in stops
+        if line.reason == GateReason.ADDRESS_UNSUBSCRIBED and line.by
     ]
     refusals = await refusal_store.find_refusals(tx, refused)
     own = [line for line in stops if line.reason in _OWN_WORDS]
-    told = await ledger.last_nos(tx, recipient_id, until=until) if own else []
+    told = await consent_store.last_nos(tx, recipient_id, until=until) if own else []
     found = {line: _of_ledger(line, told, channel=channel, category=category) for line in own}
     found |= {
-        line: _of_refusal(refusals, line) for line in stops if line.reason == Reason.ADDRESS_UNSUBSCRIBED
+        line: _of_refusal(refusals, line) for line in stops if line.reason == GateReason.ADDRESS_UNSUBSCRIBED
     }
     return {line: said for line, said in found.items() if said is not None}
 
 
-def _of_refusal(refusals: Mapping[AddressRefusalId, Refusal], line: Line) -> SaidNo | None:
+def _of_refusal(refusals: Mapping[AddressRefusalId, Refusal], line: TraceLine) -> SaidNo | None:
     refusal = refusals.get(AddressRefusalId(line.by or ""))
     if refusal is None:
         return None
@@ -83,17 +85,19 @@ def _of_refusal(refusals: Mapping[AddressRefusalId, Refusal], line: Line) -> Sai
 
 
 def _of_ledger(
-    line: Line, told: Sequence[ConsentEvent], *, channel: AnyChannel, category: str
+    line: TraceLine, told: Sequence[ConsentEvent], *, channel: AnyChannel, category: str
 ) -> SaidNo | None:
     """The last word that led to such a line; the newest come first."""
     for event in told:
         on_channel = event.channel is not None and channel in {event.channel, AUTO}
         meets = {
-            Reason.CATEGORY_DECLINED: event.kind == "opted_out" and on_channel and event.category == category,
-            Reason.CHANNEL_DECLINED: event.kind == "opted_out" and on_channel and event.category is None,
-            Reason.UNSUBSCRIBED_FROM_ALL: event.kind == "opted_out" and event.channel is None,
-            Reason.CONSENT_MISSING: event.kind == "consent_withdrawn",
-        }[Reason(line.reason or "")]
+            GateReason.CATEGORY_DECLINED: event.kind == "opted_out"
+            and on_channel
+            and event.category == category,
+            GateReason.CHANNEL_DECLINED: event.kind == "opted_out" and on_channel and event.category is None,
+            GateReason.UNSUBSCRIBED_FROM_ALL: event.kind == "opted_out" and event.channel is None,
+            GateReason.CONSENT_MISSING: event.kind == "consent_withdrawn",
+        }[GateReason(line.reason or "")]
         if meets:
             return SaidNo(
                 at=event.occurred_at,

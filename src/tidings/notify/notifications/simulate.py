@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Final, Literal
 
 from tidings.contracts.delivery import PreparedStep, Route, Router, Way
+from tidings.contracts.enums import AUTO, CHANNELS, NotificationStatus
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import AUTO, CHANNELS, Status
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.hot_state import Take, Taken
@@ -23,7 +23,7 @@ from tidings.notify.accept.row import AnyChannel
 from tidings.notify.accept.validator import OrderValidator, ValidOrder
 from tidings.notify.decide.decide import decide
 from tidings.notify.decide.limits import takes_of_step, takes_once
-from tidings.notify.decide.model import Decision, Defer, Gate, Line, Pass, Request
+from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, Pass, TraceLine
 from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, left_out
 from tidings.notify.dispatch.turn import hand_off_of, routes_of
@@ -47,8 +47,8 @@ class TriedStep:
     #: None where the tenant has not set the channel up.
     vendor: str | None
     #: The last line of its gates: why it would be sent, skipped or put off.
-    line: Line
-    lines: tuple[Line, ...]
+    line: TraceLine
+    lines: tuple[TraceLine, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ class Simulator:
         at = order.scheduled_for or self._clock.now()
         decision = decide(person.facts, _request(order, person), at)
         row = order.as_row(person.recipient_id, person.key, person.pepper)
-        pending = replace(row, status=Status.QUEUED)
+        pending = replace(row, status=NotificationStatus.QUEUED)
         routes = routes_of(pending, person.facts)
         rehearsal = Simulation(
             would="stop",
@@ -194,8 +194,8 @@ def _channels(item: ValidOrder) -> list[Channel]:
     return [channel] if channel != AUTO else list(item.versions or CHANNELS)
 
 
-def _request(item: ValidOrder, person: HypotheticalRecipient) -> Request:
-    return Request(
+def _request(item: ValidOrder, person: HypotheticalRecipient) -> DecisionRequest:
+    return DecisionRequest(
         recipient_id=person.recipient_id,
         category=item.category.category,
         channel=item.order.channel,
@@ -217,7 +217,9 @@ def _steps(ways: Sequence[Way], made: dict[Channel, StepMade]) -> tuple[TriedSte
     found: list[TriedStep] = []
     for place, way in enumerate(tried, 1):
         if way.barred is not None or way.channel not in made:
-            lines: tuple[Line, ...] = (Line(_LADDER, "stop", way.barred or "no_route", None, place),)
+            lines: tuple[TraceLine, ...] = (
+                TraceLine(_LADDER, "stop", way.barred or "no_route", None, place),
+            )
         else:
             lines = tuple(line._replace(step=place) for line in made[way.channel].lines)
         found.append(

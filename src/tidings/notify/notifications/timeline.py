@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord, StepRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.receipts import LOST
-from tidings.notify.decide.model import Line
+from tidings.notify.decide.model import TraceLine
 from tidings.notify.dispatch.steps import FILES_LEFT_OUT
 from tidings.notify.notifications.messages_en import (
     NEVER_LEARNED,
@@ -205,7 +205,7 @@ def _decision(trace: DeliveryTrace) -> Iterator[Happening]:
         )
 
 
-def _last_round(once: list[Line]) -> list[Line]:
+def _last_round(once: list[TraceLine]) -> list[TraceLine]:
     """The lines since it was last put off."""
     put_off = [place for place, line in enumerate(once) if line.verdict == "defer"]
     return once[put_off[-1] + 1 :] if put_off else once

@@ -9,7 +9,7 @@ from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
-from tidings.notify.decide.model import Line
+from tidings.notify.decide.model import TraceLine
 from tidings.notify.decide.trace import decode
 from tidings.notify.dispatch.sent import hints_of
 from tidings.notify.ids import SUPPRESSION, SuppressionId
@@ -33,7 +33,7 @@ class DeliveryTrace:
 
     notification: Notification
     #: Of the decision, in the order in which the gates were asked.
-    lines: Sequence[Line]
+    lines: Sequence[TraceLine]
     waits: Sequence[Wait]
     #: Ladders, the oldest first; one in nearly every case.
     executions: Sequence[ExecutionRecord]
@@ -48,7 +48,7 @@ class DeliveryTrace:
     #: Names of guardians that the reader may see, by their ids.
     names: Mapping[str, str] = field(default_factory=dict)
     #: The no that a line met, where it is known when and how it was said.
-    nos: Mapping[Line, SaidNo] = field(default_factory=dict)
+    nos: Mapping[TraceLine, SaidNo] = field(default_factory=dict)
 
     @property
     def reader_id(self) -> RecipientId:
@@ -93,7 +93,7 @@ class DeliveryTrace:
         }
         return [line for line in self.log if not _told_by(known.get(line.router_attempt_id or ""), line)]
 
-    def wait_for(self, line: Line) -> Wait | None:
+    def wait_for(self, line: TraceLine) -> Wait | None:
         """The appointment that a deferral made, while it is known."""
         until = line.until
         if until is None:
@@ -147,7 +147,7 @@ async def load_trace(
     return replace(trace, held={str(id_): held for id_, held in found.items()}, nos=nos)
 
 
-def _names_suppression(line: Line) -> bool:
+def _names_suppression(line: TraceLine) -> bool:
     return line.by is not None and line.by.startswith(f"{SUPPRESSION.prefix}_")
 
 

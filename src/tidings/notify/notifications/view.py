@@ -8,10 +8,10 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tidings.contracts.delivery import AttemptRecord
+from tidings.contracts.enums import Category, NotificationStatus, Priority, UseCase
 from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, MetadataKey
-from tidings.contracts.words import Category, Priority, Status, UseCase
 from tidings.kernel.http.paging import PageQuery
 from tidings.notify.accept.searchable import MOST_VALUE
 from tidings.notify.accept.wire import ForeignId, Links, TemplateKey, links_of
@@ -33,7 +33,7 @@ SearchedValue = Annotated[
 class NotificationFilter(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which notifications are wanted."""
 
-    status: Status | None = None
+    status: NotificationStatus | None = None
     #: As asked for, or as it was delivered.
     channel: Channel | Literal["auto"] | None = None
     category: Category | None = None
@@ -101,7 +101,7 @@ class NotificationView(Struct, frozen=True, kw_only=True):
     """A notification as it stands."""
 
     id: str
-    status: Status
+    status: NotificationStatus
     #: Where it is while it is under way: `queued waiting sending ending`; null once it is over, left out in lists.
     phase: Phase | UnsetType | None = UNSET
     recipient_id: str

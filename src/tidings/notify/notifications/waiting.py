@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from tidings.notify.decide.model import Gate, Line
+from tidings.notify.decide.model import Gate, TraceLine
 from tidings.notify.notifications.trace import DeliveryTrace
 
 #: The reason of a wait for a worker.
@@ -54,7 +54,7 @@ class Waited:
 class Deferral:
     """A gate put it off."""
 
-    line: Line
+    line: TraceLine
     until: datetime
     since: datetime
     #: The moment is written nowhere, and was inferred.
@@ -138,7 +138,7 @@ def _first(moments: Iterator[datetime | None]) -> datetime | None:
     return next((at for at in moments if at is not None), None)
 
 
-def _before(trace: DeliveryTrace, line: Line, turn: datetime, sent: datetime) -> datetime:
+def _before(trace: DeliveryTrace, line: TraceLine, turn: datetime, sent: datetime) -> datetime:
     if not line.step or line.until is None:
         return turn
     ended = [a.ended_at for a in trace.attempts if a.ended_at is not None and a.ended_at <= line.until]

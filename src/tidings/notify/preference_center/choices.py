@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import structs
 
+from tidings.contracts.enums import CHANNELS
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import CHANNELS
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.preference_center.pages import Offer
 from tidings.notify.preference_center.tokens import OptOutScope, StoredToken

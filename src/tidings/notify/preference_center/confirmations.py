@@ -16,8 +16,8 @@ from tidings.notify.accept.order import Order, OrderedBy, RefusedOrder
 from tidings.notify.preference_center import store
 from tidings.notify.preference_center.links import UnsubscribeLinks
 from tidings.notify.preference_center.tokens import OptOutScope, OptOutToken, make_confirmation
-from tidings.notify.recipients import preferences
-from tidings.notify.recipients.wish import RecipientWish
+from tidings.notify.recipients import preference_store
+from tidings.notify.recipients.recipient_input import RecipientSpec
 
 GROUP: Final = "notify.confirmations"
 SUBJECTS: Final = ("consent.requested.v1",)
@@ -33,7 +33,7 @@ def handler(*, acceptor: Acceptor, keyring: Keyring, links: UnsubscribeLinks, cl
     async def handle(tx: TenantTx, events: Sequence[Event]) -> None:
         asked = {event.id: event.payload_as(ConsentRequested) for event in events}
         people = sorted({RecipientId(request.recipient_id) for request in asked.values()})
-        known = await preferences.load_preferences(tx, recipient_ids=people)
+        known = await preference_store.load_preferences(tx, recipient_ids=people)
         pepper = await keyring.pepper(tx)
         orders: list[Order] = []
         tokens: list[OptOutToken] = []
@@ -48,7 +48,7 @@ def handler(*, acceptor: Acceptor, keyring: Keyring, links: UnsubscribeLinks, cl
             orders.append(
                 Order(
                     by=OrderedBy(tx.tenant_id),
-                    recipient=RecipientWish(id=recipient_id),
+                    recipient=RecipientSpec(id=recipient_id),
                     template=TEMPLATE,
                     channel="email",
                     variables={"confirm_url": links.confirmation(token)},

@@ -9,7 +9,7 @@ from tidings.kernel.hot_state import Limits
 from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.preference_center.tokens import no_address
-from tidings.notify.recipients.choose import PreferenceChanger
+from tidings.notify.recipients.change_preferences import PreferenceChanger
 from tidings.notify.refusals.refuse import Refuser
 
 

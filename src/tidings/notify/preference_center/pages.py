@@ -12,7 +12,7 @@ from typing import Final
 
 from tidings.contracts.tenants import Channel
 from tidings.notify.branding.model import ink_on
-from tidings.notify.preference_center.strings import Strings
+from tidings.notify.preference_center.strings import PageStrings
 
 _STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 _PAGE: Final = Template(
@@ -41,7 +41,7 @@ _ISOLATED: Final = "<bdi>{}</bdi>"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brand:
+class PageBrand:
     """Whom the page is of."""
 
     name: str
@@ -65,14 +65,14 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class HtmlPage:
     """A page and the policy that it is served with."""
 
     html: str
     policy: str
 
 
-def ask_page(words: Strings, brand: Brand, *, channel: str | None, name: str, token: str) -> Page:
+def ask_page(words: PageStrings, brand: PageBrand, *, channel: str | None, name: str, token: str) -> HtmlPage:
     """Asks whether to unsubscribe; without a channel it is about all of them."""
     body = (
         f"<p>{_of(words.ask, brand)}</p>{_about(words, channel, name)}"
@@ -82,7 +82,9 @@ def ask_page(words: Strings, brand: Brand, *, channel: str | None, name: str, to
     return _page(words, brand, words.unsubscribe, body)
 
 
-def done_page(words: Strings, brand: Brand, *, channel: str | None, name: str, token: str) -> Page:
+def done_page(
+    words: PageStrings, brand: PageBrand, *, channel: str | None, name: str, token: str
+) -> HtmlPage:
     """Says that it is done, and how to undo it."""
     body = (
         f'<p role="status">{_of(words.done, brand)}</p>{_about(words, channel, name)}'
@@ -92,15 +94,15 @@ def done_page(words: Strings, brand: Brand, *, channel: str | None, name: str, t
 
 
 def choices_page(
-    words: Strings,
-    brand: Brand,
+    words: PageStrings,
+    brand: PageBrand,
     offers: Sequence[Offer],
     *,
     version: int,
     token: str,
     everything_off: bool = False,
     note: str | None = None,
-) -> Page:
+) -> HtmlPage:
     """Everything that can be chosen; `note` is `saved` or `stale`."""
     told = ""
     if note == "stale":
@@ -124,7 +126,7 @@ def choices_page(
     return _page(words, brand, words.choices_title, body)
 
 
-def confirm_page(words: Strings, brand: Brand, *, name: str, token: str) -> Page:
+def confirm_page(words: PageStrings, brand: PageBrand, *, name: str, token: str) -> HtmlPage:
     """Asks somebody to confirm that they want to be written to."""
     body = (
         f"<p>{_of(words.confirm_ask, brand)}</p>"
@@ -134,7 +136,7 @@ def confirm_page(words: Strings, brand: Brand, *, name: str, token: str) -> Page
     return _page(words, brand, words.confirm_title, body)
 
 
-def confirmed_page(words: Strings, brand: Brand, *, choose_at: str | None = None) -> Page:
+def confirmed_page(words: PageStrings, brand: PageBrand, *, choose_at: str | None = None) -> HtmlPage:
     """Says that they will be written to; or, with the token of a page to choose at, that something else is in the way."""
     if choose_at is not None:
         body = (
@@ -146,7 +148,7 @@ def confirmed_page(words: Strings, brand: Brand, *, choose_at: str | None = None
     return _page(words, brand, words.confirmed_title, body)
 
 
-def plain_page(words: Strings, title: str, text: str) -> Page:
+def plain_page(words: PageStrings, title: str, text: str) -> HtmlPage:
     """Says why there is nothing here."""
     return _page(words, None, title, f"<p>{escape(text)}</p>")
 
@@ -159,7 +161,7 @@ def _shown(offer: Offer) -> str:
     )
 
 
-def _fieldset(words: Strings, offer: Offer) -> str:
+def _fieldset(words: PageStrings, offer: Offer) -> str:
     boxes = "".join(
         f'<label><input type="checkbox" name="hear" value="{escape(offer.category)}:{channel}"'
         f"{' checked' if allowed else ''}> {escape(words.channel(channel))}</label>"
@@ -169,7 +171,7 @@ def _fieldset(words: Strings, offer: Offer) -> str:
     return f"<fieldset><legend>{escape(offer.name or words.category(offer.category))}</legend>{note}{boxes}</fieldset>"
 
 
-def _about(words: Strings, channel: str | None, name: str) -> str:
+def _about(words: PageStrings, channel: str | None, name: str) -> str:
     place = "" if channel is None else escape(words.channel(channel))
     return f'<p class="about"><b>{escape(name)}</b>{place}</p>'
 
@@ -178,12 +180,12 @@ def _link(text: str, path: str) -> str:
     return f'<p class="more"><a href="{path}">{escape(text)}</a></p>'
 
 
-def _of(text: str, brand: Brand) -> str:
+def _of(text: str, brand: PageBrand) -> str:
     before, _, after = text.partition("{tenant}")
     return f"{escape(before)}{_ISOLATED.format(escape(brand.name))}{escape(after)}"
 
 
-def _page(words: Strings, brand: Brand | None, heading: str, body: str) -> Page:
+def _page(words: PageStrings, brand: PageBrand | None, heading: str, body: str) -> HtmlPage:
     style, policy = _styled(brand.colour if brand is not None else None)
     name = f" · {escape(brand.name)}" if brand is not None else ""
     header = f"<header>{_ISOLATED.format(escape(brand.name))}</header>\n" if brand is not None else ""
@@ -202,7 +204,7 @@ def _page(words: Strings, brand: Brand | None, heading: str, body: str) -> Page:
         body=body,
         footer=footer,
     )
-    return Page(html=html, policy=policy)
+    return HtmlPage(html=html, policy=policy)
 
 
 @lru_cache(maxsize=256)

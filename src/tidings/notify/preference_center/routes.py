@@ -15,7 +15,7 @@ from tidings.kernel.http.body_limit import BodyLimit
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.kernel.logs import get_logger
 from tidings.notify.preference_center import store
-from tidings.notify.preference_center.address_words import NOTHING_MORE, AddressWords, words_of_save
+from tidings.notify.preference_center.address_choices import NOTHING_MORE, AddressChoices, words_of_save
 from tidings.notify.preference_center.choices import (
     CONFIRMATION_PAGE,
     PREFERENCE_PAGE,
@@ -27,7 +27,7 @@ from tidings.notify.preference_center.choices import (
 )
 from tidings.notify.preference_center.deps import Deps
 from tidings.notify.preference_center.pages import (
-    Page,
+    HtmlPage,
     ask_page,
     choices_page,
     confirm_page,
@@ -37,7 +37,7 @@ from tidings.notify.preference_center.pages import (
 )
 from tidings.notify.preference_center.strings import strings_accepted
 from tidings.notify.preference_center.tokens import OptOutScope, Purpose, make_way_on
-from tidings.notify.preference_center.visits import NoVisitError, Visit, open_visit, refuse_too_many
+from tidings.notify.preference_center.visits import LinkVisit, NoVisitError, open_visit, refuse_too_many
 from tidings.notify.recipients.addresses import prove_mailbox
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.preferences_model import Choices, Preferences, category_denied
@@ -124,7 +124,7 @@ async def unsubscribe(request: AnyRequest) -> Response[str]:
                 defaults=visit.facts.tenant.policy.preference_defaults,
                 now=deps.clock.now(),
             ),
-            lambda _before, _after: AddressWords(refuse=frozenset({scope.category})),
+            lambda _before, _after: AddressChoices(refuse=frozenset({scope.category})),
             source="one_click" if by_mail_program else "unsubscribe_page",
         )
     except NoVisitError as gone:
@@ -231,7 +231,7 @@ async def confirm(request: AnyRequest) -> Response[str]:
             deps,
             visit,
             lambda before: _confirmed(before, visit),
-            lambda _before, _after: AddressWords(allow=frozenset(_needing_consent(visit))),
+            lambda _before, _after: AddressChoices(allow=frozenset(_needing_consent(visit))),
             source=CONFIRMATION_PAGE,
         )
     except NoVisitError as gone:
@@ -244,7 +244,7 @@ async def confirm(request: AnyRequest) -> Response[str]:
     return _html(confirmed_page(visit.words, visit.brand, choose_at=way_on))
 
 
-def _chosen(before: Preferences, visit: Visit, fields: Fields, *, now: datetime) -> Choices:
+def _chosen(before: Preferences, visit: LinkVisit, fields: Fields, *, now: datetime) -> Choices:
     """What the form says, if it was made from the present version."""
     if ("version", str(before.version)) not in fields:
         raise _StaleError
@@ -265,7 +265,7 @@ def _chosen(before: Preferences, visit: Visit, fields: Fields, *, now: datetime)
     )
 
 
-def _words_of(before: Choices, after: Choices, visit: Visit, fields: Fields) -> AddressWords:
+def _words_of(before: Choices, after: Choices, visit: LinkVisit, fields: Fields) -> AddressChoices:
     """What the same form says for the address."""
     if ("do", "all_off") in fields:
         return NOTHING_MORE
@@ -280,28 +280,28 @@ def _words_of(before: Choices, after: Choices, visit: Visit, fields: Fields) -> 
     )
 
 
-def _needing_consent(visit: Visit) -> list[str]:
+def _needing_consent(visit: LinkVisit) -> list[str]:
     return [name for name, policy in visit.facts.categories.items() if policy.needs_consent]
 
 
-def _confirmed(before: Preferences, visit: Visit) -> Choices:
+def _confirmed(before: Preferences, visit: LinkVisit) -> Choices:
     after = confirmed(before.choices, visit.token, evidence=visit.evidence)
     if after is None:
         raise NoVisitError("expired", visit.words)
     return after
 
 
-def _place(visit: Visit) -> str | None:
+def _place(visit: LinkVisit) -> str | None:
     """The channel that an unsubscribing is about; None: all of them."""
     return None if visit.token.scope.category is None else visit.token.scope.channel
 
 
-def _asked_for(visit: Visit) -> str | None:
+def _asked_for(visit: LinkVisit) -> str | None:
     """What needs the consent that is asked for."""
     return min(_needing_consent(visit), default=None)
 
 
-async def _visit(request: AnyRequest, purpose: Purpose = "opt_out") -> Visit:
+async def _visit(request: AnyRequest, purpose: Purpose = "opt_out") -> LinkVisit:
     client = request.scope.get("client")
     came_from = client[0] if client else "unknown"
     return await open_visit(
@@ -311,9 +311,9 @@ async def _visit(request: AnyRequest, purpose: Purpose = "opt_out") -> Visit:
 
 async def _change(
     deps: Deps,
-    visit: Visit,
+    visit: LinkVisit,
     make: Callable[[Preferences], Choices],
-    say: Callable[[Choices, Choices], AddressWords],
+    say: Callable[[Choices, Choices], AddressChoices],
     *,
     source: str,
 ) -> Preferences:
@@ -362,7 +362,7 @@ async def _change(
         raise NoVisitError("expired", visit.words) from None
 
 
-async def _way_to_choices(deps: Deps, visit: Visit) -> str:
+async def _way_to_choices(deps: Deps, visit: LinkVisit) -> str:
     """The token of a page of choices for somebody who came to confirm."""
     scope = OptOutScope(
         recipient_id=visit.token.scope.recipient_id,
@@ -388,7 +388,7 @@ def _pairs(fields: Fields, named: str) -> frozenset[Any]:
     return frozenset(tuple(value.split(":", 1)) for name, value in fields if name == named)
 
 
-def _choices(visit: Visit, *, note: str | None, status: int = 200) -> Response[str]:
+def _choices(visit: LinkVisit, *, note: str | None, status: int = 200) -> Response[str]:
     page = choices_page(
         visit.words,
         visit.brand,
@@ -405,7 +405,7 @@ def _choices(visit: Visit, *, note: str | None, status: int = 200) -> Response[s
 _HEADERS = {"cache-control": "no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex"}
 
 
-def _html(page: Page, *, status: int = 200) -> Response[str]:
+def _html(page: HtmlPage, *, status: int = 200) -> Response[str]:
     headers = {**_HEADERS, "content-security-policy": page.policy}
     return Response(page.html, status_code=status, media_type=_HTML, headers=headers)
 

@@ -8,7 +8,7 @@ from tidings.notify.render.locales import language_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Strings:
+class PageStrings:
     """One language. `{tenant}` is whoever sends."""
 
     language: str
@@ -57,7 +57,7 @@ class Strings:
         return self.channels.get(name, name)
 
 
-EN: Final = Strings(
+EN: Final = PageStrings(
     language="en",
     direction="ltr",
     unsubscribe="Unsubscribe",
@@ -115,7 +115,7 @@ EN: Final = Strings(
     },
 )
 
-FR: Final = Strings(
+FR: Final = PageStrings(
     language="fr",
     direction="ltr",
     unsubscribe="Se désabonner",
@@ -173,7 +173,7 @@ FR: Final = Strings(
     },
 )
 
-AR: Final = Strings(
+AR: Final = PageStrings(
     language="ar",
     direction="rtl",
     unsubscribe="إلغاء الاشتراك",
@@ -231,7 +231,7 @@ AR: Final = Strings(
     },
 )
 
-FA: Final = Strings(
+FA: Final = PageStrings(
     language="fa-AF",
     direction="rtl",
     unsubscribe="لغو اشتراک",
@@ -289,7 +289,7 @@ FA: Final = Strings(
     },
 )
 
-PS: Final = Strings(
+PS: Final = PageStrings(
     language="ps-AF",
     direction="rtl",
     unsubscribe="ګډون لغوه کول",
@@ -347,15 +347,15 @@ PS: Final = Strings(
     },
 )
 
-LANGUAGES: Final[Mapping[str, Strings]] = {"en": EN, "fr": FR, "ar": AR, "fa": FA, "ps": PS}
+LANGUAGES: Final[Mapping[str, PageStrings]] = {"en": EN, "fr": FR, "ar": AR, "fa": FA, "ps": PS}
 
 
-def strings_for(locale: str) -> Strings:
+def strings_for(locale: str) -> PageStrings:
     """The language of a locale, or English."""
     return LANGUAGES.get(language_of(locale), EN)
 
 
-def strings_accepted(header: str | None) -> Strings:
+def strings_accepted(header: str | None) -> PageStrings:
     """What a browser asks for first and we speak, or English; for pages that don't know whom they talk to."""
     for part in (header or "")[:500].split(","):
         found = LANGUAGES.get(language_of(part.partition(";")[0].strip()))

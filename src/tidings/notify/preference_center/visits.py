@@ -10,12 +10,12 @@ from tidings.kernel.hot_state import Take
 from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import FixedWindow
 from tidings.notify.categories import store as category_store
-from tidings.notify.facts.model import Facts, PersonFacts, Shared
+from tidings.notify.facts.model import Facts, PersonFacts, SharedFacts
 from tidings.notify.preference_center import store
 from tidings.notify.preference_center.choices import offers_for
 from tidings.notify.preference_center.deps import Deps
-from tidings.notify.preference_center.pages import Brand, Offer
-from tidings.notify.preference_center.strings import Strings, strings_for
+from tidings.notify.preference_center.pages import Offer, PageBrand
+from tidings.notify.preference_center.strings import PageStrings, strings_for
 from tidings.notify.preference_center.tokens import (
     Purpose,
     StoredToken,
@@ -24,7 +24,7 @@ from tidings.notify.preference_center.tokens import (
 )
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.refusals import store as refusal_store
-from tidings.notify.refusals.model import EVERYTHING, Place
+from tidings.notify.refusals.model import EVERYTHING, ChannelAddress
 from tidings.notify.render.model import Brand as Look
 
 _MINUTE: Final = timedelta(minutes=1)
@@ -43,7 +43,7 @@ _ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
 class NoVisitError(Exception):
     """There is no page for this link; says why, and in which language."""
 
-    def __init__(self, why: str, words: Strings | None = None) -> None:
+    def __init__(self, why: str, words: PageStrings | None = None) -> None:
         super().__init__(why)
         #: `unknown`, `expired` or `busy`.
         self.why = why
@@ -51,7 +51,7 @@ class NoVisitError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class LinkVisit:
     """A link that works, and whom it is for."""
 
     tenant_id: TenantId
@@ -61,7 +61,7 @@ class Visit:
     #: Where this person can be reached at all.
     channels: tuple[Channel, ...]
     #: The address that the link was sent to; where an older link does not say, all that they have on its channel.
-    places: tuple[Place, ...] = ()
+    places: tuple[ChannelAddress, ...] = ()
     #: What was refused from there, by category; by this person or by another one with the same address.
     refused: frozenset[str] = frozenset()
     #: The categories that the tenant sends.
@@ -73,16 +73,16 @@ class Visit:
         return self.facts.people[self.token.scope.recipient_id]
 
     @property
-    def words(self) -> Strings:
+    def words(self) -> PageStrings:
         """Their language."""
         return strings_for(self.person.locale)
 
     @property
-    def brand(self) -> Brand:
+    def brand(self) -> PageBrand:
         """The tenant, as it appears on the channel that the link came by."""
         look = self.facts.tenant.brand_on(self.token.scope.channel)
         own = look.color != OURS.color
-        return Brand(
+        return PageBrand(
             name=look.name,
             colour=look.color if own else None,
             support_url=look.support_url,
@@ -95,7 +95,7 @@ class Visit:
         return f"token:{self.token.id}"
 
     @property
-    def proven(self) -> tuple[Place, ...]:
+    def proven(self) -> tuple[ChannelAddress, ...]:
         """The address that a yes is good for: one of several that a link does not tell apart may be somebody else's."""
         return self.places if len(self.places) == 1 else ()
 
@@ -132,7 +132,7 @@ class Visit:
         return named or self.words.category(category)
 
 
-async def open_visit(deps: Deps, text: str, *, came_from: str, purpose: Purpose = "opt_out") -> Visit:
+async def open_visit(deps: Deps, text: str, *, came_from: str, purpose: Purpose = "opt_out") -> LinkVisit:
     """The visit by this link; a `NoVisitError` where there is none."""
     tenant_id = tenant_of_token(text)
     # What is no token at all is counted first, and nothing is looked up for it.
@@ -147,14 +147,16 @@ async def open_visit(deps: Deps, text: str, *, came_from: str, purpose: Purpose 
     raise NoVisitError("unknown" if taken[0].granted else "busy")
 
 
-async def refuse_too_many(deps: Deps, visit: Visit) -> None:
+async def refuse_too_many(deps: Deps, visit: LinkVisit) -> None:
     """Count a change by this link; a `NoVisitError` where there were too many."""
     take = Take(key=f"opt-out:link:{visit.token.id}", limit=_PER_LINK)
     if not (await deps.limits.take(visit.tenant_id, [[take]]))[0].granted:
         raise NoVisitError("busy", visit.words)
 
 
-async def _find(deps: Deps, tx: TenantTx, shared: Shared, text: str, purpose: Purpose) -> Visit | None:
+async def _find(
+    deps: Deps, tx: TenantTx, shared: SharedFacts, text: str, purpose: Purpose
+) -> LinkVisit | None:
     token = await store.find_token(tx, hash_of(text))
     if token is None or token.purpose != purpose:
         return None
@@ -172,11 +174,11 @@ async def _find(deps: Deps, tx: TenantTx, shared: Shared, text: str, purpose: Pu
         if scope.address_hash is None
         else [scope.address_hash]
     )
-    places = tuple(Place(scope.channel, address_hash) for address_hash in hashes)
+    places = tuple(ChannelAddress(scope.channel, address_hash) for address_hash in hashes)
     refusals = await refusal_store.find_at(tx, places)
     reached = {address.channel for address in stored} | _ADDRESSLESS
     since = (deps.clock.now() - _LATELY).date()
-    return Visit(
+    return LinkVisit(
         tenant_id=tx.tenant_id,
         used=await category_store.used_categories(tx, since=since),
         text=text,

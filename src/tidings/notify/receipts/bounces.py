@@ -10,8 +10,8 @@ for the outcome; from then on both orders lead to the same.
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
-from tidings.contracts.words import Status
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
@@ -19,7 +19,9 @@ from tidings.notify.accept.events import facts_of, moved_event
 from tidings.notify.receipts import store
 from tidings.notify.receipts.model import Bounce, Subject
 
-_UNDER_WAY: Final = frozenset({Status.QUEUED, Status.SCHEDULED, Status.DISPATCHED})
+_UNDER_WAY: Final = frozenset(
+    {NotificationStatus.QUEUED, NotificationStatus.SCHEDULED, NotificationStatus.DISPATCHED}
+)
 
 
 class Bounces:
@@ -37,7 +39,9 @@ class Bounces:
         known = [bounce for bounce in bounces if bounce.notification_id in subjects]
         early = [b for b in known if subjects[b.notification_id].status in _UNDER_WAY]
         await store.keep_early(tx, _firsts(early), now=self._clock.now())
-        await self._turn(tx, [b for b in known if subjects[b.notification_id].status is Status.DELIVERED])
+        await self._turn(
+            tx, [b for b in known if subjects[b.notification_id].status is NotificationStatus.DELIVERED]
+        )
 
     async def settled(self, tx: TenantTx, ids: Sequence[str]) -> None:
         """The outcomes of these are known now, and bounces have waited for them."""

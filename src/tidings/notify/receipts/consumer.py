@@ -16,9 +16,9 @@ from tidings.kernel.events import Event
 from tidings.kernel.outbox import Outbox
 from tidings.notify.ids import DELIVERY_ATTEMPT
 from tidings.notify.receipts import store
+from tidings.notify.receipts.address_effects import AddressEffects, EffectReport
 from tidings.notify.receipts.bounces import Bounces
-from tidings.notify.receipts.effects import AddressEffects, EffectTold
-from tidings.notify.receipts.engage import Engagements
+from tidings.notify.receipts.engagement import Engagements
 from tidings.notify.receipts.model import Bounce, Engagement, LogLine, Seen, Subject
 
 GROUP: Final = "notify.receipts"
@@ -145,11 +145,11 @@ def _seen(heard: _Heard) -> Seen:
     )
 
 
-def _effect(heard: _Heard) -> EffectTold | None:
+def _effect(heard: _Heard) -> EffectReport | None:
     told = heard.told
     if told.effect is None:
         return None
-    return EffectTold(
+    return EffectReport(
         notification_id=heard.notification_id,
         recipient_id=RecipientId(told.recipient_id),
         channel=told.channel,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId, RecipientId
-from tidings.contracts.words import Status
 
 #: What people do with a message: no status, only the first time of each is kept.
 Engagement = Literal["read", "opened", "clicked"]
@@ -17,7 +17,7 @@ class Subject:
 
     id: NotificationId
     recipient_id: RecipientId
-    status: Status
+    status: NotificationStatus
     #: As asked for.
     channel: str
     #: The channel that delivered.

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId, RecipientId
-from tidings.contracts.words import Status
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
@@ -161,7 +161,7 @@ def _subject(row: Row) -> Subject:
     return Subject(
         id=NotificationId(row["id"]),
         recipient_id=RecipientId(row["recipient_id"]),
-        status=Status(row["status"]),
+        status=NotificationStatus(row["status"]),
         channel=row["channel"],
         final_channel=row["final_channel"],
         category=row["category"],

@@ -21,15 +21,15 @@ from tidings.notify.recipients.errors import (
 )
 from tidings.notify.recipients.model import Recipient, StoredAddress
 from tidings.notify.recipients.plan import HashedAddress, changes_of, proven_after
-from tidings.notify.recipients.store import Known, Lookup
+from tidings.notify.recipients.recipient_input import RecipientSpec
+from tidings.notify.recipients.store import Lookup, MatchedRecipient
 from tidings.notify.recipients.upsert import write_changes
-from tidings.notify.recipients.wish import RecipientWish
 from tidings.notify.refusals import store as refusal_store
-from tidings.notify.refusals.model import Place, Refusal
+from tidings.notify.refusals.model import ChannelAddress, Refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Whole:
+class LoadedRecipient:
     """A recipient with its addresses and its key."""
 
     recipient: Recipient
@@ -53,11 +53,11 @@ class RecipientChanger:
         self,
         tx: TenantTx,
         recipient_id: RecipientId,
-        wish: RecipientWish,
+        wish: RecipientSpec,
         *,
         expect: Callable[[Recipient], None],
         actor: str,
-    ) -> Whole:
+    ) -> LoadedRecipient:
         """The recipient after the wish; `expect` refuses a version that is not the caller's."""
         known = await self._lock(tx, recipient_id)
         expect(known.recipient)
@@ -135,7 +135,7 @@ class RecipientChanger:
         )
         await self._audit.append(tx, [entry])
 
-    async def _lock(self, tx: TenantTx, recipient_id: RecipientId) -> Known:
+    async def _lock(self, tx: TenantTx, recipient_id: RecipientId) -> MatchedRecipient:
         await store.lock_recipients(tx, ids=[recipient_id])
         known = (await store.match_recipients(tx, Lookup(ids=[(0, recipient_id)]))).known.get(0)
         if known is None:
@@ -145,20 +145,20 @@ class RecipientChanger:
         return known
 
 
-async def load_whole(tx: TenantTx, recipient_id: RecipientId, keyring: Keyring) -> Whole:
+async def load_whole(tx: TenantTx, recipient_id: RecipientId, keyring: Keyring) -> LoadedRecipient:
     """One recipient with all that belongs to it."""
     recipient = (await store.find_recipients(tx, ids=[recipient_id])).get(recipient_id)
     if recipient is None:
         raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
     found = await address_store.load_addresses(tx, recipient_ids=[recipient_id])
     keys: Mapping[str, DataKey] = await keyring.data_keys(tx, [recipient_id], create=False)
-    refusals = await refusal_store.find_at(tx, [Place(a.channel, a.address_hash) for a in found])
-    return Whole(
+    refusals = await refusal_store.find_at(tx, [ChannelAddress(a.channel, a.address_hash) for a in found])
+    return LoadedRecipient(
         recipient=recipient, addresses=tuple(found), key=keys.get(recipient_id), refusals=tuple(refusals)
     )
 
 
-def _still_proven(known: Known, without: RecipientAddressId) -> bool:
+def _still_proven(known: MatchedRecipient, without: RecipientAddressId) -> bool:
     return any(
         a.verified for (channel, _), a in known.addresses.items() if channel == "email" and a.id != without
     )

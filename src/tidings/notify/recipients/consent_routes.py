@@ -11,10 +11,10 @@ from tidings.kernel.http.bodies import read_query
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, operation, path_id
 from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.notify.recipients import ledger, store
+from tidings.notify.recipients import consent_store, store
+from tidings.notify.recipients.consent_ledger import ConsentEvent, Kind
 from tidings.notify.recipients.deps import Deps
 from tidings.notify.recipients.errors import UnknownRecipientError
-from tidings.notify.recipients.ledger_model import ConsentEvent, Kind
 
 _ID = "recipient_id"
 _LISTING = "consents"
@@ -67,7 +67,7 @@ async def list_consents(request: Request[Any, Any, Any]) -> Page[ConsentEventVie
     async with deps.db.tenant(tenant_of(request), caller_role=caller_of(request).role) as tx:
         if not await store.find_recipients(tx, ids=[recipient_id]):
             raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
-        found = await ledger.list_events(
+        found = await consent_store.list_events(
             tx, recipient_id, after_id=after.id if after else None, limit=query.limit + 1
         )
     return page_of(

@@ -12,7 +12,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients import store
-from tidings.notify.recipients.change import Whole
+from tidings.notify.recipients.change import LoadedRecipient
 
 #: Recipients with one address that are found at most.
 MOST_FOUND: Final = 200
@@ -54,7 +54,7 @@ class AddressFinder:
         await self._audit.append(tx, [entry])
         return Owners(address_hash=address_hash, ids=ids[:MOST_FOUND], more=len(ids) > MOST_FOUND)
 
-    async def load(self, tx: TenantTx, ids: Sequence[RecipientId]) -> list[Whole]:
+    async def load(self, tx: TenantTx, ids: Sequence[RecipientId]) -> list[LoadedRecipient]:
         """They with all that belongs to them, in the same order; three statements, however many."""
         if not ids:
             return []
@@ -62,7 +62,7 @@ class AddressFinder:
         addresses = await address_store.load_addresses(tx, recipient_ids=list(ids))
         keys = await self._keyring.data_keys(tx, list(ids), create=False)
         return [
-            Whole(
+            LoadedRecipient(
                 recipient=found[one],
                 addresses=tuple(address for address in addresses if address.recipient_id == one),
                 key=keys.get(one),

@@ -11,8 +11,8 @@ from tidings.contracts.ids import RECIPIENT_ADDRESS, RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.notify.recipients.addresses import AddressChange, NewAddress
 from tidings.notify.recipients.model import NAME_PURPOSE, address_purpose
-from tidings.notify.recipients.store import Known, RecipientFacts, facts_of
-from tidings.notify.recipients.wish import AddressWish, RecipientWish
+from tidings.notify.recipients.recipient_input import AddressSpec, RecipientSpec
+from tidings.notify.recipients.store import MatchedRecipient, RecipientFacts, facts_of
 
 _MAIL: Final = "email"
 
@@ -21,7 +21,7 @@ _MAIL: Final = "email"
 class HashedAddress:
     """An address wish together with the hash that it is found by."""
 
-    wish: AddressWish
+    wish: AddressSpec
     address_hash: str
 
     @property
@@ -41,7 +41,7 @@ class Changes:
     added: tuple[NewAddress, ...]
 
 
-def merge(first: RecipientWish, second: RecipientWish) -> RecipientWish:
+def merge(first: RecipientSpec, second: RecipientSpec) -> RecipientSpec:
     """Two wishes for one recipient in one set: the later wins, field by field; addresses add up."""
     named = {
         name: value
@@ -56,7 +56,7 @@ def merge(first: RecipientWish, second: RecipientWish) -> RecipientWish:
     return replace(first, **named, addresses=tuple(addresses.values()))
 
 
-def facts_of_new(recipient_id: RecipientId, wish: RecipientWish, key: DataKey) -> RecipientFacts:
+def facts_of_new(recipient_id: RecipientId, wish: RecipientSpec, key: DataKey) -> RecipientFacts:
     """The row of somebody who was not known."""
     return RecipientFacts(
         id=recipient_id,
@@ -82,7 +82,12 @@ def addresses_of_new(
 
 
 def changes_of(
-    known: Known, wish: RecipientWish, addresses: Sequence[HashedAddress], key: DataKey, *, now: datetime
+    known: MatchedRecipient,
+    wish: RecipientSpec,
+    addresses: Sequence[HashedAddress],
+    key: DataKey,
+    *,
+    now: datetime,
 ) -> Changes | None:
     """What the wish changes about somebody known; None where it is so already."""
     facts = _facts_after(known, wish, key)
@@ -119,7 +124,7 @@ def changes_of(
     )
 
 
-def proven_after(known: Known, changes: Changes) -> bool | None:
+def proven_after(known: MatchedRecipient, changes: Changes) -> bool | None:
     """Whether they have a verified mail address from now on; None where that stays as it was."""
     mails = {a.id: a.verified for (channel, _), a in known.addresses.items() if channel == _MAIL}
     before = any(mails.values())
@@ -134,7 +139,7 @@ def proven_mailboxes(added: Iterable[NewAddress]) -> dict[str, bool]:
     return {address.recipient_id: True for address in added if address.channel == _MAIL and address.verified}
 
 
-def _facts_after(known: Known, wish: RecipientWish, key: DataKey) -> RecipientFacts | None:
+def _facts_after(known: MatchedRecipient, wish: RecipientSpec, key: DataKey) -> RecipientFacts | None:
     before = facts_of(known.recipient)
     after = replace(
         before,

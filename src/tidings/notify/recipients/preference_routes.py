@@ -10,9 +10,8 @@ from tidings.kernel.http.bodies import read_body
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.etags import etag, expect_version
 from tidings.kernel.http.operations import deps_of, operation, path_id
-from tidings.notify.recipients import preferences as preference_store
-from tidings.notify.recipients import store
-from tidings.notify.recipients.choose import PreferenceChanger
+from tidings.notify.recipients import preference_store, store
+from tidings.notify.recipients.change_preferences import PreferenceChanger
 from tidings.notify.recipients.deps import Deps
 from tidings.notify.recipients.errors import UnknownRecipientError
 from tidings.notify.recipients.preferences_model import Choices, Preferences, nothing_chosen

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from tidings.contracts.enums import Category
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Day, Locale, QuietHours, TimeOfDay, TimeZone
-from tidings.contracts.words import Category
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.ids import PreferencesId
 from tidings.notify.recipients.consent import NOT_GIVEN, Consent

@@ -15,10 +15,17 @@ from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.refusals import FieldError, InvalidError, MissingScopeError, RefusalError
 from tidings.notify.recipients import consent_routes, preference_routes, store
-from tidings.notify.recipients.change import RecipientChanger, Whole, load_whole
+from tidings.notify.recipients.change import LoadedRecipient, RecipientChanger, load_whole
 from tidings.notify.recipients.deps import Deps
 from tidings.notify.recipients.lookup import AddressFinder
 from tidings.notify.recipients.model import Recipient
+from tidings.notify.recipients.recipient_input import (
+    AddressInput,
+    RecipientInput,
+    RecipientSpec,
+    addresses_of,
+    wish_of,
+)
 from tidings.notify.recipients.store import Lookup
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.recipients.wire import (
@@ -31,7 +38,6 @@ from tidings.notify.recipients.wire import (
     ShowRecipient,
     UpdateRecipient,
 )
-from tidings.notify.recipients.wish import AddressInput, RecipientInput, RecipientWish, addresses_of, wish_of
 
 _TAG = "recipients"
 _LISTING = "recipients"
@@ -206,7 +212,7 @@ async def add_address(request: AnyRequest) -> AddressView:
         whole = await _changer(request).change(
             tx,
             recipient_id,
-            RecipientWish(addresses=addresses),
+            RecipientSpec(addresses=addresses),
             expect=lambda _: None,
             actor=caller_of(request).actor,
         )
@@ -274,7 +280,7 @@ async def _listed(tx: TenantTx, query: ListRecipients) -> list[Recipient]:
     return [r for r in known if after is None and (query.tag is None or query.tag in r.tags)]
 
 
-async def _load(request: AnyRequest) -> tuple[Whole, bool]:
+async def _load(request: AnyRequest) -> tuple[LoadedRecipient, bool]:
     recipient_id = path_id(request, RECIPIENT, _ID)
     reveal = read_query(request, ShowRecipient).reveal == "true"
     caller = caller_of(request)
@@ -287,7 +293,7 @@ async def _load(request: AnyRequest) -> tuple[Whole, bool]:
     return whole, reveal
 
 
-def _shown(whole: Whole, *, reveal: bool = False) -> Response[RecipientView]:
+def _shown(whole: LoadedRecipient, *, reveal: bool = False) -> Response[RecipientView]:
     return Response(RecipientView.of(whole, reveal=reveal), headers={"ETag": etag(whole.recipient.version)})
 
 

@@ -18,7 +18,7 @@ QUERIES = Queries.beside(__file__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KnownAddress:
+class MatchedAddress:
     """What a set needs to know of an address that is there."""
 
     id: RecipientAddressId
@@ -27,11 +27,11 @@ class KnownAddress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class MatchedRecipient:
     """A recipient that was found, with its addresses by channel and hash."""
 
     recipient: Recipient
-    addresses: dict[tuple[str, str], KnownAddress]
+    addresses: dict[tuple[str, str], MatchedAddress]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Lookup:
 class Matches:
     """Who was found, by the place where they were asked for."""
 
-    known: dict[int, Known]
+    known: dict[int, MatchedRecipient]
     #: By place: all who have one of the addresses, where nobody could be chosen.
     shared: dict[int, list[RecipientId]]
 
@@ -90,7 +90,7 @@ async def match_recipients(tx: TenantTx, wanted: Lookup) -> Matches:
     )
     return Matches(
         known={
-            row["place"]: Known(recipient=from_row(row), addresses=_addresses(row))
+            row["place"]: MatchedRecipient(recipient=from_row(row), addresses=_addresses(row))
             for row in rows
             if row["id"] is not None
         },
@@ -206,12 +206,12 @@ def from_row(row: Row) -> Recipient:
     )
 
 
-def _addresses(row: Row) -> dict[tuple[str, str], KnownAddress]:
+def _addresses(row: Row) -> dict[tuple[str, str], MatchedAddress]:
     if row["address_ids"] is None:
         return {}
     columns = ("address_ids", "channels", "hashes", "primaries", "verifieds")
     return {
-        (channel, address_hash): KnownAddress(
+        (channel, address_hash): MatchedAddress(
             id=RecipientAddressId(address_id),
             is_primary=primary,
             verified=verified,

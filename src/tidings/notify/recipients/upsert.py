@@ -35,12 +35,12 @@ from tidings.notify.recipients.plan import (
     proven_after,
     proven_mailboxes,
 )
-from tidings.notify.recipients.store import Known, Lookup, Matches
-from tidings.notify.recipients.wish import RecipientWish
+from tidings.notify.recipients.recipient_input import RecipientSpec
+from tidings.notify.recipients.store import Lookup, MatchedRecipient, Matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Upserted:
+class UpsertResult:
     """A recipient as it is after its wish."""
 
     recipient: Recipient
@@ -54,7 +54,7 @@ class UpsertedSet:
     """What came of a set."""
 
     #: In the order of the wishes; a wish that can't be granted fails alone.
-    results: list[Upserted | RefusalError]
+    results: list[UpsertResult | RefusalError]
     #: The keys that were needed on the way; whoever seals something for the same people needs them next.
     keys: Mapping[str, DataKey]
 
@@ -68,13 +68,13 @@ class _Group:
 
     __slots__ = ("addresses", "key", "known", "places", "refusal", "result", "wish")
 
-    def __init__(self, key: tuple[str, ...], wish: RecipientWish, place: int) -> None:
+    def __init__(self, key: tuple[str, ...], wish: RecipientSpec, place: int) -> None:
         self.key = key
         self.wish = wish
         self.places = [place]
         self.addresses: list[HashedAddress] = []
-        self.known: Known | None = None
-        self.result: Upserted | None = None
+        self.known: MatchedRecipient | None = None
+        self.result: UpsertResult | None = None
         self.refusal: RefusalError | None = None
 
 
@@ -87,7 +87,7 @@ class RecipientUpserter:
         self._clock = clock
 
     async def upsert(
-        self, tx: TenantTx, wishes: Sequence[RecipientWish], *, change_known: bool = True
+        self, tx: TenantTx, wishes: Sequence[RecipientSpec], *, change_known: bool = True
     ) -> UpsertedSet:
         """Each wish granted or refused; nothing is written for those refused.
 
@@ -117,10 +117,10 @@ class RecipientUpserter:
         else:
             for group in groups:
                 if group.known is not None and group.refusal is None:
-                    group.result = Upserted(recipient=group.known.recipient, created=False, changed=False)
+                    group.result = UpsertResult(recipient=group.known.recipient, created=False, changed=False)
         if proven:
             await self._mailboxes.told(tx, proven, at=now)
-        results: dict[int, Upserted | RefusalError] = {}
+        results: dict[int, UpsertResult | RefusalError] = {}
         for group in groups:
             outcome = group.refusal or group.result
             if outcome is None:
@@ -143,7 +143,7 @@ class RecipientUpserter:
         fresh = []
         for new_id, recipient in made.items():
             group = ids[new_id]
-            group.result = Upserted(recipient=recipient, created=True, changed=True)
+            group.result = UpsertResult(recipient=recipient, created=True, changed=True)
             fresh += addresses_of_new(new_id, group.addresses, keys[new_id], now=now)
         if fresh:
             await address_store.add_addresses(tx, fresh)
@@ -179,7 +179,7 @@ class RecipientUpserter:
         for group in known:
             if group.refusal is None and group.known is not None:
                 after = written.get(_id_of(group))
-                group.result = Upserted(
+                group.result = UpsertResult(
                     recipient=after or group.known.recipient, created=False, changed=after is not None
                 )
         return {
@@ -224,7 +224,7 @@ def _id_of(group: _Group) -> RecipientId:
     return group.known.recipient.id if group.known else RecipientId("")
 
 
-def _grouped(wishes: Sequence[RecipientWish], pepper: Pepper) -> list[_Group]:
+def _grouped(wishes: Sequence[RecipientSpec], pepper: Pepper) -> list[_Group]:
     groups: dict[tuple[str, ...], _Group] = {}
     for place, wish in enumerate(wishes):
         key = _key_of(wish)
@@ -292,7 +292,7 @@ def _join(same: _Group, group: _Group) -> None:
     same.addresses = [HashedAddress(wish=a, address_hash=hashes[a.address]) for a in same.wish.addresses]
 
 
-def _key_of(wish: RecipientWish) -> tuple[str, ...]:
+def _key_of(wish: RecipientSpec) -> tuple[str, ...]:
     if wish.id is not None:
         return "id", wish.id
     if wish.identity is not None and wish.identity.id is not None:

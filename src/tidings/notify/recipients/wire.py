@@ -6,15 +6,15 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tidings.contracts.addresses import redact
+from tidings.contracts.enums import Category
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale, QuietHours, TimeZone
 from tidings.contracts.text import Label
-from tidings.contracts.words import Category
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import InvalidError
-from tidings.notify.recipients.change import Whole
+from tidings.notify.recipients.change import LoadedRecipient
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.model import (
     NAME_PURPOSE,
@@ -30,9 +30,9 @@ from tidings.notify.recipients.preferences_model import (
     GuardianRouting,
     Preferences,
 )
-from tidings.notify.recipients.wish import (
+from tidings.notify.recipients.recipient_input import (
     IdentityId,
-    RecipientWish,
+    RecipientSpec,
     Tag,
     canonical_locale,
     facts_wrong,
@@ -51,14 +51,14 @@ class UpdateRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     #: In the clear, for queries: not for personal data.
     attributes: dict[str, Any] | UnsetType = UNSET
 
-    def wish(self) -> RecipientWish:
+    def wish(self) -> RecipientSpec:
         """The same, checked."""
         wrong = facts_wrong(
             locale=self.locale, timezone=self.timezone, tags=self.tags, attributes=self.attributes
         )
         if wrong:
             raise InvalidError(wrong)
-        return RecipientWish(
+        return RecipientSpec(
             display_name=self.display_name,
             locale=UNSET if isinstance(self.locale, UnsetType) else canonical_locale(self.locale),
             timezone=self.timezone,
@@ -164,7 +164,7 @@ class RecipientView(Struct, frozen=True, kw_only=True):
     updated_at: Moment
 
     @classmethod
-    def of(cls, whole: Whole, *, reveal: bool = False) -> "RecipientView":
+    def of(cls, whole: LoadedRecipient, *, reveal: bool = False) -> "RecipientView":
         """The recipient with its addresses."""
         return cls._of(
             whole.recipient,

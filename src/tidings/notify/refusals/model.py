@@ -15,7 +15,7 @@ EVERYTHING: Final = ""
 RefusalSource = Literal["one_click", "unsubscribe_page", "preference_page"]
 
 
-class Place(NamedTuple):
+class ChannelAddress(NamedTuple):
     """One address on one channel."""
 
     channel: Channel

@@ -5,7 +5,7 @@ from typing import Final
 
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import RecipientId
-from tidings.contracts.recipients import OptOutRecorded
+from tidings.contracts.recipients import PreferenceOptOutRecorded
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -13,9 +13,9 @@ from tidings.kernel.events import new_event
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.ids import AddressRefusalId
-from tidings.notify.recipients.ledger_model import Told
+from tidings.notify.recipients.consent_ledger import ConsentStatement
 from tidings.notify.refusals import store
-from tidings.notify.refusals.model import EVERYTHING, Place
+from tidings.notify.refusals.model import EVERYTHING, ChannelAddress
 
 _ENTITY: Final = "address_refusal"
 
@@ -32,7 +32,7 @@ class Refuser:
         self,
         tx: TenantTx,
         recipient_id: RecipientId,
-        places: Sequence[Place],
+        places: Sequence[ChannelAddress],
         categories: Collection[str | None],
         *,
         source: str,
@@ -71,7 +71,7 @@ class Refuser:
             [
                 new_event(
                     "optout.recorded.v1",
-                    OptOutRecorded(
+                    PreferenceOptOutRecorded(
                         recipient_id=recipient_id,
                         channel=channel,
                         category=category,
@@ -89,7 +89,13 @@ class Refuser:
         )
 
     async def allow(
-        self, tx: TenantTx, places: Sequence[Place], categories: Collection[str], *, source: str, actor: str
+        self,
+        tx: TenantTx,
+        places: Sequence[ChannelAddress],
+        categories: Collection[str],
+        *,
+        source: str,
+        actor: str,
     ) -> None:
         """These addresses want to hear of these categories again ('' for the refusal of everything)."""
         if places and categories:
@@ -101,7 +107,7 @@ class Refuser:
         self,
         tx: TenantTx,
         recipient_id: RecipientId,
-        told: Sequence[Told],
+        told: Sequence[ConsentStatement],
         *,
         needing_consent: Collection[str],
         source: str,

@@ -8,19 +8,19 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import ADDRESS_REFUSAL, AddressRefusalId
-from tidings.notify.refusals.model import Place, Refusal
+from tidings.notify.refusals.model import ChannelAddress, Refusal
 
 QUERIES = Queries.beside(__file__)
 
 
 async def add_refusals(
     tx: TenantTx,
-    wanted: Sequence[tuple[Place, str | None]],
+    wanted: Sequence[tuple[ChannelAddress, str | None]],
     *,
     source: str,
     evidence: str | None,
     now: datetime,
-) -> list[tuple[AddressRefusalId, Place, str | None]]:
+) -> list[tuple[AddressRefusalId, ChannelAddress, str | None]]:
     """Those that are new: each with its address and category (None: everything)."""
     fresh = {ADDRESS_REFUSAL.new(now): one for one in wanted}
     rows = await tx.fetch(
@@ -38,7 +38,7 @@ async def add_refusals(
 
 
 async def withdraw_refusals(
-    tx: TenantTx, places: Sequence[Place], categories: Collection[str], *, source: str, now: datetime
+    tx: TenantTx, places: Sequence[ChannelAddress], categories: Collection[str], *, source: str, now: datetime
 ) -> list[AddressRefusalId]:
     """Those of these addresses and categories that held until now."""
     rows = await tx.fetch(
@@ -74,7 +74,7 @@ async def withdraw_of_recipient(
     return [AddressRefusalId(row["id"]) for row in rows]
 
 
-async def find_at(tx: TenantTx, places: Sequence[Place]) -> list[Refusal]:
+async def find_at(tx: TenantTx, places: Sequence[ChannelAddress]) -> list[Refusal]:
     """What holds for these addresses now."""
     if not places:
         return []

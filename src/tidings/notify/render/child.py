@@ -16,7 +16,7 @@ import msgspec
 
 from tidings.notify.render import confine
 from tidings.notify.render.errors import IsolateFailedError
-from tidings.notify.render.frames import LENGTH_BYTES, Answer, RenderCall, frame_of, length_of, read_call
+from tidings.notify.render.frames import LENGTH_BYTES, ChildAnswer, RenderCall, frame_of, length_of, read_call
 from tidings.notify.render.isolate import Isolate, library, program
 from tidings.notify.render.model import RenderLimits
 
@@ -75,7 +75,7 @@ def _run(abilities: Abilities) -> None:
     isolate = Isolate(limits, source)
     known = abilities(isolate, limits)
     confine.set_limits(limits.memory_bytes, memory)
-    _write(answers, frame_of(Answer(body=b"", seconds=time.process_time())))
+    _write(answers, frame_of(ChildAnswer(body=b"", seconds=time.process_time())))
     while (head := _read(calls, LENGTH_BYTES)) is not None:
         whole = _read(calls, length_of(head))
         if whole is None:
@@ -87,7 +87,7 @@ def _run(abilities: Abilities) -> None:
             return
 
 
-def _answered(known: Mapping[str, Ability], whole: bytes) -> Answer:
+def _answered(known: Mapping[str, Ability], whole: bytes) -> ChildAnswer:
     began = time.process_time()
     body, fault = b"", ""
     try:
@@ -99,7 +99,7 @@ def _answered(known: Mapping[str, Ability], whole: bytes) -> Answer:
         fault = "depth"
     except Exception:  # noqa: BLE001  # its words could hold what a tenant wrote
         fault = "broken"
-    return Answer(body=body, seconds=time.process_time() - began, fault=fault)
+    return ChildAnswer(body=body, seconds=time.process_time() - began, fault=fault)
 
 
 def _read(source: int, count: int) -> bytes | None:

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from tidings.notify.render.batch_payload import render_call, results_of
 from tidings.notify.render.budget import Budget
 from tidings.notify.render.errors import BrokenCallError, ChildDiedError
 from tidings.notify.render.frames import body_of
-from tidings.notify.render.lane import Lane
+from tidings.notify.render.lane import RenderLane
 from tidings.notify.render.model import Rendered, RenderFailed, RenderJob, RenderLimits
 from tidings.notify.render.process import Child
-from tidings.notify.render.wanted import render_call, results_of
 
 _PROGRAM: Final = "tidings.notify.render.child"
 #: Seconds that a message takes before its tenant is charged for it; an honest one takes less than one of a thousand.
@@ -46,9 +46,9 @@ class V8Renderer:
         self._limits = limits or RenderLimits()
         #: Links to ourselves are always allowed: unsubscribing must not depend on a tenant's list.
         self._own_hosts = tuple(own_hosts)
-        self._fast = Lane(_PROGRAM, self._limits)
+        self._fast = RenderLane(_PROGRAM, self._limits)
         patient = replace(self._limits, nice=_NICE, seconds=self._limits.seconds * _PATIENCE)
-        self._slow = Lane(_PROGRAM, patient, ends_idle=True)
+        self._slow = RenderLane(_PROGRAM, patient, ends_idle=True)
         #: Who is over it goes by the slow lane.
         self._budget = budget or Budget(at_once=_AT_ONCE, per_minute=_PER_MINUTE)
         self._held_up: Counter[str] = Counter()
@@ -133,7 +133,7 @@ class V8Renderer:
             if not self._held_up[tenant]:
                 del self._held_up[tenant]
 
-    async def _call(self, lane: Lane, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
+    async def _call(self, lane: RenderLane, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
         tenant = jobs[0].tenant
         async with lane.child(tenant) as child:
             try:

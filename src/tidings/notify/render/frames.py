@@ -11,14 +11,14 @@ LENGTH_BYTES: Final = _LENGTH.size
 MOST_BYTES: Final = 128 * 1024 * 1024
 
 
-class Call(msgspec.Struct, frozen=True, array_like=True):
+class ChildCall(msgspec.Struct, frozen=True, array_like=True):
     """What the child is to do."""
 
     name: str
     body: bytes
 
 
-class Answer(msgspec.Struct, frozen=True, array_like=True):
+class ChildAnswer(msgspec.Struct, frozen=True, array_like=True):
     """What came of it."""
 
     body: bytes
@@ -40,8 +40,8 @@ class RenderCall(msgspec.Struct, frozen=True, array_like=True):
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
-_decode_answer: Final = msgspec.msgpack.Decoder(Answer).decode
-_decode_call: Final = msgspec.msgpack.Decoder(Call).decode
+_decode_answer: Final = msgspec.msgpack.Decoder(ChildAnswer).decode
+_decode_call: Final = msgspec.msgpack.Decoder(ChildCall).decode
 
 
 def body_of(value: Any) -> bytes:
@@ -49,7 +49,7 @@ def body_of(value: Any) -> bytes:
     return _encode(value)
 
 
-def frame_of(value: Call | Answer) -> bytes:
+def frame_of(value: ChildCall | ChildAnswer) -> bytes:
     """A call or an answer as it goes over the pipe."""
     whole = _encode(value)
     return _LENGTH.pack(len(whole)) + whole
@@ -63,11 +63,11 @@ def length_of(head: bytes) -> int:
     return length
 
 
-def read_answer(whole: bytes) -> Answer:
+def read_answer(whole: bytes) -> ChildAnswer:
     """An answer; a `msgspec.MsgspecError` where it is none."""
     return _decode_answer(whole)
 
 
-def read_call(whole: bytes) -> Call:
+def read_call(whole: bytes) -> ChildCall:
     """A call."""
     return _decode_call(whole)

@@ -14,7 +14,7 @@ from tidings.notify.render.process import Child
 _IDLE: Final = 60.0
 
 
-class Lane:
+class RenderLane:
     """Belongs to one event loop; starts its children when they are first needed."""
 
     def __init__(

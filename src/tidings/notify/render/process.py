@@ -11,7 +11,14 @@ from typing import Final, Self
 import msgspec
 
 from tidings.notify.render.errors import BrokenCallError, ChildDiedError, RenderInterruptedError
-from tidings.notify.render.frames import LENGTH_BYTES, Answer, Call, frame_of, length_of, read_answer
+from tidings.notify.render.frames import (
+    LENGTH_BYTES,
+    ChildAnswer,
+    ChildCall,
+    frame_of,
+    length_of,
+    read_answer,
+)
 from tidings.notify.render.model import RenderLimits
 
 #: Seconds between two looks at a child that is at work.
@@ -95,11 +102,11 @@ class Child:
         """Whether it can be called."""
         return self._process.returncode is None and not self._why
 
-    async def call(self, name: str, body: bytes, *, seconds: float | None = None) -> Answer:
+    async def call(self, name: str, body: bytes, *, seconds: float | None = None) -> ChildAnswer:
         """The answer; `seconds` of processor time at most. A `ChildDiedError` where there is none."""
-        watch = Watch(self, seconds or self._limits.seconds)
+        watch = ChildWatch(self, seconds or self._limits.seconds)
         try:
-            self._pipe().write(frame_of(Call(name, body)))
+            self._pipe().write(frame_of(ChildCall(name, body)))
             await self._pipe().drain()
             answer = await self._read()
         except (EOFError, ConnectionError, ValueError, msgspec.MsgspecError):
@@ -156,14 +163,14 @@ class Child:
             raise EOFError
         return self._process.stdin
 
-    async def _read(self) -> Answer:
+    async def _read(self) -> ChildAnswer:
         if self._process.stdout is None:
             raise EOFError
         head = await self._process.stdout.readexactly(LENGTH_BYTES)
         return read_answer(await self._process.stdout.readexactly(length_of(head)))
 
 
-class Watch:
+class ChildWatch:
     """Looks at a child while it is at work; costs a timer where it answers soon.
 
     The clock is counted by looks: while we stood still ourselves, the child is not blamed for the time.

@@ -13,8 +13,8 @@ from tidings.kernel.blobs.keys import escape_file_name
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.keys.keyring import Keyring
-from tidings.notify.recipients import ledger, preferences
-from tidings.notify.recipients.change import Whole, load_whole
+from tidings.notify.recipients import consent_store, preference_store
+from tidings.notify.recipients.change import LoadedRecipient, load_whole
 from tidings.notify.recipients.errors import ErasedRecipientError
 from tidings.notify.recipients.preferences_model import Preferences, nothing_chosen
 from tidings.notify.recipients.wire import RecipientView
@@ -22,8 +22,8 @@ from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import Refusal
 from tidings.notify.subject_access import store
 from tidings.notify.subject_access.readme import README
-from tidings.notify.subject_access.sent import Asked, SentReader
-from tidings.notify.subject_access.zipping import PackedFile, zipped
+from tidings.notify.subject_access.sent_messages import AccessRequest, SentReader
+from tidings.notify.subject_access.zip_stream import PackedFile, zipped
 
 _PAGE: Final = 200
 #: The streams of the audit that tell of a person.
@@ -31,11 +31,11 @@ _AUDITED: Final = ("recipient", "preferences")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class SubjectRecords:
     """What is held about somebody and is never much: read at once, before anything is answered."""
 
-    asked: Asked
-    whole: Whole = field(repr=False)
+    asked: AccessRequest
+    whole: LoadedRecipient = field(repr=False)
     preferences: Preferences
     suppressions: list[dict[str, Any]]
     #: What was refused from their addresses.
@@ -68,13 +68,13 @@ class SubjectExporter:
         self._router = router
         self._conversations = conversations
 
-    async def open(self, asked: Asked, *, actor: str) -> Known:
+    async def open(self, asked: AccessRequest, *, actor: str) -> SubjectRecords:
         """Who it is about, and a line in the audit; an `ErasedRecipientError` where nothing can be read any more."""
         async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
             whole = await load_whole(tx, asked.recipient_id, self._keyring)
             if whole.recipient.erased_at is not None:
                 raise ErasedRecipientError
-            chosen = await preferences.load_preferences(tx, recipient_ids=[asked.recipient_id])
+            chosen = await preference_store.load_preferences(tx, recipient_ids=[asked.recipient_id])
             held = await store.find_suppressions(tx, [address.address_hash for address in whole.addresses])
             refused = await refusal_store.find_of_addresses(
                 tx, [address.address_hash for address in whole.addresses]
@@ -85,7 +85,7 @@ class SubjectExporter:
                 entity_type="recipient", entity_id=asked.recipient_id, action="exported", actor=actor
             )
             await self._audit.append(tx, [entry])
-        return Known(
+        return SubjectRecords(
             asked=asked,
             whole=whole,
             preferences=chosen.get(asked.recipient_id) or nothing_chosen(asked.recipient_id),
@@ -95,11 +95,11 @@ class SubjectExporter:
             conversations=conversations,
         )
 
-    def archive(self, known: Known) -> AsyncIterator[bytes]:
+    def archive(self, known: SubjectRecords) -> AsyncIterator[bytes]:
         """The zip, in pieces."""
         return zipped(self._files(known), now=self._clock.now())
 
-    async def _files(self, known: Known) -> AsyncIterator[PackedFile]:
+    async def _files(self, known: SubjectRecords) -> AsyncIterator[PackedFile]:
         asked = known.asked
         yield PackedFile(name="README.txt", pieces=_whole(README.encode()))
         yield _json("profile.json", RecipientView.of(known.whole, reveal=True))
@@ -121,18 +121,18 @@ class SubjectExporter:
             )
         yield PackedFile(name="audit.jsonl", pieces=_lines(self._audited(asked)))
 
-    async def _consents(self, asked: Asked) -> AsyncIterator[Any]:
+    async def _consents(self, asked: AccessRequest) -> AsyncIterator[Any]:
         after: str | None = None
         while True:
             async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
-                found = await ledger.list_events(tx, asked.recipient_id, after_id=after, limit=_PAGE)
+                found = await consent_store.list_events(tx, asked.recipient_id, after_id=after, limit=_PAGE)
             for event in found:
                 yield event
             if len(found) < _PAGE:
                 return
             after = found[-1].id
 
-    async def _audited(self, asked: Asked) -> AsyncIterator[Any]:
+    async def _audited(self, asked: AccessRequest) -> AsyncIterator[Any]:
         for stream in _AUDITED:
             before = None
             while True:
@@ -156,7 +156,7 @@ class SubjectExporter:
         async for change in self._changed_by_hand(asked):
             yield change
 
-    async def _changed_by_hand(self, asked: Asked) -> AsyncIterator[Any]:
+    async def _changed_by_hand(self, asked: AccessRequest) -> AsyncIterator[Any]:
         before: str | None = None
         while True:
             async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:

@@ -9,7 +9,7 @@ from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.notify.subject_access.deps import Deps
-from tidings.notify.subject_access.sent import Asked
+from tidings.notify.subject_access.sent_messages import AccessRequest
 
 _ID = "recipient_id"
 _MEDIA_TYPE = "application/zip"
@@ -34,7 +34,7 @@ async def export_recipient(request: AnyRequest) -> Stream:
     deps = deps_of(request, Deps)
     caller = caller_of(request)
     recipient_id = path_id(request, RECIPIENT, _ID)
-    asked = Asked(tenant_id=tenant_of(request), recipient_id=recipient_id, role=caller.role)
+    asked = AccessRequest(tenant_id=tenant_of(request), recipient_id=recipient_id, role=caller.role)
     known = await deps.exporter.open(asked, actor=caller.actor)
     return Stream(
         deps.exporter.archive(known),

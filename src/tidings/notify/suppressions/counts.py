@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.sql import Queries
-from tidings.notify.suppressions.model import Reason
+from tidings.notify.suppressions.model import SuppressionReason
 
 QUERIES = Queries.beside(__file__)
 
@@ -14,14 +14,17 @@ class Count:
     """How many of one kind there are."""
 
     channel: str
-    reason: Reason
+    reason: SuppressionReason
     in_force: int
 
 
 async def read_counts(tx: TenantTx) -> list[Count]:
     """By channel and reason; kinds of which there are none are left out."""
     rows = await tx.fetch(QUERIES.read_counts, tenant_id=tx.tenant_id)
-    return [Count(channel=row["channel"], reason=Reason(row["reason"]), in_force=row["n"]) for row in rows]
+    return [
+        Count(channel=row["channel"], reason=SuppressionReason(row["reason"]), in_force=row["n"])
+        for row in rows
+    ]
 
 
 async def fold_counts(db: Database, *, limit: int) -> int:

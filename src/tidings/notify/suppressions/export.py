@@ -8,7 +8,7 @@ from tidings.kernel.ids import TenantId
 from tidings.notify.suppressions import store
 from tidings.notify.suppressions.deps import Deps
 from tidings.notify.suppressions.model import SEALED_FOR
-from tidings.notify.suppressions.wire import ExportQuery, opened
+from tidings.notify.suppressions.wire import ExportSuppressionsQuery, opened
 
 #: As the import of the generic format reads them.
 COLUMNS = (
@@ -27,7 +27,7 @@ _PART = 2_000
 
 
 async def export_lines(
-    deps: Deps, tenant_id: TenantId, query: ExportQuery, *, reveal: bool
+    deps: Deps, tenant_id: TenantId, query: ExportSuppressionsQuery, *, reveal: bool
 ) -> AsyncIterator[bytes]:
     """Headings, then the rows; each part is read in a transaction of its own."""
     yield csv_lines([COLUMNS])

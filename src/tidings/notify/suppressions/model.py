@@ -27,7 +27,7 @@ def sealing_purpose(channel: str) -> str:
     return f"suppression:{channel}"
 
 
-class Reason(StrEnum):
+class SuppressionReason(StrEnum):
     """Why somebody must not be written to."""
 
     HARD_BOUNCE = "hard_bounce"
@@ -51,7 +51,7 @@ class Suppression:
     address_hash: str
     #: Under the tenant's own key; None where it came as a hash, or its recipient was erased.
     address_ciphertext: bytes | None
-    reason: Reason
+    reason: SuppressionReason
     source_notification_id: str | None
     notes: str | None
     #: None: for good.
@@ -78,12 +78,12 @@ class Suppression:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SuppressionWish:
+class SuppressionSpec:
     """An address that is to be suppressed."""
 
     channel: SuppressibleChannel
     address: NormalisedAddress
-    reason: Reason
+    reason: SuppressionReason
     source_notification_id: str | None = None
     notes: str | None = None
     expires_at: datetime | None = None
@@ -95,7 +95,7 @@ class SuppressionWish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class SuppressionQuestion:
     """One address to look up before it is written to."""
 
     channel: str
@@ -110,19 +110,19 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class SuppressionMatch:
     """Why an address must not be written to."""
 
     by: Literal["tenant", "platform", "domain"]
     suppression_id: SuppressionId
-    reason: Reason
+    reason: SuppressionReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class SuppressionLookup:
     """How a set of addresses stands, by their place in the question."""
 
-    held: Mapping[int, Held]
+    held: Mapping[int, SuppressionMatch]
     #: What their owners refused from them, by category; '' for everything.
     refused: Mapping[int, Mapping[str, AddressRefusalId]]
 

@@ -18,7 +18,7 @@ from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
 from tidings.notify.ids import SUPPRESSION
 from tidings.notify.suppressions import platform_store
 from tidings.notify.suppressions.deps import Deps
-from tidings.notify.suppressions.model import Reason, SuppressibleChannel, whole_domain
+from tidings.notify.suppressions.model import SuppressibleChannel, SuppressionReason, whole_domain
 from tidings.notify.suppressions.platform_store import PlatformRow
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.suppressions.wire import ReleaseQuery
@@ -36,7 +36,7 @@ class AddForAll(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     address: Annotated[str, Meta(min_length=1, max_length=4096)] | UnsetType = UNSET
     #: Instead of an address: every address of this domain, and none of its subdomains.
     mail_domain: Annotated[str, Meta(min_length=1, max_length=253)] | UnsetType = UNSET
-    reason: Reason = Reason.COMPLIANCE
+    reason: SuppressionReason = SuppressionReason.COMPLIANCE
     #: For people; not for personal data.
     notes: Words | None = None
 
@@ -64,7 +64,7 @@ class PlatformSuppressionView(Struct, frozen=True, kw_only=True):
     id: str
     channel: SuppressibleChannel
     mail_domain: str | None
-    reason: Reason
+    reason: SuppressionReason
     notes: str | None
     expires_at: Moment | None
     released_at: Moment | None

@@ -7,7 +7,7 @@ from tidings.kernel.db import PlatformTx
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import SuppressionId
-from tidings.notify.suppressions.model import Reason, SuppressibleChannel
+from tidings.notify.suppressions.model import SuppressibleChannel, SuppressionReason
 
 QUERIES = Queries.beside(__file__)
 
@@ -19,7 +19,7 @@ class PlatformRow:
     id: SuppressionId
     channel: SuppressibleChannel
     mail_domain: str | None
-    reason: Reason
+    reason: SuppressionReason
     notes: str | None
     expires_at: datetime | None
     released_at: datetime | None

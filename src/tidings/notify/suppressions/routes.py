@@ -21,11 +21,11 @@ from tidings.notify.suppressions.counts import read_counts
 from tidings.notify.suppressions.deps import Deps
 from tidings.notify.suppressions.errors import UnknownSuppressionError
 from tidings.notify.suppressions.export import export_lines
-from tidings.notify.suppressions.model import SEALED_FOR, Suppression, SuppressionWish
+from tidings.notify.suppressions.model import SEALED_FOR, Suppression, SuppressionSpec
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.suppressions.wire import (
     CreateSuppression,
-    ExportQuery,
+    ExportSuppressionsQuery,
     FoundSuppressions,
     History,
     ListSuppressions,
@@ -165,7 +165,7 @@ async def show_stats_of_tenant(request: AnyRequest) -> SuppressionStats:
         summary="All suppressions as a CSV, the oldest first.",
         tag=_TAG,
         scope="suppressions:read",
-        query=ExportQuery,
+        query=ExportSuppressionsQuery,
         media_type="text/csv",
         description="Addresses are hints; `reveal=true` shows them, needs `suppressions:write` and is audited. Such a file can be imported again.",
     ),
@@ -173,7 +173,7 @@ async def show_stats_of_tenant(request: AnyRequest) -> SuppressionStats:
 async def export_suppressions(request: AnyRequest) -> Stream:
     """All of them, a part at a time."""
     deps = deps_of(request, Deps)
-    query = read_query(request, ExportQuery)
+    query = read_query(request, ExportSuppressionsQuery)
     caller = caller_of(request)
     reveal = query.reveal == "true"
     if reveal:
@@ -270,7 +270,7 @@ def _suppressor(deps: Deps) -> Suppressor:
     return Suppressor(keyring=deps.keyring, outbox=deps.outbox, audit=deps.audit, clock=deps.clock)
 
 
-async def _refuse_foreign_source(tx: TenantTx, wish: SuppressionWish) -> None:
+async def _refuse_foreign_source(tx: TenantTx, wish: SuppressionSpec) -> None:
     """A suppression names a notification of the tenant's own, or none."""
     source = wish.source_notification_id
     if source is not None and not await find_notifications(tx, ids=[NotificationId(source)]):

@@ -9,7 +9,13 @@ from tidings.kernel.ids import time_of
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries, sparse
 from tidings.notify.ids import AddressRefusalId, SuppressionId
-from tidings.notify.suppressions.model import Held, Question, Reason, Standing, Suppression
+from tidings.notify.suppressions.model import (
+    Suppression,
+    SuppressionLookup,
+    SuppressionMatch,
+    SuppressionQuestion,
+    SuppressionReason,
+)
 
 QUERIES = Queries.beside(__file__)
 
@@ -27,7 +33,7 @@ class PlatformSuppression:
     #: Under the platform's pepper; this or the domain.
     address_hash: str | None
     mail_domain: str | None
-    reason: Reason
+    reason: SuppressionReason
     notes: str | None = None
     expires_at: datetime | None = None
 
@@ -119,7 +125,7 @@ async def list_suppressions(
     *,
     after_id: str | None,
     channel: str | None,
-    reason: Reason | None,
+    reason: SuppressionReason | None,
     with_released: bool,
     now: datetime,
     limit: int,
@@ -185,7 +191,7 @@ async def export_suppressions(
     *,
     after_id: str,
     channel: str | None,
-    reason: Reason | None,
+    reason: SuppressionReason | None,
     with_released: bool,
     now: datetime,
     limit: int,
@@ -204,7 +210,9 @@ async def export_suppressions(
     return [from_row(row) for row in rows]
 
 
-async def find_held(tx: TenantTx, questions: Sequence[Question], *, now: datetime) -> Standing:
+async def find_held(
+    tx: TenantTx, questions: Sequence[SuppressionQuestion], *, now: datetime
+) -> SuppressionLookup:
     """Which of these addresses must not be written to, and about what, by their place in the question."""
     rows = await tx.fetch(
         QUERIES.find_held,
@@ -217,15 +225,19 @@ async def find_held(tx: TenantTx, questions: Sequence[Question], *, now: datetim
         mail_domains=[q.mail_domain for q in questions],
         domain_hashes=sparse([q.domain_hash for q in questions]),
     )
-    held: dict[int, Held] = {}
+    held: dict[int, SuppressionMatch] = {}
     refused: dict[int, dict[str, AddressRefusalId]] = {}
     for row in sorted(rows, key=lambda row: _ORDER.index(row["held_by"])):
         if row["held_by"] == _OWNER:
             refused.setdefault(row["place"], {})[row["reason"]] = AddressRefusalId(row["id"])
             continue
-        found = Held(by=row["held_by"], suppression_id=SuppressionId(row["id"]), reason=Reason(row["reason"]))
+        found = SuppressionMatch(
+            by=row["held_by"],
+            suppression_id=SuppressionId(row["id"]),
+            reason=SuppressionReason(row["reason"]),
+        )
         held.setdefault(row["place"], found)
-    return Standing(held=held, refused=refused)
+    return SuppressionLookup(held=held, refused=refused)
 
 
 async def add_platform_suppressions(

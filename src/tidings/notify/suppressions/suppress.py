@@ -20,10 +20,10 @@ from tidings.notify.suppressions import platform_store, store
 from tidings.notify.suppressions.errors import AlreadyReleasedError, UnknownSuppressionError
 from tidings.notify.suppressions.model import (
     SEALED_FOR,
-    Reason,
     SuppressibleChannel,
     Suppression,
-    SuppressionWish,
+    SuppressionReason,
+    SuppressionSpec,
     brought_notes,
     domain_hash_of,
     sealing_purpose,
@@ -34,7 +34,7 @@ _MOST_FOUND = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suppressed:
+class SuppressResult:
     """What came of a wish."""
 
     suppression: Suppression
@@ -51,7 +51,9 @@ class Suppressor:
         self._audit = audit
         self._clock = clock
 
-    async def add(self, tx: TenantTx, wishes: Sequence[SuppressionWish], *, actor: str) -> list[Suppressed]:
+    async def add(
+        self, tx: TenantTx, wishes: Sequence[SuppressionSpec], *, actor: str
+    ) -> list[SuppressResult]:
         """Each address suppressed, in the order of the wishes; doing it again changes nothing but a longer expiry."""
         if not wishes:
             return []
@@ -78,11 +80,11 @@ class Suppressor:
         await self._tell(tx, made, "added", actor, None)
         new_ids = {suppression.id for suppression in made}
         return [
-            Suppressed(suppression=stored[place], created=stored[place].id in new_ids) for place in places
+            SuppressResult(suppression=stored[place], created=stored[place].id in new_ids) for place in places
         ]
 
     async def import_set(
-        self, tx: TenantTx, wishes: Sequence[SuppressionWish], *, source: ImportId, emit_events: bool
+        self, tx: TenantTx, wishes: Sequence[SuppressionSpec], *, source: ImportId, emit_events: bool
     ) -> tuple[int, int]:
         """Each address suppressed, in one statement where all were before, in a few where not.
 
@@ -92,7 +94,7 @@ class Suppressor:
         """
         now = self._clock.now()
         pepper = await self._keyring.pepper(tx)
-        fresh: dict[tuple[str, str], SuppressionWish] = {}
+        fresh: dict[tuple[str, str], SuppressionSpec] = {}
         for wish in wishes:
             place = (wish.channel, pepper.hash(wish.address))
             known = fresh.get(place)
@@ -196,7 +198,7 @@ class Suppressor:
         channel: str,
         address: NormalisedAddress | None = None,
         mail_domain: str | None = None,
-        reason: Reason,
+        reason: SuppressionReason,
         actor: str,
         notes: str | None = None,
     ) -> bool:
@@ -282,14 +284,14 @@ class Suppressor:
         )
 
 
-def _longer(one: SuppressionWish, other: SuppressionWish) -> datetime | None:
+def _longer(one: SuppressionSpec, other: SuppressionSpec) -> datetime | None:
     if one.expires_at is None or other.expires_at is None:
         return None
     return max(one.expires_at, other.expires_at)
 
 
 def _adds(
-    wish: SuppressionWish, place: tuple[str, str], known: Mapping[tuple[str, str], datetime | None]
+    wish: SuppressionSpec, place: tuple[str, str], known: Mapping[tuple[str, str], datetime | None]
 ) -> bool:
     """Whether there is anything to write: nobody holds the place, or not for as long."""
     if place not in known:

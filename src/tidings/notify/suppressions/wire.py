@@ -18,10 +18,10 @@ from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.suppressions.counts import Count
 from tidings.notify.suppressions.model import (
-    Reason,
     SuppressibleChannel,
     Suppression,
-    SuppressionWish,
+    SuppressionReason,
+    SuppressionSpec,
     brought_by,
     domain_of,
     sealing_purpose,
@@ -36,7 +36,7 @@ class CreateSuppression(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     address: Annotated[str, Meta(min_length=1, max_length=4096)] | UnsetType = UNSET
     #: Instead of an address: every address of this domain, and none of its subdomains.
     mail_domain: Annotated[str, Meta(min_length=1, max_length=253)] | UnsetType = UNSET
-    reason: Reason = Reason.MANUAL
+    reason: SuppressionReason = SuppressionReason.MANUAL
     #: Left out: for good.
     expires_at: Moment | None = None
     #: For people; not for personal data.
@@ -44,7 +44,7 @@ class CreateSuppression(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     #: The notification that it was learned from.
     source_notification_id: Annotated[str, Meta(max_length=40)] | None = None
 
-    def wish(self, now: datetime) -> SuppressionWish:
+    def wish(self, now: datetime) -> SuppressionSpec:
         """The same, checked; an `InvalidError` that names every wrong field."""
         wrong: list[FieldError] = []
         spelt = None
@@ -61,7 +61,7 @@ class CreateSuppression(Struct, frozen=True, kw_only=True, forbid_unknown_fields
                 wrong.append(FieldError(error.field, error.remedy))
         if wrong or spelt is None:
             raise InvalidError(wrong)
-        return SuppressionWish(
+        return SuppressionSpec(
             channel=self.channel,
             address=spelt,
             reason=self.reason,
@@ -88,7 +88,7 @@ class ListSuppressions(PageQuery, frozen=True, kw_only=True, forbid_unknown_fiel
     """Which suppressions are wanted."""
 
     channel: SuppressibleChannel | None = None
-    reason: Reason | None = None
+    reason: SuppressionReason | None = None
     #: `true` shows those too that hold nothing back any more.
     released: Literal["true", "false"] = "false"
 
@@ -126,7 +126,7 @@ class SuppressionView(Struct, frozen=True, kw_only=True):
     address: str | None
     #: Where every address of a domain is meant.
     mail_domain: str | None
-    reason: Reason
+    reason: SuppressionReason
     notes: str | None
     source_notification_id: str | None
     expires_at: Moment | None
@@ -154,7 +154,7 @@ class ReasonCounts(Struct, frozen=True, kw_only=True):
     """How many there are on one channel."""
 
     total: int
-    by_reason: dict[Reason, int]
+    by_reason: dict[SuppressionReason, int]
 
 
 class SuppressionStats(Struct, frozen=True, kw_only=True):
@@ -162,13 +162,13 @@ class SuppressionStats(Struct, frozen=True, kw_only=True):
 
     total: int
     by_channel: dict[str, ReasonCounts]
-    by_reason: dict[Reason, int]
+    by_reason: dict[SuppressionReason, int]
 
     @classmethod
     def of(cls, counts: Sequence[Count]) -> "SuppressionStats":
         """The counts as they are shown."""
-        by_channel: dict[str, dict[Reason, int]] = {}
-        by_reason: dict[Reason, int] = {}
+        by_channel: dict[str, dict[SuppressionReason, int]] = {}
+        by_reason: dict[SuppressionReason, int] = {}
         for count in counts:
             by_channel.setdefault(count.channel, {})[count.reason] = count.in_force
             by_reason[count.reason] = by_reason.get(count.reason, 0) + count.in_force
@@ -182,11 +182,11 @@ class SuppressionStats(Struct, frozen=True, kw_only=True):
         )
 
 
-class ExportQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExportSuppressionsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the export is to hold."""
 
     channel: SuppressibleChannel | None = None
-    reason: Reason | None = None
+    reason: SuppressionReason | None = None
     #: `true` holds those too that hold nothing back any more.
     released: Literal["true", "false"] = "false"
     #: `true` shows the addresses; needs `suppressions:write` and is audited.

@@ -14,18 +14,18 @@ from tidings.notify.templates.bundle.layout import (
     text_file,
 )
 from tidings.notify.templates.errors import CompileError
-from tidings.notify.templates.expand.expand import Found, Shared, expand
-from tidings.notify.templates.expand.mapped import MappedText, Place
-from tidings.notify.templates.expand.strings import Into, Strings
+from tidings.notify.templates.expand.expand import ExpansionNotes, SharedTexts, expand
+from tidings.notify.templates.expand.source_map import MappedText, SourcePosition
+from tidings.notify.templates.expand.strings import Into, TemplateStrings
 from tidings.notify.templates.expand.whitespace import SETTLED
 from tidings.notify.templates.faults import Fault
-from tidings.notify.templates.model import BodyFormat, Compiled, Source, Version, fallbacks
+from tidings.notify.templates.model import BodyFormat, Compiled, Source, TemplateVersion, fallbacks
 
 _MARKUP: Final = frozenset({BodyFormat.HTML, BodyFormat.MJML, BodyFormat.MARKDOWN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class AssemblyContext:
     """What a version stands in."""
 
     key: str
@@ -43,14 +43,14 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Assembled:
+class AssembledTexts:
     """The texts of one locale, whole."""
 
     source: Source
     #: By the part: `subject`, `body`, `whatsapp.parameters[0]`.
     texts: Mapping[str, MappedText]
     #: What was wrong on the way, each at its place.
-    faults: tuple[tuple[Place, Fault], ...]
+    faults: tuple[tuple[SourcePosition, Fault], ...]
     partials: frozenset[str]
     strings: frozenset[str]
     #: Whether a text could not be read, and nobody knows what is used in it.
@@ -59,14 +59,14 @@ class Assembled:
     settled: bool = True
 
 
-def assemble(version: Version, locale: str, around: Surroundings) -> Assembled:
+def assemble(version: TemplateVersion, locale: str, around: AssemblyContext) -> AssembledTexts:
     """The texts of a locale with everything in them that they call."""
     source = version.locales[locale].source
-    found = Found()
+    found = ExpansionNotes()
     order = fallbacks(locale, version.fallback_chain, (*around.template_chain, around.default_locale))
-    shared = Shared(
+    shared = SharedTexts(
         partials=_partials(version, around),
-        strings=Strings(version.strings, order),
+        strings=TemplateStrings(version.strings, order),
         folder=around.folder,
         tags=source.format is not BodyFormat.MARKDOWN,
     )
@@ -90,7 +90,7 @@ def assemble(version: Version, locale: str, around: Surroundings) -> Assembled:
     if source.whatsapp is not None:
         filled = {name: texts[f"whatsapp.{name}"].text for name, _ in source.whatsapp.values()}
         made = replace(made, whatsapp=source.whatsapp.with_values(filled))
-    return Assembled(
+    return AssembledTexts(
         source=made,
         texts=texts,
         faults=tuple(found.faults),
@@ -101,7 +101,7 @@ def assemble(version: Version, locale: str, around: Surroundings) -> Assembled:
     )
 
 
-def marked(made: Assembled, compiled: Compiled) -> Compiled:
+def marked(made: AssembledTexts, compiled: Compiled) -> Compiled:
     """What was compiled, with the mark of settled texts; a text alternative made from the body has lines of its own."""
     if not made.settled:
         return compiled
@@ -119,23 +119,23 @@ def _mark(text: str | None) -> str | None:
     return None if text is None else f"{SETTLED}{text}"
 
 
-def place_of(source: Source, locale: str, around: Surroundings, part: str) -> Place:
+def place_of(source: Source, locale: str, around: AssemblyContext, part: str) -> SourcePosition:
     """Where a part of a locale is written, as a whole."""
-    return Place(_file(source, locale, around, part), f"locales.{locale}.{part}", locale)
+    return SourcePosition(_file(source, locale, around, part), f"locales.{locale}.{part}", locale)
 
 
-def _file(source: Source, locale: str, around: Surroundings, part: str) -> str:
+def _file(source: Source, locale: str, around: AssemblyContext, part: str) -> str:
     if part in ("subject", "preheader", "text"):
         return f"{around.folder}/{text_file(locale, part)}"
     return f"{around.folder}/{body_file(locale, source.format) if part == 'body' else FACTS}"
 
 
-def _parts(source: Source, locale: str, around: Surroundings) -> Iterator[tuple[str, str, Place]]:
+def _parts(source: Source, locale: str, around: AssemblyContext) -> Iterator[tuple[str, str, SourcePosition]]:
     for part in ("subject", "preheader", "body", "text"):
         text = getattr(source, part)
         if text is not None:
             file = _file(source, locale, around, part)
-            yield part, text, Place(file, f"locales.{locale}.{part}", locale, 1, 1)
+            yield part, text, SourcePosition(file, f"locales.{locale}.{part}", locale, 1, 1)
     for name, text in source.whatsapp.values() if source.whatsapp else ():
         part = f"whatsapp.{name}"
         yield part, text, place_of(source, locale, around, part)
@@ -144,11 +144,11 @@ def _parts(source: Source, locale: str, around: Surroundings) -> Iterator[tuple[
 def _body(
     source: Source,
     locale: str,
-    around: Surroundings,
-    shared: Shared,
-    found: Found,
+    around: AssemblyContext,
+    shared: SharedTexts,
+    found: ExpansionNotes,
     *,
-    layout: tuple[str, Place] | None,
+    layout: tuple[str, SourcePosition] | None,
 ) -> tuple[MappedText, BodyFormat]:
     _, text, place = next(part for part in _parts(source, locale, around) if part[0] == "body")
     into = _into("body", source.format)
@@ -164,29 +164,31 @@ def _body(
         inner = markdown_html(inner)
     except CompileError as error:
         found.faults += [(place, fault) for fault in error.faults]
-    whole = Place(place.file, place.field, place.locale)
+    whole = SourcePosition(place.file, place.field, place.locale)
     return expand(inner, whole, shared, found, into=into, layout=layout), BodyFormat.HTML
 
 
-def _layout(version: Version, around: Surroundings, found: Found) -> tuple[str, Place] | None:
+def _layout(
+    version: TemplateVersion, around: AssemblyContext, found: ExpansionNotes
+) -> tuple[str, SourcePosition] | None:
     if version.layout is None:
         return None
     text = around.layouts.get(version.layout)
     if text is not None:
-        return text, Place(layout_file(version.layout), f"layouts.{version.layout}", None, 1, 1)
-    place = Place(f"{around.folder}/{FACTS}", "layout")
+        return text, SourcePosition(layout_file(version.layout), f"layouts.{version.layout}", None, 1, 1)
+    place = SourcePosition(f"{around.folder}/{FACTS}", "layout")
     fault = Fault(f"there is no layout {version.layout}", f"make it: PUT /api/v1/layouts/{version.layout}")
     found.faults.append((place, fault))
     return None
 
 
-def _partials(version: Version, around: Surroundings) -> dict[str, tuple[str, Place]]:
+def _partials(version: TemplateVersion, around: AssemblyContext) -> dict[str, tuple[str, SourcePosition]]:
     shared = {
-        name: (text, Place(layout_file(name), f"layouts.{name}", None, 1, 1))
+        name: (text, SourcePosition(layout_file(name), f"layouts.{name}", None, 1, 1))
         for name, text in around.layouts.items()
     }
     own = {
-        name: (text, Place(f"{around.folder}/{partial_file(name)}", f"partials.{name}", None, 1, 1))
+        name: (text, SourcePosition(f"{around.folder}/{partial_file(name)}", f"partials.{name}", None, 1, 1))
         for name, text in version.partials.items()
     }
     return shared | own

@@ -9,7 +9,11 @@ from tidings.kernel.http.bodies import body_of
 from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.operations import deps_of, operation
 from tidings.notify.templates import assets_store
-from tidings.notify.templates.asked import (
+from tidings.notify.templates.assets import Asset, checked
+from tidings.notify.templates.change_assets import delete_asset, put_asset
+from tidings.notify.templates.deps import Deps
+from tidings.notify.templates.errors import UnknownAssetError
+from tidings.notify.templates.path_parameters import (
     SIDE,
     TAG,
     AnyRequest,
@@ -18,10 +22,6 @@ from tidings.notify.templates.asked import (
     shown,
     template_asked,
 )
-from tidings.notify.templates.assets import Asset, checked
-from tidings.notify.templates.change_assets import delete_asset, put_asset
-from tidings.notify.templates.deps import Deps
-from tidings.notify.templates.errors import UnknownAssetError
 from tidings.notify.templates.publish import find
 from tidings.notify.templates.wire import VersionView
 

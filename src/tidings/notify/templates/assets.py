@@ -9,8 +9,8 @@ from typing import Final
 
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.templates.device_names import device_remedy
+from tidings.notify.templates.image_types import media_type_of
 from tidings.notify.templates.model import AssetFacts
-from tidings.notify.templates.pictures import media_type_of
 
 MOST_BYTES: Final = 512 * 1024
 MOST_BYTES_IN_ALL: Final = 2 * 1024 * 1024

@@ -10,13 +10,13 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.sql import Queries, Query
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates.assets import Asset
-from tidings.notify.templates.model import AssetFacts, Version
+from tidings.notify.templates.model import AssetFacts, TemplateVersion
 from tidings.notify.templates.store import Side
 
 QUERIES = Queries.beside(__file__)
 
 
-async def find_assets(tx: Side, version: Version, *, name: str | None = None) -> list[Asset]:
+async def find_assets(tx: Side, version: TemplateVersion, *, name: str | None = None) -> list[Asset]:
     """The version's pictures, or one of them; no statement for a version that has none."""
     if not version.assets:
         return []

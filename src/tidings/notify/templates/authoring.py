@@ -10,20 +10,20 @@ from typing import Any, Final, Protocol, TypeVar
 
 import msgspec
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.render.budget import Budget
 from tidings.notify.render.errors import ChildDiedError
-from tidings.notify.render.lane import Lane
+from tidings.notify.render.lane import RenderLane
 from tidings.notify.render.model import Brand, Content, Rendered, RenderFailed, RenderJob, RenderLimits
-from tidings.notify.templates.assemble import Surroundings
+from tidings.notify.templates.assemble import AssemblyContext
 from tidings.notify.templates.bundle.layout import FACTS
 from tidings.notify.templates.diff import DiffView
 from tidings.notify.templates.errors import TooMuchCheckingError
-from tidings.notify.templates.model import LocaleText, Version
-from tidings.notify.templates.sample_faults import Failing
-from tidings.notify.templates.validate import Asked, Report
+from tidings.notify.templates.model import LocaleText, TemplateVersion
+from tidings.notify.templates.sample_faults import FailingExpression
+from tidings.notify.templates.validate import ValidationReport, ValidationRequest
 
 _PROGRAM: Final = "tidings.notify.templates.child"
 #: Of one version, one preview, one comparison.
@@ -61,7 +61,7 @@ _T = TypeVar("_T")
 class ReportAnswer(msgspec.Struct, frozen=True):
     """A report as a child gives it."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[TemplateFinding, ...]
     locales: dict[str, LocaleText]
 
 
@@ -117,15 +117,15 @@ class TryAnswer(msgspec.Struct, frozen=True):
 class FailingAnswer(msgspec.Struct, frozen=True):
     """Where it fails, where that is known."""
 
-    found: Failing | None = None
+    found: FailingExpression | None = None
 
 
 class PreheaderAsk(msgspec.Struct, frozen=True):
     """The text of one locale that shows beside the subject."""
 
-    version: Version
+    version: TemplateVersion
     locale: str
-    around: Surroundings
+    around: AssemblyContext
 
 
 class FailingAsk(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,26 +133,26 @@ class FailingAsk(msgspec.Struct, frozen=True, kw_only=True):
 
     trial: TryAsk
     failed: RenderFailed
-    version: Version
+    version: TemplateVersion
     locale: str
-    around: Surroundings
+    around: AssemblyContext
 
 
 class DiffAsk(msgspec.Struct, frozen=True):
     """Two versions to be compared."""
 
-    before: Version
-    after: Version
+    before: TemplateVersion
+    after: TemplateVersion
 
 
 class Engine(Protocol):
     """What publishing and previews need."""
 
-    async def validate(self, asked: Asked) -> Report:
+    async def validate(self, asked: ValidationRequest) -> ValidationReport:
         """Everything that is wrong with a version, and its compiled texts."""
         ...
 
-    async def preheader(self, version: Version, locale: str, around: Surroundings) -> str | None:
+    async def preheader(self, version: TemplateVersion, locale: str, around: AssemblyContext) -> str | None:
         """The whole source of a locale's preheader."""
         ...
 
@@ -161,8 +161,14 @@ class Engine(Protocol):
         ...
 
     async def failing(
-        self, job: RenderJob, failed: RenderFailed, *, version: Version, locale: str, around: Surroundings
-    ) -> Failing | None:
+        self,
+        job: RenderJob,
+        failed: RenderFailed,
+        *,
+        version: TemplateVersion,
+        locale: str,
+        around: AssemblyContext,
+    ) -> FailingExpression | None:
         """Where a job fails in what its author wrote; None where that can't be known."""
         ...
 
@@ -180,7 +186,7 @@ class Authoring:
     ) -> None:
         self.own_hosts = tuple(own_hosts)
         self.budget = budget or Budget(at_once=AT_ONCE, per_minute=PER_MINUTE)
-        self.lane = Lane(_PROGRAM, limits, children=children, of_a_tenant=1, ends_idle=True)
+        self.lane = RenderLane(_PROGRAM, limits, children=children, of_a_tenant=1, ends_idle=True)
 
     def of(self, tenant_id: str | None) -> "TenantAuthoring":
         """The same for one tenant; None: the platform, which has no budget."""
@@ -191,11 +197,11 @@ class Authoring:
         await self.lane.close()
 
     # Whoever publishes for the platform itself needs no more than this.
-    async def validate(self, asked: Asked) -> Report:
+    async def validate(self, asked: ValidationRequest) -> ValidationReport:
         """As the platform."""
         return await self.of(None).validate(asked)
 
-    async def preheader(self, version: Version, locale: str, around: Surroundings) -> str | None:
+    async def preheader(self, version: TemplateVersion, locale: str, around: AssemblyContext) -> str | None:
         """As the platform."""
         return await self.of(None).preheader(version, locale, around)
 
@@ -204,8 +210,14 @@ class Authoring:
         return await self.of(None).render(jobs)
 
     async def failing(
-        self, job: RenderJob, failed: RenderFailed, *, version: Version, locale: str, around: Surroundings
-    ) -> Failing | None:
+        self,
+        job: RenderJob,
+        failed: RenderFailed,
+        *,
+        version: TemplateVersion,
+        locale: str,
+        around: AssemblyContext,
+    ) -> FailingExpression | None:
         """As the platform."""
         return await self.of(None).failing(job, failed, version=version, locale=locale, around=around)
 
@@ -218,18 +230,18 @@ class TenantAuthoring:
     _tenant: str
     _admitted: bool = False
 
-    async def validate(self, asked: Asked) -> Report:
+    async def validate(self, asked: ValidationRequest) -> ValidationReport:
         """Everything that is wrong with a version, and its compiled texts."""
         try:
             found = await self._call("validate", asked, ReportAnswer)
         except ChildDiedError as error:
             what, how = _WORDS[error.reason]
             file = f"{asked.around.folder}/{FACTS}"
-            finding = Finding(severity="error", file=file, field="locales", what=what, how=how)
-            return Report(findings=(finding,), locales={})
-        return Report(findings=found.findings, locales=found.locales)
+            finding = TemplateFinding(severity="error", file=file, field="locales", what=what, how=how)
+            return ValidationReport(findings=(finding,), locales={})
+        return ValidationReport(findings=found.findings, locales=found.locales)
 
-    async def preheader(self, version: Version, locale: str, around: Surroundings) -> str | None:
+    async def preheader(self, version: TemplateVersion, locale: str, around: AssemblyContext) -> str | None:
         """The whole source of a locale's preheader."""
         if version.locales[locale].source.preheader is None:
             return None
@@ -252,8 +264,14 @@ class TenantAuthoring:
         return done
 
     async def failing(
-        self, job: RenderJob, failed: RenderFailed, *, version: Version, locale: str, around: Surroundings
-    ) -> Failing | None:
+        self,
+        job: RenderJob,
+        failed: RenderFailed,
+        *,
+        version: TemplateVersion,
+        locale: str,
+        around: AssemblyContext,
+    ) -> FailingExpression | None:
         """Where a job fails in what its author wrote; None where that can't be known."""
         ask = FailingAsk(
             trial=TryAsk.of(job, self._all.own_hosts),
@@ -267,7 +285,7 @@ class TenantAuthoring:
         except ChildDiedError:
             return None
 
-    async def diff(self, before: Version, after: Version) -> DiffView:
+    async def diff(self, before: TemplateVersion, after: TemplateVersion) -> DiffView:
         """What is different between two versions."""
         try:
             return await self._call("diff", DiffAsk(before, after), DiffView)

@@ -11,7 +11,7 @@ from tidings.notify.templates import assets_store
 from tidings.notify.templates.assets import Asset, crowd_fault
 from tidings.notify.templates.drafts import entry_of, held_draft
 from tidings.notify.templates.errors import UnknownAssetError
-from tidings.notify.templates.model import AssetFacts, Version
+from tidings.notify.templates.model import AssetFacts, TemplateVersion
 from tidings.notify.templates.store import Side
 
 
@@ -25,7 +25,7 @@ async def put_asset(
     actor: str,
     audit: AuditLog,
     clock: Clock,
-) -> Version:
+) -> TemplateVersion:
     """The draft with the picture; the same picture again changes nothing."""
     template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
     if version.assets.get(asset.name) == asset.facts:
@@ -48,7 +48,7 @@ async def delete_asset(
     actor: str,
     audit: AuditLog,
     clock: Clock,
-) -> Version:
+) -> TemplateVersion:
     """The draft without the picture."""
     template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
     if name not in version.assets:
@@ -59,7 +59,9 @@ async def delete_asset(
     return await _noted(tx, version, facts, clock)
 
 
-async def _noted(tx: Side, version: Version, facts: Mapping[str, AssetFacts], clock: Clock) -> Version:
+async def _noted(
+    tx: Side, version: TemplateVersion, facts: Mapping[str, AssetFacts], clock: Clock
+) -> TemplateVersion:
     now = clock.now()
     await assets_store.note_assets(tx, version.id, facts, now)
     return replace(

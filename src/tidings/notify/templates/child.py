@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
+from tidings.notify.render.batch_payload import render_call, results_of
 from tidings.notify.render.child import Ability, run
 from tidings.notify.render.isolate import Isolate
 from tidings.notify.render.model import Rendered, RenderFailed, RenderJob, RenderLimits
 from tidings.notify.render.process import Loaded
-from tidings.notify.render.wanted import render_call, results_of
 from tidings.notify.templates.assemble import assemble
 from tidings.notify.templates.authoring import (
     DiffAsk,
@@ -28,10 +28,10 @@ from tidings.notify.templates.authoring import (
 from tidings.notify.templates.compile import locale_content as _  # noqa: F401
 from tidings.notify.templates.diff import diff
 from tidings.notify.templates.sample_faults import failing_at
-from tidings.notify.templates.validate import Asked, examine
+from tidings.notify.templates.validate import ValidationRequest, examine
 
 _encode: Final = msgspec.json.Encoder().encode
-_decode_asked: Final = msgspec.json.Decoder(Asked).decode
+_decode_asked: Final = msgspec.json.Decoder(ValidationRequest).decode
 _decode_try: Final = msgspec.json.Decoder(TryAsk).decode
 _decode_preheader: Final = msgspec.json.Decoder(PreheaderAsk).decode
 _decode_failing: Final = msgspec.json.Decoder(FailingAsk).decode

@@ -21,7 +21,7 @@ from tidings.notify.templates.model import (
     Priority,
     Source,
     Template,
-    Version,
+    TemplateVersion,
     VersionSource,
     VersionStatus,
 )
@@ -35,7 +35,7 @@ ARCHIVED_KEY: Final = FieldError(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VersionWish:
+class VersionSpec:
     """What an author wants to be a version."""
 
     semver: Semver
@@ -57,14 +57,14 @@ class VersionWish:
 
 async def create_version(
     tx: store.Side,
-    wish: VersionWish,
+    wish: VersionSpec,
     *,
     key: str,
     channel: Channel,
     actor: str,
     audit: AuditLog,
     clock: Clock,
-) -> tuple[Template, Version]:
+) -> tuple[Template, TemplateVersion]:
     """The draft; nothing is checked yet but its form."""
     now = clock.now()
     template = await store.lock_template(tx, key=key, channel=channel)
@@ -83,9 +83,9 @@ async def create_version(
     return template, version
 
 
-def new_draft(template: Template, wish: VersionWish, *, actor: str, now: datetime) -> Version:
+def new_draft(template: Template, wish: VersionSpec, *, actor: str, now: datetime) -> TemplateVersion:
     """The wish as a version that nobody has seen yet."""
-    return Version(
+    return TemplateVersion(
         id=TEMPLATE_VERSION.new(now),
         template_id=template.id,
         tenant_id=template.tenant_id,
@@ -110,7 +110,7 @@ def new_draft(template: Template, wish: VersionWish, *, actor: str, now: datetim
     )
 
 
-def created_entry(template: Template, version: Version, actor: str) -> Entry:
+def created_entry(template: Template, version: TemplateVersion, actor: str) -> Entry:
     """What the audit says of a new version."""
     return Entry(
         entity_type="template",
@@ -126,13 +126,13 @@ def created_entry(template: Template, version: Version, actor: str) -> Entry:
     )
 
 
-def _source(template: Template, wish: VersionWish) -> VersionSource:
+def _source(template: Template, wish: VersionSpec) -> VersionSource:
     if wish.provenance is not None:
         return VersionSource.AI_DRAFTED
     return VersionSource.PLATFORM if template.tenant_id is None else VersionSource.TENANT
 
 
-def new_template(wish: VersionWish, *, key: str, channel: Channel, now: datetime) -> store.NewTemplate:
+def new_template(wish: VersionSpec, *, key: str, channel: Channel, now: datetime) -> store.NewTemplate:
     """The template that a first version brings; an `InvalidError` where it does not say what is needed."""
     if remedy := device_remedy(key):
         raise InvalidError([FieldError("key", remedy)])
@@ -162,7 +162,7 @@ def category_fault(name: str, known: Mapping[str, CategoryPolicy]) -> FieldError
 
 
 async def _add_template(
-    tx: store.Side, wish: VersionWish, *, key: str, channel: Channel, actor: str, clock: Clock
+    tx: store.Side, wish: VersionSpec, *, key: str, channel: Channel, actor: str, clock: Clock
 ) -> Template:
     now = clock.now()
     fresh = new_template(wish, key=key, channel=channel, now=now)
@@ -175,7 +175,7 @@ async def _add_template(
     return template
 
 
-def refuse_changes(template: Template, wish: VersionWish) -> None:
+def refuse_changes(template: Template, wish: VersionSpec) -> None:
     """The template's own facts hold for what is being sent now; a draft must not change them."""
     known = {
         "category": (wish.category, template.category),

@@ -7,22 +7,22 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.notify.templates import assets_store, store
-from tidings.notify.templates.create_version import VersionWish, create_version
+from tidings.notify.templates.create_version import VersionSpec, create_version
 from tidings.notify.templates.errors import UnknownTemplateError
-from tidings.notify.templates.model import Template, Version
-from tidings.notify.templates.reading import find_readable, find_readable_version
+from tidings.notify.templates.model import Template, TemplateVersion
 from tidings.notify.templates.semver import Semver
+from tidings.notify.templates.visible_templates import find_readable, find_readable_version
 
 _FIRST = Semver(1, 0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Customised:
+class CustomisedDraft:
     """A tenant's template, and the draft that was made; None where only the platform's version was noted."""
 
     template: Template
     platform_semver: str
-    draft: Version | None
+    draft: TemplateVersion | None
 
 
 async def customise(
@@ -35,7 +35,7 @@ async def customise(
     actor: str,
     audit: AuditLog,
     clock: Clock,
-) -> Customised:
+) -> CustomisedDraft:
     """Copy the platform's version in force into a draft of the tenant's own: all locales, schema, samples, pictures.
 
     With `note_only` nothing is copied: the tenant has looked at the platform's newer version and wants no more of it.
@@ -73,18 +73,18 @@ async def customise(
         },
     )
     await audit.append(tx, [entry])
-    return Customised(template=own, platform_semver=str(version.semver), draft=draft)
+    return CustomisedDraft(template=own, platform_semver=str(version.semver), draft=draft)
 
 
-async def _in_force(tx: TenantTx, *, key: str, channel: Channel) -> tuple[Template, Version]:
+async def _in_force(tx: TenantTx, *, key: str, channel: Channel) -> tuple[Template, TemplateVersion]:
     shared = await find_readable(tx, key=key, channel=channel, owner="platform")
     assert shared.active_version_id is not None  # noqa: S101  # a tenant finds none that is not in force
     number = await store.find_semver(tx, id=shared.active_version_id, of_platform=True)
     return await find_readable_version(tx, key=key, channel=channel, semver=number or "", owner="platform")
 
 
-def _wish(shared: Template, version: Version, number: Semver, *, first: bool) -> VersionWish:
-    wish = VersionWish(
+def _wish(shared: Template, version: TemplateVersion, number: Semver, *, first: bool) -> VersionSpec:
+    wish = VersionSpec(
         semver=number,
         variables_schema=version.variables_schema,
         locales={tag: text.source for tag, text in version.locales.items()},
@@ -116,7 +116,9 @@ async def _next_number(tx: TenantTx, own: Template | None) -> Semver:
     return Semver(latest.major, latest.minor + 1, 0)
 
 
-async def _with_pictures(tx: TenantTx, version: Version, draft: Version, clock: Clock) -> Version:
+async def _with_pictures(
+    tx: TenantTx, version: TemplateVersion, draft: TemplateVersion, clock: Clock
+) -> TemplateVersion:
     if not version.assets:
         return draft
     now = clock.now()

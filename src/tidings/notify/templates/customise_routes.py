@@ -9,12 +9,19 @@ from tidings.kernel.http.callers import TenantNeed, caller_of, tenant_of
 from tidings.kernel.http.etags import etag
 from tidings.kernel.http.once import Done, answer_once
 from tidings.kernel.http.operations import deps_of, operation
-from tidings.notify.templates.asked import SIDE, TAG, AnyRequest, begin, optional_body, template_asked
+from tidings.notify.templates.archive_template import set_status
 from tidings.notify.templates.customise import customise
 from tidings.notify.templates.deps import Deps
-from tidings.notify.templates.put_away import set_status
-from tidings.notify.templates.reading import view_of
+from tidings.notify.templates.path_parameters import (
+    SIDE,
+    TAG,
+    AnyRequest,
+    begin,
+    optional_body,
+    template_asked,
+)
 from tidings.notify.templates.semver import Semver
+from tidings.notify.templates.visible_templates import view_of
 from tidings.notify.templates.wire import Customise, CustomisedView, PublishVersion, TemplateView
 
 _PATH = "/{key:str}/{channel:str}"

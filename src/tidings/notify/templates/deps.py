@@ -11,7 +11,7 @@ from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.outbox import Outbox
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.templates.authoring import Authoring
-from tidings.notify.templates.resolve import Templates
+from tidings.notify.templates.resolve import TemplateResolver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Deps:
     #: Reads, compiles and tries what tenants write, in child processes.
     engine: Authoring
     #: Told at once when this process publishes.
-    templates: Templates
+    templates: TemplateResolver
     #: Reads recipients, for previews.
     facts: FactsLoader
     #: What the router knows of prices; previews show none where it is None.

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from tidings.notify.templates.model import Version
+from tidings.notify.templates.model import TemplateVersion
 
 _TEXTS = ("subject", "preheader", "body", "text")
 
@@ -39,7 +39,7 @@ class DiffView(Struct, frozen=True, kw_only=True):
     unified: str
 
 
-def diff(before: Version, after: Version) -> DiffView:
+def diff(before: TemplateVersion, after: TemplateVersion) -> DiffView:
     """Everything that an author would call different."""
     changes = tuple(_changes(before, after))
     return DiffView(
@@ -52,7 +52,7 @@ def diff(before: Version, after: Version) -> DiffView:
     )
 
 
-def _changes(before: Version, after: Version) -> Iterator[Change]:
+def _changes(before: TemplateVersion, after: TemplateVersion) -> Iterator[Change]:
     old, new = dict(_fields(before)), dict(_fields(after))
     for locale, field in sorted(old.keys() | new.keys(), key=lambda at: (at[0] or "", at[1])):
         one, two = old.get((locale, field)), new.get((locale, field))
@@ -67,7 +67,7 @@ def _changes(before: Version, after: Version) -> Iterator[Change]:
             )
 
 
-def _fields(version: Version) -> Iterator[tuple[tuple[str | None, str], Any]]:
+def _fields(version: TemplateVersion) -> Iterator[tuple[tuple[str | None, str], Any]]:
     for locale, text in version.locales.items():
         for part in _TEXTS:
             if (written := getattr(text.source, part)) is not None:

@@ -9,7 +9,10 @@ from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.etags import expect_version
 from tidings.kernel.http.operations import deps_of, operation
 from tidings.kernel.refusals import StaleVersionError
-from tidings.notify.templates.asked import (
+from tidings.notify.templates.deps import Deps
+from tidings.notify.templates.drafts import Expect, approve_draft, archive_version, change_draft, delete_draft
+from tidings.notify.templates.model import TemplateVersion
+from tidings.notify.templates.path_parameters import (
     SIDE,
     TAG,
     AnyRequest,
@@ -19,9 +22,6 @@ from tidings.notify.templates.asked import (
     shown,
     template_asked,
 )
-from tidings.notify.templates.deps import Deps
-from tidings.notify.templates.drafts import Expect, approve_draft, archive_version, change_draft, delete_draft
-from tidings.notify.templates.model import Version
 from tidings.notify.templates.publish import find
 from tidings.notify.templates.wire import (
     ChangeVersion,
@@ -206,7 +206,7 @@ def _expect(request: AnyRequest, *, required: bool = True) -> Expect:
 
 
 def _same(seen: int) -> Expect:
-    def expect(version: Version) -> None:
+    def expect(version: TemplateVersion) -> None:
         if version.version != seen:
             raise StaleVersionError
 

@@ -8,22 +8,22 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.notify.templates import assets_store, store
-from tidings.notify.templates.create_version import VersionWish
+from tidings.notify.templates.create_version import VersionSpec
 from tidings.notify.templates.errors import (
     ApproverIsRequesterError,
     TemplateNotDraftError,
     UnknownTemplateError,
     UnknownTemplateVersionError,
 )
-from tidings.notify.templates.model import LocaleText, Template, Version, VersionSource, VersionStatus
+from tidings.notify.templates.model import LocaleText, Template, TemplateVersion, VersionSource, VersionStatus
 
 #: Refuses a version that is not the one the caller has read.
-Expect = Callable[[Version], None]
+Expect = Callable[[TemplateVersion], None]
 
 
 async def change_draft(
     tx: store.Side,
-    wish: VersionWish,
+    wish: VersionSpec,
     *,
     key: str,
     channel: Channel,
@@ -31,7 +31,7 @@ async def change_draft(
     actor: str,
     audit: AuditLog,
     clock: Clock,
-) -> Version:
+) -> TemplateVersion:
     """The draft as it is now; an approval was for what it said before, and is gone."""
     template, version = await held_draft(tx, key=key, channel=channel, semver=str(wish.semver))
     expect(version)
@@ -42,7 +42,7 @@ async def change_draft(
     return changed
 
 
-def rewritten(version: Version, wish: VersionWish, *, actor: str, now: datetime) -> Version:
+def rewritten(version: TemplateVersion, wish: VersionSpec, *, actor: str, now: datetime) -> TemplateVersion:
     """A draft that says what is wished; its pictures stay."""
     # A text that a machine wrote stays one, whoever mends it.
     provenance = wish.provenance if wish.provenance is not None else version.provenance
@@ -101,7 +101,7 @@ async def approve_draft(
     reason: str | None,
     audit: AuditLog,
     clock: Clock,
-) -> Version:
+) -> TemplateVersion:
     """The draft with its approver, who is neither the one who asked for it nor the one who wrote it down."""
     template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
     expect(version)
@@ -128,7 +128,7 @@ async def archive_version(
     reason: str | None,
     audit: AuditLog,
     clock: Clock,
-) -> Version:
+) -> TemplateVersion:
     """The version, put away. Of the one in force: nothing takes its place, until something is published."""
     template, version = await _held(tx, key=key, channel=channel, semver=semver)
     if version.status is VersionStatus.ARCHIVED:
@@ -148,7 +148,9 @@ async def archive_version(
     )
 
 
-async def held_draft(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:
+async def held_draft(
+    tx: store.Side, *, key: str, channel: Channel, semver: str
+) -> tuple[Template, TemplateVersion]:
     """A draft and its template, held until the end of the transaction."""
     template, version = await _held(tx, key=key, channel=channel, semver=semver)
     if version.status is not VersionStatus.DRAFT:
@@ -156,7 +158,9 @@ async def held_draft(tx: store.Side, *, key: str, channel: Channel, semver: str)
     return template, version
 
 
-async def _held(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:
+async def _held(
+    tx: store.Side, *, key: str, channel: Channel, semver: str
+) -> tuple[Template, TemplateVersion]:
     template = await store.lock_template(tx, key=key, channel=channel)
     if template is None:
         raise UnknownTemplateError(f"there is no template {key} for {channel} of your own")
@@ -167,7 +171,7 @@ async def _held(tx: store.Side, *, key: str, channel: Channel, semver: str) -> t
 
 
 def entry_of(
-    template: Template, version: Version, action: str, actor: str, reason: str | None = None
+    template: Template, version: TemplateVersion, action: str, actor: str, reason: str | None = None
 ) -> Entry:
     """What the audit says of it."""
     return Entry(

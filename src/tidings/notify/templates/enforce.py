@@ -11,13 +11,13 @@ from tidings.kernel.events import new_event
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.templates import store
-from tidings.notify.templates.model import LocaleText, Template, Version, VersionStatus
+from tidings.notify.templates.model import LocaleText, Template, TemplateVersion, VersionStatus
 
 
 async def put_in_force(
     tx: store.Side,
     template: Template,
-    version: Version,
+    version: TemplateVersion,
     locales: Mapping[str, LocaleText],
     *,
     rolled_back: bool,
@@ -26,7 +26,7 @@ async def put_in_force(
     outbox: Outbox,
     audit: AuditLog,
     clock: Clock,
-) -> Version:
+) -> TemplateVersion:
     """The version as it is now; the caller holds the template's lock."""
     now = clock.now()
     before = template.active_version_id

@@ -23,7 +23,7 @@ RefusalError
 
 from collections.abc import Sequence
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.refusals import ConflictError, FieldError, InvalidError, NotFoundError, TooBusyError
 from tidings.notify.templates.faults import Fault
@@ -110,13 +110,13 @@ class UnpublishableError(InvalidError):
 
     code = "template_unpublishable"
 
-    def __init__(self, findings: Sequence[Finding]) -> None:
+    def __init__(self, findings: Sequence[TemplateFinding]) -> None:
         super().__init__([_field_error(finding) for finding in findings if finding.severity == "error"])
         #: The whole report, warnings too.
         self.report = tuple(findings)
 
 
-def _field_error(finding: Finding) -> FieldError:
+def _field_error(finding: TemplateFinding) -> FieldError:
     at = "" if finding.line is None else f"line {finding.line}: "
     return FieldError(finding.field, f"{at}{finding.what}; {finding.how}")
 

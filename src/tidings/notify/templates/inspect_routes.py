@@ -9,8 +9,8 @@ from litestar.handlers import HTTPRouteHandler
 from msgspec import Meta, Struct
 
 from tidings.contracts.ids import RECIPIENT
-from tidings.contracts.prices import Cost
-from tidings.contracts.templates import Finding
+from tidings.contracts.prices import MessageCost
+from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.http.asgi import headers
@@ -22,7 +22,10 @@ from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.channels import store as channels_store
 from tidings.notify.facts.store import load_tenant
 from tidings.notify.templates import assets_store, store
-from tidings.notify.templates.asked import (
+from tidings.notify.templates.deps import Deps
+from tidings.notify.templates.diff import DiffView
+from tidings.notify.templates.model import Template, VersionStatus
+from tidings.notify.templates.path_parameters import (
     SIDE,
     TAG,
     AnyRequest,
@@ -31,15 +34,12 @@ from tidings.notify.templates.asked import (
     semver_asked,
     template_asked,
 )
-from tidings.notify.templates.deps import Deps
-from tidings.notify.templates.diff import DiffView
-from tidings.notify.templates.model import Template, VersionStatus
 from tidings.notify.templates.preview import Reader, preview, read_reader
 from tidings.notify.templates.preview_page import HEADERS, page
 from tidings.notify.templates.preview_wire import PreviewVersion, PreviewView
 from tidings.notify.templates.publish import in_surroundings, read_version
-from tidings.notify.templates.reading import Owner, find_readable_version
 from tidings.notify.templates.semver import Semver
+from tidings.notify.templates.visible_templates import Owner, find_readable_version
 from tidings.notify.templates.wire import SemverText, TemplateSummary, key_of
 
 _LISTING = "templates"
@@ -61,7 +61,7 @@ class ValidationView(Struct, frozen=True, kw_only=True):
 
     #: Whether it could be published.
     publishable: bool
-    findings: tuple[Finding, ...]
+    findings: tuple[TemplateFinding, ...]
 
 
 class DiffQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -232,7 +232,7 @@ def _accepted(template: Template, usage: Mapping[tuple[str, str], int]) -> int |
     return sum(usage.get((template.key, channel), 0) for channel in (template.channel, "auto"))
 
 
-async def _cost(request: AnyRequest, channel: str, text: str | None) -> Cost | None:
+async def _cost(request: AnyRequest, channel: str, text: str | None) -> MessageCost | None:
     """What an SMS costs through the tenant's vendor; the platform's own templates go through nobody's."""
     deps, tenant_id = deps_of(request, Deps), caller_of(request).tenant_id
     if channel != "sms" or deps.prices is None or tenant_id is None:

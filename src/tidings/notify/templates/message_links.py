@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.render.model import RenderFailed
-from tidings.notify.templates.expand.mapped import Place
+from tidings.notify.templates.expand.source_map import SourcePosition
 from tidings.notify.templates.faults import Fault
 
 Node = Mapping[str, Any]
@@ -38,7 +38,7 @@ def expression_of(failed: RenderFailed) -> str:
     return failed.place.rpartition(":")[2]
 
 
-def written_at(failed: RenderFailed, place: Place) -> Place:
+def written_at(failed: RenderFailed, place: SourcePosition) -> SourcePosition:
     """Where the expression that a rendering failed at was written; `place` where that is not known."""
     found = _FILE_LINE.match(failed.place.rpartition(":")[0])
     if found is None:

@@ -155,7 +155,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class TemplateVersion:
     """One version of a template; its content never changes once it was published."""
 
     id: TemplateVersionId
@@ -195,7 +195,7 @@ class Published:
     """A published version together with its template: everything that accepting and rendering need."""
 
     template: Template
-    version: Version
+    version: TemplateVersion
 
     def content_for(self, locale: str) -> Content:
         """The texts for somebody who reads `locale`, by both fallback chains."""

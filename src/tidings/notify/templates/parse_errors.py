@@ -4,9 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.notify.templates.expand.mapped import Lines
+from tidings.notify.templates.confusable_names import hidden_characters
+from tidings.notify.templates.expand.source_map import Lines
 from tidings.notify.templates.faults import Fault
-from tidings.notify.templates.names import hidden_characters
 
 _PARSE: Final = re.compile(
     r"Parse error on line (?P<line>[0-9]+):\n(?P<shown>.*)\n(?P<dashes>-*)\^\nExpecting (?P<expected>.*), got '(?P<got>\w+)'",

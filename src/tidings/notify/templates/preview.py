@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from tidings.contracts.ids import RecipientId
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.ciphers import UnreadableError
@@ -22,7 +22,7 @@ from tidings.notify.templates.assets import Asset, with_data
 from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.errors import InvalidVariablesError, UnpublishableError
 from tidings.notify.templates.message_links import empty_link, has_links, written_at
-from tidings.notify.templates.model import Compiled, LocaleText, Version, choose_locale, fallbacks
+from tidings.notify.templates.model import Compiled, LocaleText, TemplateVersion, choose_locale, fallbacks
 from tidings.notify.templates.publish import ReadVersion
 from tidings.notify.templates.sample_faults import remedy_of
 from tidings.notify.templates.validate import finding_of, trial_content, trial_link
@@ -33,7 +33,7 @@ Width = Literal["desktop", "mobile"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewWish:
+class PreviewRequest:
     """What is to be shown, and to whom."""
 
     locale: str | None = None
@@ -67,7 +67,7 @@ class Preview:
     #: The sample whose variables were used; None where they were given.
     sample: str | None
     #: What would fail a real message, though it is shown here.
-    warnings: tuple[Finding, ...] = ()
+    warnings: tuple[TemplateFinding, ...] = ()
 
 
 async def read_reader(
@@ -92,7 +92,7 @@ async def read_reader(
 
 
 async def preview(
-    read: ReadVersion, wish: PreviewWish, reader: Reader, *, engine: Engine, assets: Sequence[Asset] = ()
+    read: ReadVersion, wish: PreviewRequest, reader: Reader, *, engine: Engine, assets: Sequence[Asset] = ()
 ) -> Preview:
     """What the reader would get, its pictures inside the HTML; refused with a report where it can't be compiled."""
     version, template = read.version, read.template
@@ -122,7 +122,7 @@ async def preview(
             content, key=f"{content.key}/preheader", subject=preheader, html=None, text=None, whatsapp=None
         )
         jobs.append(replace(job, content=apart))
-    warnings: tuple[Finding, ...] = ()
+    warnings: tuple[TemplateFinding, ...] = ()
     if read.category is not None and not has_links(read.category):
         linkless = [replace(one, unsubscribe_url=None, preferences_url=None) for one in jobs]
         results = await engine.render(linkless)
@@ -151,7 +151,7 @@ async def preview(
     )
 
 
-def _variables(version: Version, wish: PreviewWish) -> tuple[str | None, Mapping[str, Any]]:
+def _variables(version: TemplateVersion, wish: PreviewRequest) -> tuple[str | None, Mapping[str, Any]]:
     if wish.variables is not None:
         # A draft's schema may be anything yet.
         if faults := schema_faults(version.variables_schema):

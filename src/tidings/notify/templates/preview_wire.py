@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta, Struct
 
-from tidings.contracts.prices import Cost
+from tidings.contracts.prices import MessageCost
 from tidings.contracts.sms_segments import measure, plainer, transliterated
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel, Locale
 from tidings.kernel.mapping import by_name
-from tidings.notify.templates.preview import Preview, PreviewWish, Width
+from tidings.notify.templates.preview import Preview, PreviewRequest, Width
 
 #: The widths of a mail in a window and on a phone.
 PIXELS: dict[Width, int] = {"desktop": 640, "mobile": 360}
@@ -30,9 +30,9 @@ class PreviewVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     #: How wide the frame is that an HTML answer shows it in.
     width: Width = "desktop"
 
-    def wish(self) -> PreviewWish:
+    def wish(self) -> PreviewRequest:
         """The same for the inside."""
-        return PreviewWish(locale=self.locale, sample=self.sample, variables=self.variables)
+        return PreviewRequest(locale=self.locale, sample=self.sample, variables=self.variables)
 
 
 class Replacement(Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ class SmsPreview(Struct, frozen=True, kw_only=True):
     currency: str | None = None
 
     @classmethod
-    def of(cls, text: str, cost: Cost | None = None) -> "SmsPreview":
+    def of(cls, text: str, cost: MessageCost | None = None) -> "SmsPreview":
         """The measures of a text."""
         plain, changed = measure(text), measure(transliterated(text))
         return cls(
@@ -100,10 +100,10 @@ class PreviewView(Struct, frozen=True, kw_only=True):
     #: The template of WhatsApp that would be sent, with its parameters.
     whatsapp: Any
     #: What would fail a real message, though it is shown here.
-    warnings: tuple[Finding, ...] = ()
+    warnings: tuple[TemplateFinding, ...] = ()
 
     @classmethod
-    def of(cls, preview: Preview, width: Width, cost: Cost | None = None) -> "PreviewView":
+    def of(cls, preview: Preview, width: Width, cost: MessageCost | None = None) -> "PreviewView":
         """The preview as it is shown."""
         rendered = preview.rendered
         return by_name(

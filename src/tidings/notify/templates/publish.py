@@ -16,7 +16,7 @@ from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.store import load_categories
 from tidings.notify.templates import layouts_store, store
-from tidings.notify.templates.assemble import Surroundings
+from tidings.notify.templates.assemble import AssemblyContext
 from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.enforce import put_in_force
 from tidings.notify.templates.errors import (
@@ -25,8 +25,8 @@ from tidings.notify.templates.errors import (
     UnknownTemplateError,
     UnknownTemplateVersionError,
 )
-from tidings.notify.templates.model import LinkPolicy, Template, Version, VersionSource, VersionStatus
-from tidings.notify.templates.validate import Asked, Report
+from tidings.notify.templates.model import LinkPolicy, Template, TemplateVersion, VersionSource, VersionStatus
+from tidings.notify.templates.validate import ValidationReport, ValidationRequest
 from tidings.notify.tenants import store as tenants
 
 #: Begins a transaction of a tenant, or of the platform.
@@ -46,7 +46,7 @@ async def publish(
     outbox: Outbox,
     audit: AuditLog,
     clock: Clock,
-) -> Version:
+) -> TemplateVersion:
     """The version in force; publishing what is in force already changes nothing."""
     async with begin() as tx:
         read = await read_version(tx, key=key, channel=channel, semver=semver, own_hosts=own_hosts)
@@ -80,18 +80,18 @@ class ReadVersion:
     """A version with everything that checking and compiling it needs."""
 
     template: Template
-    version: Version
-    around: Surroundings
+    version: TemplateVersion
+    around: AssemblyContext
     links: LinkPolicy
     #: The locales of the key's other channels.
     siblings: Mapping[str, Sequence[str]]
     #: What messages of its category may do, and which links they have.
     category: CategoryPolicy | None = None
 
-    async def validated(self, engine: Engine) -> Report:
+    async def validated(self, engine: Engine) -> ValidationReport:
         """What the validator says about it."""
         return await engine.validate(
-            Asked(
+            ValidationRequest(
                 version=self.version,
                 around=self.around,
                 links=self.links,
@@ -110,7 +110,7 @@ async def read_version(
 
 
 async def in_surroundings(
-    tx: store.Side, template: Template, version: Version, *, own_hosts: Sequence[str]
+    tx: store.Side, template: Template, version: TemplateVersion, *, own_hosts: Sequence[str]
 ) -> ReadVersion:
     """A version with what it stands in; it need not be stored."""
     [found] = await all_in_surroundings(tx, [(template, version)], own_hosts=own_hosts)
@@ -118,7 +118,7 @@ async def in_surroundings(
 
 
 async def all_in_surroundings(
-    tx: store.Side, versions: Sequence[tuple[Template, Version]], *, own_hosts: Sequence[str]
+    tx: store.Side, versions: Sequence[tuple[Template, TemplateVersion]], *, own_hosts: Sequence[str]
 ) -> list[ReadVersion]:
     """Versions with what they stand in, which is read once for all of them."""
     if not versions:
@@ -131,7 +131,7 @@ async def all_in_surroundings(
         ReadVersion(
             template=template,
             version=version,
-            around=Surroundings(
+            around=AssemblyContext(
                 key=template.key,
                 channel=template.channel,
                 default_locale=template.default_locale,
@@ -150,7 +150,9 @@ async def all_in_surroundings(
     ]
 
 
-async def find(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tuple[Template, Version]:
+async def find(
+    tx: store.Side, *, key: str, channel: Channel, semver: str
+) -> tuple[Template, TemplateVersion]:
     """A template of this side and one of its versions."""
     template = await store.find_template(tx, key=key, channel=channel)
     if template is None:
@@ -161,7 +163,7 @@ async def find(tx: store.Side, *, key: str, channel: Channel, semver: str) -> tu
     return template, version
 
 
-def _refuse_unready(version: Version) -> None:
+def _refuse_unready(version: TemplateVersion) -> None:
     if version.status is not VersionStatus.DRAFT:
         raise TemplateNotDraftError
     if version.source is VersionSource.AI_DRAFTED and (

@@ -44,7 +44,7 @@ class _Kept:
     pictures: Mapping[str, Attachment] | None = field(default=None)
 
 
-class Templates:
+class TemplateResolver:
     """Finds templates for accepting and rendering; one per process."""
 
     def __init__(self, db: Database, *, clock: Clock, keep_bytes: int = 64 * 1024 * 1024) -> None:

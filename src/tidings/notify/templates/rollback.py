@@ -11,7 +11,7 @@ from tidings.notify.templates.errors import (
     UnknownTemplateError,
     UnknownTemplateVersionError,
 )
-from tidings.notify.templates.model import Template, Version, VersionStatus
+from tidings.notify.templates.model import Template, TemplateVersion, VersionStatus
 
 
 async def roll_back(
@@ -25,7 +25,7 @@ async def roll_back(
     outbox: Outbox,
     audit: AuditLog,
     clock: Clock,
-) -> Version:
+) -> TemplateVersion:
     """The version in force now: the one named, or the one before the present one."""
     template = await store.lock_template(tx, key=key, channel=channel)
     if template is None:

@@ -17,7 +17,13 @@ from tidings.notify.templates import (
     report_answers,
     store,
 )
-from tidings.notify.templates.asked import (
+from tidings.notify.templates.bundle import routes as bundle_routes
+from tidings.notify.templates.create_version import create_version
+from tidings.notify.templates.deps import Deps
+from tidings.notify.templates.errors import UnknownTemplateError
+from tidings.notify.templates.layouts_routes import layout_router
+from tidings.notify.templates.model import Template
+from tidings.notify.templates.path_parameters import (
     SIDE,
     TAG,
     AnyRequest,
@@ -27,16 +33,10 @@ from tidings.notify.templates.asked import (
     shown,
     template_asked,
 )
-from tidings.notify.templates.bundle import routes as bundle_routes
-from tidings.notify.templates.create_version import create_version
-from tidings.notify.templates.deps import Deps
-from tidings.notify.templates.errors import UnknownTemplateError
-from tidings.notify.templates.layouts_routes import layout_router
-from tidings.notify.templates.model import Template
 from tidings.notify.templates.publish import publish
-from tidings.notify.templates.reading import Owner, find_readable, find_readable_version, view_of
 from tidings.notify.templates.rollback import roll_back
 from tidings.notify.templates.semver import Semver
+from tidings.notify.templates.visible_templates import Owner, find_readable, find_readable_version, view_of
 from tidings.notify.templates.wire import (
     CreateVersion,
     PublishVersion,

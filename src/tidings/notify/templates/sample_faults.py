@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob
-from tidings.notify.templates.assemble import Assembled
+from tidings.notify.templates.assemble import AssembledTexts
 from tidings.notify.templates.compile.expressions import Expression, located
-from tidings.notify.templates.expand.mapped import Lines, MappedText, Place
+from tidings.notify.templates.expand.source_map import Lines, MappedText, SourcePosition
 from tidings.notify.templates.model import BodyFormat
 from tidings.notify.templates.tools import Tools
 
@@ -54,14 +54,16 @@ def remedy_of(why: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Failing:
+class FailingExpression:
     """Where it fails, and why."""
 
-    place: Place
+    place: SourcePosition
     why: str
 
 
-def failing_at(tools: Tools, made: Assembled, job: RenderJob, failed: RenderFailed) -> Failing | None:
+def failing_at(
+    tools: Tools, made: AssembledTexts, job: RenderJob, failed: RenderFailed
+) -> FailingExpression | None:
     """Where a job fails; None where that can't be known, as with a text that runs too long."""
     if failed.place or failed.code not in ("bad_value", "link_not_allowed"):
         return None
@@ -69,7 +71,7 @@ def failing_at(tools: Tools, made: Assembled, job: RenderJob, failed: RenderFail
     jobs = [replace(job, content=_content(job, text.text, number)) for number, text in enumerate(texts)]
     for text, result in zip(texts, tools.render(jobs), strict=True):
         if isinstance(result, RenderFailed) and (at := _AT.fullmatch(result.place)):
-            return Failing(text.place_of(int(at[1]), int(at[2])), result.detail)
+            return FailingExpression(text.place_of(int(at[1]), int(at[2])), result.detail)
     if made.source.format is BodyFormat.JSON:
         return _broken_json(tools, made.texts["body"], job)
     return None
@@ -83,7 +85,7 @@ def _content(job: RenderJob, text: str, number: int) -> Content:
     )
 
 
-def _broken_json(tools: Tools, body: MappedText, job: RenderJob) -> Failing | None:
+def _broken_json(tools: Tools, body: MappedText, job: RenderJob) -> FailingExpression | None:
     marked = "".join(
         f"\ue000x{start}\ue001{{{{#tidings_json}}}}{piece.text}{{{{/tidings_json}}}}"
         if isinstance(piece, Expression) and piece.kind == "value"
@@ -110,7 +112,7 @@ def _broken_json(tools: Tools, body: MappedText, job: RenderJob) -> Failing | No
         index = bisect_right(begins, error.pos) - 1
         is_text, start = written[index]
         line, column = Lines(body.text).at(start + (error.pos - begins[index] if is_text else 0))
-        return Failing(
+        return FailingExpression(
             body.place_of(line, column), f"the JSON is broken: {_BROKEN.get(error.msg, error.msg)}"
         )
     return None

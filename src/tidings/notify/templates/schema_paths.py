@@ -11,20 +11,20 @@ _MOST_OPTIONS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class DeclaredPath:
     """A place in the variables, by the schemas that may hold there."""
 
     schema: Schema | bool
     root: Schema
 
-    def at(self, parts: Sequence[str]) -> "Declared | None":
+    def at(self, parts: Sequence[str]) -> "DeclaredPath | None":
         """The place further down; None where no variable of that name is declared."""
-        here: Declared | None = self
+        here: DeclaredPath | None = self
         for part in parts:
             here = here._child(part) if here is not None else None
         return here
 
-    def each(self) -> "Declared":
+    def each(self) -> "DeclaredPath":
         """The place of the items of a list, or of the values of an object."""
         for schema in self._options():
             if isinstance(schema, bool):
@@ -32,7 +32,7 @@ class Declared:
             for word in ("items", "additionalProperties"):
                 inner = schema.get(word)
                 if isinstance(inner, Mapping):
-                    return Declared(inner, self.root)
+                    return DeclaredPath(inner, self.root)
         return ANYTHING
 
     def names(self) -> list[str]:
@@ -44,14 +44,14 @@ class Declared:
                 found += [str(name) for name in islice(properties, _MOST_OPTIONS - len(found))]
         return found
 
-    def _child(self, name: str) -> "Declared | None":
+    def _child(self, name: str) -> "DeclaredPath | None":
         options = list(self._options())
         for schema in options:
             if isinstance(schema, bool):
                 return ANYTHING
             properties = schema.get("properties")
             if isinstance(properties, Mapping) and name in properties:
-                return Declared(properties[name], self.root)
+                return DeclaredPath(properties[name], self.root)
         if any(_takes_anything(schema, name) for schema in options if not isinstance(schema, bool)):
             return self.each() if name.isdigit() else ANYTHING
         return None
@@ -83,7 +83,7 @@ class Declared:
 
 
 #: A place of which nothing is known.
-ANYTHING: Final = Declared(True, {})
+ANYTHING: Final = DeclaredPath(True, {})
 
 
 def _takes_anything(schema: Schema, name: str) -> bool:

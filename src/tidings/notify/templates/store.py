@@ -19,7 +19,7 @@ from tidings.notify.templates.model import (
     Priority,
     Published,
     Template,
-    Version,
+    TemplateVersion,
     VersionSource,
     VersionStatus,
 )
@@ -136,7 +136,9 @@ async def list_semvers(tx: TenantTx, *, template_id: TemplateId) -> list[str]:
     return [row["semver"] for row in rows]
 
 
-async def add_versions(tx: Side, drafts: Sequence[Version], *, created_by: str, now: datetime) -> None:
+async def add_versions(
+    tx: Side, drafts: Sequence[TemplateVersion], *, created_by: str, now: datetime
+) -> None:
     """Drafts; an `AlreadyExistsError` where a template has a version of that number."""
     query, scope = _side(tx, QUERIES.add_versions, QUERIES.add_platform_versions)
     await tx.execute(
@@ -150,13 +152,13 @@ async def add_versions(tx: Side, drafts: Sequence[Version], *, created_by: str, 
     )
 
 
-async def change_drafts(tx: Side, drafts: Sequence[Version], *, now: datetime) -> None:
+async def change_drafts(tx: Side, drafts: Sequence[TemplateVersion], *, now: datetime) -> None:
     """Set drafts to what these say; nothing for those that are none any more."""
     query, scope = _side(tx, QUERIES.change_drafts, QUERIES.change_platform_drafts)
     await tx.execute(query, now=now, **_contents(drafts), **scope)
 
 
-def _contents(drafts: Sequence[Version]) -> dict[str, list[Any]]:
+def _contents(drafts: Sequence[TemplateVersion]) -> dict[str, list[Any]]:
     return {
         "ids": [version.id for version in drafts],
         "sources": [version.source.value for version in drafts],
@@ -304,7 +306,7 @@ async def list_versions(
 
 async def find_version(
     tx: Side, *, template_id: TemplateId, semver: str, of_platform: bool = False
-) -> Version | None:
+) -> TemplateVersion | None:
     """One version with all its texts; a tenant that asks for the platform's finds no drafts."""
     query, scope = _side(tx, QUERIES.find_version, QUERIES.find_platform_version, of_platform=of_platform)
     row = await tx.fetch_one(query, template_id=template_id, semver=semver, **scope)
@@ -315,7 +317,7 @@ async def find_version(
 
 async def find_versions(
     tx: Side, wanted: Sequence[tuple[TemplateId, str]]
-) -> dict[tuple[TemplateId, str], Version]:
+) -> dict[tuple[TemplateId, str], TemplateVersion]:
     """Those that there are of these, by template and number, with all their texts."""
     query, scope = _side(tx, QUERIES.find_versions, QUERIES.find_platform_versions)
     rows = await tx.fetch(
@@ -397,8 +399,8 @@ template_of = RowMapper(
 )
 
 
-def _version(row: Row) -> Version:
-    return Version(
+def _version(row: Row) -> TemplateVersion:
+    return TemplateVersion(
         id=TemplateVersionId(row["id"]),
         template_id=TemplateId(row["template_id"]),
         tenant_id=_tenant(row["tenant_id"]),

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tidings.notify.templates.confusable_names import name_hint, visible
 from tidings.notify.templates.faults import Fault
-from tidings.notify.templates.names import name_hint, visible
-from tidings.notify.templates.schema_paths import ANYTHING, Declared
+from tidings.notify.templates.schema_paths import ANYTHING, DeclaredPath
 
 #: Helpers that print something, and whether they can be used without a value: none can.
 PRINTING: Final = frozenset({"date", "time", "money", "number", "plural", "list", "link", "lookup"})
@@ -36,11 +36,11 @@ Node = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class _Scope:
     #: From the innermost to the outermost.
-    contexts: tuple[Declared, ...]
+    contexts: tuple[DeclaredPath, ...]
     #: Names that a block gives: `as |item index|`.
-    names: Mapping[str, Declared] = field(default_factory=dict)
+    names: Mapping[str, DeclaredPath] = field(default_factory=dict)
 
-    def inside(self, context: Declared, names: Mapping[str, Declared] | None = None) -> "_Scope":
+    def inside(self, context: DeclaredPath, names: Mapping[str, DeclaredPath] | None = None) -> "_Scope":
         return _Scope((context, *self.contexts), {**self.names, **(names or {})})
 
 
@@ -49,7 +49,7 @@ def find_faults(tree: Node, schema: Mapping[str, Any], used: set[str]) -> list[F
 
     It ends early at a text that is too long or too wrong, and its last fault says so.
     """
-    root = Declared(schema, schema)
+    root = DeclaredPath(schema, schema)
     walk = _Walk(set(_inline_names(tree)), root, used)
     found: list[Fault] = []
     try:
@@ -84,7 +84,7 @@ def _inline_names(tree: Node) -> Iterator[str]:
 
 
 class _Walk:
-    def __init__(self, partials: set[str], root: Declared, used: set[str]) -> None:
+    def __init__(self, partials: set[str], root: DeclaredPath, used: set[str]) -> None:
         self._partials = partials
         self._root = root
         self._used = used
@@ -155,7 +155,7 @@ class _Walk:
             odd, how = name_hint(name, declared) or ("", "add it to variables_schema or correct its name")
             yield _fault(node, f"{visible(name)} is not declared{odd}", how)
 
-    def _find(self, node: Node, scope: _Scope) -> Declared | None:
+    def _find(self, node: Node, scope: _Scope) -> DeclaredPath | None:
         parts = [str(part) for part in node["parts"]]
         if node["data"]:
             return self._find_data(parts)
@@ -173,7 +173,7 @@ class _Walk:
             self._used.add(parts[0])
         return context.at(parts)
 
-    def _find_data(self, parts: list[str]) -> Declared | None:
+    def _find_data(self, parts: list[str]) -> DeclaredPath | None:
         if parts[:1] == ["root"]:
             self._used.add(parts[1] if len(parts) > 1 else "*")
             return self._root.at(parts[1:])

@@ -5,19 +5,26 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tidings.contracts.sms_segments import MANY_SEGMENTS, MOST_SEGMENTS, measure
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.render.model import Brand, Content, Rendered, RenderFailed, RenderJob
-from tidings.notify.templates.assemble import Assembled, Surroundings, assemble, marked, place_of
+from tidings.notify.templates.assemble import AssembledTexts, AssemblyContext, assemble, marked, place_of
 from tidings.notify.templates.assets import crowd_fault, shown_in, unknown_in_styles, with_cids
 from tidings.notify.templates.bundle.layout import ASSETS, FACTS, asset_file, partial_file, strings_file
 from tidings.notify.templates.errors import CompileError, UnpublishableError
-from tidings.notify.templates.expand.mapped import MappedText, Place
+from tidings.notify.templates.expand.source_map import MappedText, SourcePosition
 from tidings.notify.templates.faults import Fault, Severity
 from tidings.notify.templates.message_links import empty_link, has_links, link_warnings, written_at
-from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, LocaleText, Source, Version
+from tidings.notify.templates.model import (
+    BodyFormat,
+    Compiled,
+    LinkPolicy,
+    LocaleText,
+    Source,
+    TemplateVersion,
+)
 from tidings.notify.templates.parse_errors import parse_fault
 from tidings.notify.templates.sample_faults import failing_at, remedy_of
 from tidings.notify.templates.syntax import find_faults
@@ -37,15 +44,15 @@ _LONGEST: Final = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class ValidationReport:
     """What was found, and what was compiled on the way."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[TemplateFinding, ...]
     #: Those that could be compiled.
     locales: Mapping[str, LocaleText]
 
     @property
-    def errors(self) -> tuple[Finding, ...]:
+    def errors(self) -> tuple[TemplateFinding, ...]:
         """What stands in the way of publishing."""
         return tuple(finding for finding in self.findings if finding.severity == "error")
 
@@ -56,37 +63,37 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ValidationRequest:
     """A version with everything that checking and compiling it needs."""
 
-    version: Version
-    around: Surroundings
+    version: TemplateVersion
+    around: AssemblyContext
     links: LinkPolicy
     #: The locales of the key's other channels.
     siblings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     category: CategoryPolicy | None = None
 
 
-def examine(asked: Asked, tools: Tools) -> Report:
+def examine(asked: ValidationRequest, tools: Tools) -> ValidationReport:
     """Everything that is wrong with a version. It takes its time in native tools: only a child process calls it."""
     return _Examination(asked.version, asked.around, asked.links, tools, asked.category).run(asked.siblings)
 
 
 @dataclass(slots=True)
 class _Examination:
-    version: Version
-    around: Surroundings
+    version: TemplateVersion
+    around: AssemblyContext
     links: LinkPolicy
     tools: Tools
     category: CategoryPolicy | None
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[TemplateFinding] = field(default_factory=list)
     used: set[str] = field(default_factory=set)
     partials: set[str] = field(default_factory=set)
     strings: set[str] = field(default_factory=set)
     pictures: set[str] = field(default_factory=set)
-    assembled: dict[str, Assembled] = field(default_factory=dict)
+    assembled: dict[str, AssembledTexts] = field(default_factory=dict)
 
-    def run(self, siblings: Mapping[str, Sequence[str]]) -> Report:
+    def run(self, siblings: Mapping[str, Sequence[str]]) -> ValidationReport:
         self._facts()
         compiled: dict[str, LocaleText] = {}
         sound: dict[str, LocaleText] = {}
@@ -106,9 +113,9 @@ class _Examination:
         known = ("variables_schema", "preview_samples")
         if not any(f.severity == "error" and f.field.startswith(known) for f in self.findings):
             self._trial(sound)
-        return Report(findings=self._told(), locales=compiled)
+        return ValidationReport(findings=self._told(), locales=compiled)
 
-    def _told(self) -> tuple[Finding, ...]:
+    def _told(self) -> tuple[TemplateFinding, ...]:
         """Each once, and not without end; where some are left out the last one says so."""
         unique = tuple(dict.fromkeys(self.findings))
         if len(unique) <= _MOST_FINDINGS:
@@ -116,7 +123,7 @@ class _Examination:
         told, rest = unique[:_MOST_FINDINGS], unique[_MOST_FINDINGS:]
         worst: Severity = "error" if any(f.severity == "error" for f in rest) else "warning"
         what = f"there are {len(rest)} more findings than the {_MOST_FINDINGS} that are listed"
-        place = Place(f"{self.around.folder}/{FACTS}", "")
+        place = SourcePosition(f"{self.around.folder}/{FACTS}", "")
         last = Fault(what, "fix those; the others are listed then", severity=worst)
         return *told, finding_of(place, last, None)
 
@@ -200,10 +207,10 @@ class _Examination:
         home = f"{self.around.folder}/{ASSETS}"
         if assets and self.around.channel != "email":
             fault = Fault(f"{self.around.channel} can't carry pictures", "take them away, or link to them")
-            self._note(Place(home, "assets"), fault, None)
+            self._note(SourcePosition(home, "assets"), fault, None)
         elif fault_of_all := crowd_fault(assets):
             what, _, how = fault_of_all.partition("; ")
-            self._note(Place(home, "assets"), Fault(f"the version {what}", how), None)
+            self._note(SourcePosition(home, "assets"), Fault(f"the version {what}", how), None)
         for name in sorted(assets if len(compiled) == len(self.version.locales) else ()):
             if name not in self.pictures:
                 fault = Fault(
@@ -211,7 +218,7 @@ class _Examination:
                     f'take it away, or show it: <img src="cid:{name}">',
                     severity="warning",
                 )
-                place = Place(f"{self.around.folder}/{asset_file(name)}", f"assets.{name}")
+                place = SourcePosition(f"{self.around.folder}/{asset_file(name)}", f"assets.{name}")
                 self._note(place, fault, None)
 
     def _part(self, locale: str, text: MappedText) -> bool:
@@ -236,7 +243,7 @@ class _Examination:
             for name in sorted(self.strings - set(own)):
                 others = [tag for tag, names in self.version.strings.items() if name in names]
                 if others:
-                    place = Place(
+                    place = SourcePosition(
                         f"{self.around.folder}/{strings_file(locale)}", f"strings.{locale}.{name}", locale
                     )
                     fault = Fault(
@@ -260,7 +267,7 @@ class _Examination:
                     )
         for name in self.version.partials:
             if name not in self.partials:
-                place = Place(f"{self.around.folder}/{partial_file(name)}", f"partials.{name}")
+                place = SourcePosition(f"{self.around.folder}/{partial_file(name)}", f"partials.{name}")
                 self._note(
                     place,
                     Fault(
@@ -344,20 +351,20 @@ class _Examination:
             self._fact(error.field, f"{error.field.rsplit('.', 1)[-1]} {what}", how or "correct it")
 
     def _fact(self, at: str, what: str, how: str, severity: Severity = "error") -> None:
-        place = Place(f"{self.around.folder}/{FACTS}", at)
+        place = SourcePosition(f"{self.around.folder}/{FACTS}", at)
         self._note(place, Fault(what, how, severity=severity), None)
 
     def _at_part(self, locale: str, part: str, what: str, how: str, severity: Severity = "error") -> None:
         place = place_of(self.version.locales[locale].source, locale, self.around, part)
         self._note(place, Fault(what, how, severity=severity), locale)
 
-    def _note(self, place: Place, fault: Fault, locale: str | None) -> None:
+    def _note(self, place: SourcePosition, fault: Fault, locale: str | None) -> None:
         self.findings.append(finding_of(place, fault, locale))
 
 
-def finding_of(place: Place, fault: Fault, locale: str | None) -> Finding:
+def finding_of(place: SourcePosition, fault: Fault, locale: str | None) -> TemplateFinding:
     """A fault as a line of the report."""
-    return Finding(
+    return TemplateFinding(
         severity=fault.severity,
         file=place.file,
         locale=place.locale or locale,
@@ -369,7 +376,7 @@ def finding_of(place: Place, fault: Fault, locale: str | None) -> Finding:
     )
 
 
-def _compiled(locale: str, made: Assembled, links: LinkPolicy) -> Compiled | tuple[Fault, ...]:
+def _compiled(locale: str, made: AssembledTexts, links: LinkPolicy) -> Compiled | tuple[Fault, ...]:
     # Only a child process gets here; the others need not load the tools.
     from tidings.notify.templates.compile.locale_content import compile_source
 
@@ -379,13 +386,13 @@ def _compiled(locale: str, made: Assembled, links: LinkPolicy) -> Compiled | tup
         return error.faults
 
 
-def _remarks(made: Assembled, links: LinkPolicy) -> list[tuple[str, Fault]]:
+def _remarks(made: AssembledTexts, links: LinkPolicy) -> list[tuple[str, Fault]]:
     from tidings.notify.templates.compile.warnings import remarks
 
     return remarks(made.source, {part: text.text for part, text in made.texts.items()}, links)
 
 
-def _where(made: Assembled) -> Callable[[int], str]:
+def _where(made: AssembledTexts) -> Callable[[int], str]:
     # Markdown is HTML by then, and has other lines.
     markdown = made.source.format is BodyFormat.MARKDOWN
 
@@ -425,7 +432,7 @@ def trial_link(links: LinkPolicy) -> str:
     return f"https://{names[0].replace('*', 'sample')}/sample"
 
 
-def trial_content(version: Version, locale: str, compiled: Compiled) -> Content:
+def trial_content(version: TemplateVersion, locale: str, compiled: Compiled) -> Content:
     """What is rendered for a try."""
     # A draft can change between two tries, and what is compiled is known by its key: each try has its own.
     parts = (compiled.subject, compiled.html, compiled.text, compiled.whatsapp)

@@ -5,20 +5,20 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType, convert, to_builtins
 
+from tidings.contracts.enums import CHANNELS, Category, Priority
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale
 from tidings.contracts.text import Reason
-from tidings.contracts.words import CHANNELS, Category, Priority
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
-from tidings.notify.templates.create_version import VersionWish
+from tidings.notify.templates.create_version import VersionSpec
 from tidings.notify.templates.device_names import device_remedy
 from tidings.notify.templates.model import (
     BodyFormat,
     Source,
     Template,
-    Version,
+    TemplateVersion,
     VersionSource,
     VersionStatus,
     WhatsappReference,
@@ -167,11 +167,11 @@ class CreateVersion(VersionContent, frozen=True, kw_only=True, forbid_unknown_fi
     #: With the first version.
     default_priority: Priority | None = None
 
-    def wish(self) -> VersionWish:
+    def wish(self) -> VersionSpec:
         """The same for the inside."""
         if wrong := [(name, remedy) for name in self.partials if (remedy := device_remedy(name))]:
             raise InvalidError([FieldError(f"partials.{name}", remedy) for name, remedy in wrong])
-        return VersionWish(
+        return VersionSpec(
             semver=Semver.parse(self.semver),
             variables_schema=self.variables_schema,
             locales={tag: text.source() for tag, text in self.locales.items()},
@@ -200,7 +200,7 @@ class ChangeVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     strings: StringsByLocale | UnsetType = UNSET
     layout: PartialName | UnsetType | None = UNSET
 
-    def onto(self, version: Version) -> VersionContent:
+    def onto(self, version: TemplateVersion) -> VersionContent:
         """The whole of the draft with this change made."""
         there = VersionView.of(version)
         locales = dict(there.locales)
@@ -386,7 +386,7 @@ class VersionView(Struct, frozen=True, kw_only=True):
     updated_at: Moment
 
     @classmethod
-    def of(cls, version: Version) -> "VersionView":
+    def of(cls, version: TemplateVersion) -> "VersionView":
         """The version as it is shown."""
         return by_name(
             cls,

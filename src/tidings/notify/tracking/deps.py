@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from tidings.notify.tracking.record import VisitRecorder
-from tidings.notify.tracking.watch import Tracker
+from tidings.notify.tracking.tracker import Tracker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

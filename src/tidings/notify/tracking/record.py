@@ -21,7 +21,7 @@ from tidings.kernel.outbox import Outbox
 from tidings.notify.facts import store as facts_store
 from tidings.notify.ids import DELIVERY_ATTEMPT
 from tidings.notify.receipts import store
-from tidings.notify.receipts.engage import Engagements
+from tidings.notify.receipts.engagement import Engagements
 from tidings.notify.receipts.model import LogLine, Seen, Subject
 from tidings.notify.tracking.tokens import Mark
 
@@ -34,7 +34,7 @@ _log = get_logger("tracking")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class TrackingVisit:
     """A pixel was loaded, or a link was followed."""
 
     mark: Mark
@@ -53,12 +53,14 @@ class VisitRecorder:
         self._clock = clock
         self._stripe = stripe
         self._engagements = Engagements(outbox=outbox, clock=clock, stripe=stripe)
-        self._gatherer: Gatherer[TenantId, Visit, None] = Gatherer(self._keep, most_waiting=most_waiting)
+        self._gatherer: Gatherer[TenantId, TrackingVisit, None] = Gatherer(
+            self._keep, most_waiting=most_waiting
+        )
         self._tasks: set[asyncio.Task[None]] = set()
 
     def note(self, mark: Mark, *, machine: bool) -> None:
         """Have it kept; this returns at once."""
-        task = asyncio.create_task(self._do(Visit(mark=mark, at=self._clock.now(), machine=machine)))
+        task = asyncio.create_task(self._do(TrackingVisit(mark=mark, at=self._clock.now(), machine=machine)))
         self._tasks.add(task)
         task.add_done_callback(self._done)
 
@@ -72,13 +74,13 @@ class VisitRecorder:
         if not task.cancelled() and (error := task.exception()) is not None:
             _log.error("visit_fell", error=type(error).__name__)
 
-    async def _do(self, visit: Visit) -> None:
+    async def _do(self, visit: TrackingVisit) -> None:
         try:
             await self._gatherer.do(visit.mark.tenant_id, visit)
         except TidingsError as error:
             _log.warning("visit_not_kept", code=error.code)
 
-    async def _keep(self, tenant_id: TenantId, visits: Sequence[Visit]) -> list[Exception | None]:
+    async def _keep(self, tenant_id: TenantId, visits: Sequence[TrackingVisit]) -> list[Exception | None]:
         done: list[Exception | None] = [None] * len(visits)
         async with self._db.tenant(tenant_id, by_index=True) as tx:
             wanted = await _still_watched(tx, visits)
@@ -97,7 +99,7 @@ class VisitRecorder:
         self,
         tx: TenantTx,
         subjects: dict[NotificationId, Subject],
-        visits: Sequence[Visit],
+        visits: Sequence[TrackingVisit],
         first: Sequence[Seen],
     ) -> None:
         """What was not the first of its kind is counted, and leaves nothing else behind."""
@@ -116,7 +118,7 @@ class VisitRecorder:
         await store.count(tx, happened, now=self._clock.now(), stripe=self._stripe)
 
 
-async def _still_watched(tx: TenantTx, visits: Sequence[Visit]) -> list[Visit]:
+async def _still_watched(tx: TenantTx, visits: Sequence[TrackingVisit]) -> list[TrackingVisit]:
     """What the tenant has switched off since is not kept; its links go on leading where they lead."""
     try:
         tracking = (await facts_store.load_tenant(tx)).policy.tracking
@@ -126,7 +128,7 @@ async def _still_watched(tx: TenantTx, visits: Sequence[Visit]) -> list[Visit]:
     return [visit for visit in visits if kept[visit.mark.kind]]
 
 
-def _seen(visit: Visit) -> Seen:
+def _seen(visit: TrackingVisit) -> Seen:
     mark = visit.mark
     return Seen(
         notification_id=mark.notification_id,

@@ -10,10 +10,10 @@ from tidings.kernel.http.asgi import header, headers
 from tidings.kernel.http.operations import deps_of, given, operation
 from tidings.notify.preference_center.pages import plain_page
 from tidings.notify.preference_center.strings import strings_accepted
+from tidings.notify.tracking.bot_detection import AHEAD, is_machine
 from tidings.notify.tracking.deps import Deps
-from tidings.notify.tracking.machines import AHEAD, is_machine
 from tidings.notify.tracking.tokens import Kind, Mark
-from tidings.notify.tracking.watch import CLICK_PATH, PIXEL_PATH
+from tidings.notify.tracking.tracker import CLICK_PATH, PIXEL_PATH
 
 _TAG: Final = "tracking"
 _GIF: Final = "image/gif"

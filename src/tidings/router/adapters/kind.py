@@ -7,19 +7,19 @@ from typing import Any, Literal, Protocol, TypeAlias
 import msgspec
 
 from tidings.contracts.adapters import Adapter, Capabilities
-from tidings.contracts.callback_forms import CallbackForm, Canonical, Reading
+from tidings.contracts.callback_forms import CallbackForm, Canonical, ParsedCallback
 from tidings.kernel.clock import Clock
 from tidings.router.adapters.egress import Guard, anywhere
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.mail.return_path import WriteToken
 
 #: Takes what a vendor says over the adapter's own connection; it is durable when this returns.
-InboundHandler: TypeAlias = Callable[[Reading], Awaitable[None]]
+InboundHandler: TypeAlias = Callable[[ParsedCallback], Awaitable[None]]
 #: What a vendor's bill counts.
 PriceUnit: TypeAlias = Literal["message", "segment", "minute"]
 
 
-async def discard_inbound(_: Reading) -> None:
+async def discard_inbound(_: ParsedCallback) -> None:
     """For adapters that are opened to ask something, and not to listen."""
 
 

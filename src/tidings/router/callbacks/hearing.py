@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from tidings.contracts.callback_forms import Reading
+from tidings.contracts.callback_forms import ParsedCallback
 from tidings.kernel.clock import Clock
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.intake import Incoming, Intake
@@ -27,7 +27,7 @@ class Hearing:
         self._observer = observer
         self._evidence = Evidence(clock=clock, most=most_unread, seconds=_HOUR)
 
-    async def keep(self, said: Reading, *, vendor: str, account_id: str) -> None:
+    async def keep(self, said: ParsedCallback, *, vendor: str, account_id: str) -> None:
         """Keep all that can be read; durable when this returns. Where a part is not kept the vendor tells all of it again.
 
         What can't be read is kept up to a bound, and counted beyond it.

@@ -10,9 +10,9 @@ from tidings.contracts.callback_forms import (
     CallbackForm,
     Challenges,
     HookReply,
+    ParsedCallback,
     RawCallback,
-    Reading,
-    Refusal,
+    UnverifiedCallback,
 )
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError, TidingsError
@@ -90,7 +90,7 @@ class HookDesk:
         hook = await self._proven(hook, request)
         if isinstance(hook.form, Challenges):
             asked = await hook.form.challenge(request, hook.keys)
-            if isinstance(asked, Refusal):
+            if isinstance(asked, UnverifiedCallback):
                 await self._refuse(hook, request, asked)
             if isinstance(asked, HookReply):
                 return asked
@@ -117,11 +117,11 @@ class HookDesk:
         if not isinstance(hook.form, Challenges):
             raise NoHookError
         found = await hook.form.challenge(request, hook.keys)
-        if isinstance(found, Refusal) and found.code == "mismatch":
+        if isinstance(found, UnverifiedCallback) and found.code == "mismatch":
             fresh = await self._hooks.afresh(hook)
             if fresh is not None:
                 found = await hook.form.challenge(request, fresh.keys)
-        if isinstance(found, Refusal):
+        if isinstance(found, UnverifiedCallback):
             await self._refuse(hook, request, found)
         if not isinstance(found, HookReply):
             raise NoHookError
@@ -130,16 +130,16 @@ class HookDesk:
     async def _proven(self, hook: Hook, request: RawCallback) -> Hook:
         """The hook whose vendor sent the request; its keys may have been changed a moment ago."""
         found = await hook.form.verify(request, hook.keys)
-        if isinstance(found, Refusal) and found.code == "mismatch":
+        if isinstance(found, UnverifiedCallback) and found.code == "mismatch":
             fresh = await self._hooks.afresh(hook)
             if fresh is not None:
                 hook = fresh
                 found = await hook.form.verify(request, hook.keys)
-        if isinstance(found, Refusal):
+        if isinstance(found, UnverifiedCallback):
             await self._refuse(hook, request, found)
         return hook
 
-    async def _reading(self, hook: Hook, request: RawCallback) -> Reading:
+    async def _reading(self, hook: Hook, request: RawCallback) -> ParsedCallback:
         try:
             return hook.form.read(request, hook.keys)
         except (BadRequestError, InvalidError, BadValueError):
@@ -147,7 +147,7 @@ class HookDesk:
             await self._keep_refused(hook, request.body, signed=True, status="dlq", code="unreadable")
             raise
 
-    async def _refuse(self, hook: Hook, request: RawCallback, refusal: Refusal) -> NoReturn:
+    async def _refuse(self, hook: Hook, request: RawCallback, refusal: UnverifiedCallback) -> NoReturn:
         await self._keep_refused(hook, request.body, signed=False, status="rejected", code=refusal.code)
         raise BadSignatureError(refusal.remedy)
 

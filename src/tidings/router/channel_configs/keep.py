@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TypeAlias
 
-from tidings.contracts.channel_configs import ConfigureAccount, VendorDesk, adapter_of
+from tidings.contracts.channel_configs import ConfigureAccount, VendorProbe, adapter_of
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
@@ -23,7 +23,7 @@ Begin: TypeAlias = Callable[[], AbstractAsyncContextManager[TenantTx | PlatformT
 class AccountKeeper:
     """Accounts of a tenant's own, and of the platform; an owner of None is the platform."""
 
-    def __init__(self, configs: AdapterConfigs, desk: VendorDesk) -> None:
+    def __init__(self, configs: AdapterConfigs, desk: VendorProbe) -> None:
         self._configs = configs
         self._desk = desk
 

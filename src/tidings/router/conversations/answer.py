@@ -6,7 +6,14 @@ It goes to the address that the conversation is with, from what the person wrote
 import hashlib
 
 from tidings.contracts.addresses import NormalisedAddress
-from tidings.contracts.correspondence import Correspondents, Replied, Replier, Reply, ReplyKey, Wrote
+from tidings.contracts.correspondence import (
+    ConversationReply,
+    Correspondent,
+    Correspondents,
+    Replier,
+    ReplyKey,
+    ReplyResult,
+)
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.db import CallerRole, Database, TenantTx
@@ -55,7 +62,7 @@ class Answerer:
         actor: str,
         role: CallerRole | None,
         is_test: bool,
-    ) -> Replied:
+    ) -> ReplyResult:
         """Order it; the same `key` orders it once. It stands in the transcript when a vendor has taken it.
 
         Whoever orders it again hears what they heard before, also where it could not be ordered any more.
@@ -79,7 +86,7 @@ class Answerer:
         actor: str,
         role: CallerRole | None,
         is_test: bool,
-    ) -> Reply:
+    ) -> ConversationReply:
         """What is to be ordered, noted as such."""
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
             conversation = await store.lock_conversation(tx, conversation_id)
@@ -98,7 +105,7 @@ class Answerer:
                 entity_type="conversation", entity_id=conversation_id, action="answered", actor=actor
             )
             await self._audit.append(tx, [entry])
-        return Reply(
+        return ConversationReply(
             conversation_id=conversation_id,
             recipient_id=recipient_id,
             channel=conversation.channel,
@@ -119,7 +126,7 @@ class Answerer:
         address = opened_address(conversation, keys)
         if address is None:
             raise NobodyToAnswerError
-        wrote = Wrote(channel=conversation.channel, address=NormalisedAddress(address))
+        wrote = Correspondent(channel=conversation.channel, address=NormalisedAddress(address))
         recipient_id = (await self._correspondents.ensure(tx, [wrote]))[0]
         await store.set_recipient(tx, conversation.id, recipient_id)
         return recipient_id

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal, NewType, Protocol, TypeAlias
 
+from tidings.contracts.enums import UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import UseCase
 from tidings.kernel.ids import IdKind
 
 ConversationId = NewType("ConversationId", str)

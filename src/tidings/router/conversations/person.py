@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TypeAlias
 
 from tidings.contracts.conversations import TenantName
-from tidings.contracts.correspondence import Wish
+from tidings.contracts.correspondence import KeywordOptOut
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.router.conversations.keywords import Keyword, read_keyword
@@ -175,9 +175,9 @@ def said_of(person: Person, key: DataKey) -> Said:
     )
 
 
-def wish_of(person: Person, message: Message, keyword: Keyword) -> Wish:
+def wish_of(person: Person, message: Message, keyword: Keyword) -> KeywordOptOut:
     """What they want, for notify."""
-    return Wish(
+    return KeywordOptOut(
         channel=message.channel,
         address=message.address,
         recipient_id=person.recipient_id,

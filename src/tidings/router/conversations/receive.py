@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.conversations import TenantNames
-from tidings.contracts.correspondence import Correspondents, Wrote
+from tidings.contracts.correspondence import Correspondent, Correspondents
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -257,7 +257,7 @@ class Receiver:
         found = await self._correspondents.find(
             tx,
             [
-                Wrote(channel=one.last.channel, address=one.last.address, name=one.last.name)
+                Correspondent(channel=one.last.channel, address=one.last.address, name=one.last.name)
                 for one in unknown
             ],
         )

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from tidings.contracts.addresses import NormalisedAddress
+from tidings.contracts.enums import UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseError, TidingsError

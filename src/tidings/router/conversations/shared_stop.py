@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tidings.contracts.correspondence import Correspondents, Wish, Wrote
+from tidings.contracts.correspondence import Correspondent, Correspondents, KeywordOptOut
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
@@ -61,12 +61,12 @@ class SharedStops:
             return
         messages = [stops[place].message for place in holding]
         people = await self._correspondents.find(
-            tx, [Wrote(channel=message.channel, address=message.address) for message in messages]
+            tx, [Correspondent(channel=message.channel, address=message.address) for message in messages]
         )
         await self._correspondents.stop(
             tx,
             [
-                Wish(
+                KeywordOptOut(
                     channel=message.channel,
                     address=message.address,
                     recipient_id=recipient_id,

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from tidings.contracts.enums import UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import UseCase
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries, sparse

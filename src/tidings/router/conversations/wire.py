@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from tidings.contracts.correspondence import Replied
+from tidings.contracts.correspondence import ReplyResult
 from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
@@ -231,6 +231,6 @@ class ConversationAnswer(Struct, frozen=True, kw_only=True):
     created: bool
 
     @classmethod
-    def of(cls, replied: Replied) -> "ConversationAnswer":
+    def of(cls, replied: ReplyResult) -> "ConversationAnswer":
         """The answer as it is shown."""
         return cls(notification_id=replied.notification_id, status=replied.status, created=replied.created)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from tidings.contracts.addresses import NormalisedAddress
+from tidings.contracts.enums import UseCase
 from tidings.contracts.messages import Accepted
-from tidings.contracts.words import UseCase
 from tidings.kernel.ids import time_of
 from tidings.router.conversations.model import DEFAULT_TTL
 from tidings.router.conversations.sent import SentTurn

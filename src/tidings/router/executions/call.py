@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from opentelemetry.trace import SpanKind
 
 from tidings.contracts.delivery import AddressTold
+from tidings.contracts.enums import UseCase
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
-from tidings.contracts.words import UseCase
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import DatabaseError

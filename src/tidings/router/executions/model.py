@@ -7,9 +7,9 @@ from typing import NewType, Protocol, TypeAlias
 
 import msgspec
 
+from tidings.contracts.enums import Priority
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import OutboundMessage
-from tidings.contracts.words import Priority
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import IdKind, TenantId, time_of
 from tidings.router.conversations.sent import SentTurn

@@ -6,9 +6,9 @@ from datetime import datetime
 from functools import lru_cache
 
 from tidings.contracts.delivery import HandOff, Route, Way
+from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import AUTO
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
+from tidings.contracts.enums import UseCase
 from tidings.contracts.messages import SenderRecord
-from tidings.contracts.words import UseCase
 from tidings.router.executions.model import ExecutionId
 from tidings.router.executions.snapshot import LadderSnapshot
 from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, Strategy

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
+from tidings.contracts.enums import UseCase
 from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
-from tidings.contracts.words import UseCase
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.mapping import by_name
 from tidings.router.executions_api.model import Attempt, Execution, Filter, Receipt

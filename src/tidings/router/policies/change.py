@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import asdict, replace
 
 from tidings.contracts.channels import ChannelsSetUp
-from tidings.contracts.words import UseCase
+from tidings.contracts.enums import UseCase
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx

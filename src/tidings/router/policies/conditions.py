@@ -7,8 +7,8 @@ address is known.
 from datetime import datetime
 from typing import Final
 
+from tidings.contracts.enums import Priority
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import Priority
 from tidings.router.policies.model import Conditions
 from tidings.router.profiles.model import Profile, TriState
 

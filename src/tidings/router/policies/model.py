@@ -10,11 +10,11 @@ from typing import Annotated, Final, Literal, NewType
 
 from msgspec import Meta, Struct
 
+from tidings.contracts.enums import Priority, UseCase, Vendor
 from tidings.contracts.moments import Moment
 from tidings.contracts.prices import Currency, Prefix
 from tidings.contracts.tenants import Channel
 from tidings.contracts.text import Reason
-from tidings.contracts.words import Priority, UseCase, Vendor
 from tidings.kernel.ids import IdKind
 from tidings.kernel.mapping import by_name
 from tidings.router.profiles.order import USUAL_SECOND, Order

@@ -7,9 +7,9 @@ import msgspec
 from msgspec import Struct
 
 from tidings.contracts.delivery import DeliveryResult, Evidence, PreparedStep, SkipStep, WaitStep
+from tidings.contracts.enums import Priority, UseCase
 from tidings.contracts.moments import Moment
 from tidings.contracts.rehearsal import MessageWish
-from tidings.contracts.words import Priority, UseCase
 from tidings.kernel.mapping import by_name
 from tidings.router.policies.rehearse import Draft, Rehearsal
 from tidings.router.policies.walk import Footprint

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from tidings.contracts.words import UseCase
+from tidings.contracts.enums import UseCase
 from tidings.kernel.db import TenantTx
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries

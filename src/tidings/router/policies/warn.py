@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from tidings.contracts.enums import UseCase
 from tidings.contracts.prices import PriceModel
-from tidings.contracts.words import UseCase
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.policies.check import Adapters
 from tidings.router.policies.clocks import beginnings, told

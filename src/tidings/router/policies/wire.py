@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from tidings.contracts.enums import UseCase
 from tidings.contracts.moments import Moment
-from tidings.contracts.words import UseCase
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.mapping import by_name
 from tidings.router.policies.change import Changed

@@ -1,6 +1,6 @@
 """The router's `PriceList`: what texts cost with a tenant's accounts."""
 
-from tidings.contracts.prices import Cost
+from tidings.contracts.prices import MessageCost
 from tidings.kernel.ids import TenantId
 from tidings.router.prices.price import price_of_text
 from tidings.router.vendors.accounts import Accounts
@@ -12,10 +12,10 @@ class AccountPrices:
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
 
-    async def of_text(self, tenant_id: TenantId, vendor: str, channel: str, text: str) -> Cost | None:
+    async def of_text(self, tenant_id: TenantId, vendor: str, channel: str, text: str) -> MessageCost | None:
         """By the account's general price: whose number it is may change it."""
         account = (await self._accounts.of(tenant_id)).get(vendor)
         if account is None or account.prices is None:
             return None
         micros = price_of_text(account.prices, channel, to="", text=text)
-        return Cost(micros=micros, currency=account.prices.currency)
+        return MessageCost(micros=micros, currency=account.prices.currency)

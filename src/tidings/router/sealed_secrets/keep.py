@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tidings.contracts.channel_configs import VendorDesk
+from tidings.contracts.channel_configs import VendorProbe
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
@@ -34,7 +34,7 @@ class SecretKeeper:
     """Secrets of a tenant, and of the platform; an owner of None is the platform."""
 
     def __init__(
-        self, configs: AdapterConfigs, desk: VendorDesk, keyring: Keyring, *, audit: AuditLog, clock: Clock
+        self, configs: AdapterConfigs, desk: VendorProbe, keyring: Keyring, *, audit: AuditLog, clock: Clock
     ) -> None:
         self._configs = configs
         self._desk = desk

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from tidings.contracts.words import UseCase
+from tidings.contracts.enums import UseCase
 from tidings.router.state_machine.apply_clock import apply_clock
 from tidings.router.state_machine.apply_event import apply_event
 from tidings.router.state_machine.cost_budget import CostBudget

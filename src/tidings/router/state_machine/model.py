@@ -8,10 +8,10 @@ import msgspec
 
 from tidings.contracts.callback_forms import Effect
 from tidings.contracts.delivery import AddressTold, DeliveryResult, Evidence, SkipStep, WaitStep
+from tidings.contracts.enums import UseCase
 from tidings.contracts.messages import Outcome, SentRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
-from tidings.contracts.words import UseCase
 from tidings.kernel.ids import IdKind
 from tidings.router.state_machine.cost_budget import CostBudget
 from tidings.router.state_machine.hours import Hours

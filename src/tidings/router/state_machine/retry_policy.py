@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from tidings.contracts.words import UseCase
+from tidings.contracts.enums import UseCase
 from tidings.kernel.durable.retry_policy import RetryPolicy
 
 #: Nobody is called again sooner than this, whatever a vendor says.

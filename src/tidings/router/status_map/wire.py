@@ -7,8 +7,8 @@ from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
+from tidings.contracts.enums import Vendor
 from tidings.contracts.moments import Moment
-from tidings.contracts.words import Vendor
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.mapping import by_name
 from tidings.router.status_map.model import Line, Mapped, Version

@@ -5,7 +5,7 @@ from typing import Any
 
 from litestar import Request, Response, Router, delete, get, post, put
 
-from tidings.contracts.words import CHANNELS
+from tidings.contracts.enums import CHANNELS
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of

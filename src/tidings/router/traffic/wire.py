@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from tidings.contracts.enums import Vendor
 from tidings.contracts.moments import Moment
 from tidings.contracts.prices import Prefix
 from tidings.contracts.text import Reason
-from tidings.contracts.words import Vendor
 from tidings.router.traffic.circuit import CircuitState, Counts, Override, without_numbers
 from tidings.router.traffic.known import AccountCircuit, ChannelWeights
 

@@ -1,11 +1,11 @@
-"""The router's `VendorDesk`: questions to vendors outside the ordinary way of messages."""
+"""The router's `VendorProbe`: questions to vendors outside the ordinary way of messages."""
 
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Literal
 
-from tidings.contracts.channel_configs import Checked, Tried
+from tidings.contracts.channel_configs import CredentialCheck, TestSend
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError
@@ -47,25 +47,27 @@ class Desk:
                 "the store that keeps the account's secret did not answer in time"
             ) from None
 
-    async def check(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> Checked:
+    async def check(self, tenant_id: TenantId, vendor: str, secret_ref: str) -> CredentialCheck:
         """Whether the vendor takes what the reference leads to, as an account of the tenant's own."""
         account = _unsaved(vendor, secret_ref)
         try:
             async with asyncio.timeout(self._patience), self._adapters.apart(account, tenant_id) as adapter:
                 return _told(await adapter.check())
         except UnusableError as error:
-            return Checked(result="unusable", code=error.code, reason=str(error))
+            return CredentialCheck(result="unusable", code=error.code, reason=str(error))
         except TimeoutError:
-            return Checked(result="not_reached", code="late", reason="the vendor did not answer in time")
+            return CredentialCheck(
+                result="not_reached", code="late", reason="the vendor did not answer in time"
+            )
 
     async def try_out(
         self, tenant_id: TenantId, vendor: str, message: OutboundMessage, *, is_test: bool
-    ) -> Tried:
+    ) -> TestSend:
         """Send one message through the account that the tenant sends through."""
         sent = await self._vendors.send(
             tenant_id, self._vendors.of(vendor, message, is_test=is_test), [message]
         )
-        return Tried(vendor=sent.vendor, outcome=sent.outcomes[0])
+        return TestSend(vendor=sent.vendor, outcome=sent.outcomes[0])
 
 
 def _unsaved(vendor: str, secret_ref: str, *, platform: bool = False) -> StoredAccount:
@@ -80,10 +82,10 @@ def _unsaved(vendor: str, secret_ref: str, *, platform: bool = False) -> StoredA
     )
 
 
-def _told(outcome: Outcome | None) -> Checked:
+def _told(outcome: Outcome | None) -> CredentialCheck:
     if outcome is None:
-        return Checked(result="not_asked")
+        return CredentialCheck(result="not_asked")
     if isinstance(outcome, Accepted):
-        return Checked(result="accepted")
+        return CredentialCheck(result="accepted")
     result: Literal["refused", "not_reached"] = "refused" if isinstance(outcome, Refused) else "not_reached"
-    return Checked(result=result, code=getattr(outcome, "code", None), reason=outcome.reason)
+    return CredentialCheck(result=result, code=getattr(outcome, "code", None), reason=outcome.reason)

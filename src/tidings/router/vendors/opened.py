@@ -15,7 +15,7 @@ from functools import partial
 from typing import TypeAlias
 
 from tidings.contracts.adapters import Adapter
-from tidings.contracts.callback_forms import Reading
+from tidings.contracts.callback_forms import ParsedCallback
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
@@ -40,7 +40,7 @@ _log = get_logger("vendors")
 
 
 #: Takes what a vendor says by itself to whoever has this account; it is durable when this returns.
-HearAccount: TypeAlias = Callable[[StoredAccount, Reading], Awaitable[None]]
+HearAccount: TypeAlias = Callable[[StoredAccount, ParsedCallback], Awaitable[None]]
 
 
 class UnusableError(TidingsError):

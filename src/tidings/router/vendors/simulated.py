@@ -16,8 +16,8 @@ from datetime import timedelta
 from typing import Final
 
 from tidings.contracts.adapters import Capabilities
+from tidings.contracts.enums import CHANNELS
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
-from tidings.contracts.words import CHANNELS
 
 SIMULATED: Final = "simulated"
 DOMAIN: Final = "@simulator.tidings.test"

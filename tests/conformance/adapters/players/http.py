@@ -6,7 +6,7 @@ from typing import Any
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tests.support.vendors import http_settings
-from tidings.contracts.callback_forms import Cost, Details, RawCallback, ReadEvent, Reading
+from tidings.contracts.callback_forms import Details, ParsedCallback, RawCallback, ReadEvent, VendorCost
 
 # The example of the Standard Webhooks libraries signs with this secret, this id and this time.
 _SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -68,7 +68,7 @@ PLAYER = HttpPlayer(
                 "callback_secret": _SECRET,
             },
             request=_signed(_EVENT, "v1,gPo2IHhToOKXG8wrxKwZiIZnZU29ao2ztHBlyrre0bA="),
-            reading=Reading(
+            reading=ParsedCallback(
                 events=[
                     ReadEvent(
                         vendor_message_id="m-1",
@@ -76,7 +76,7 @@ PLAYER = HttpPlayer(
                         status="failed_perm",
                         occurred_at=datetime(2021, 2, 25, 15, 2, tzinfo=UTC),
                         discriminator="2021-02-25T15:02:00+00:00",
-                        details=Details(code="30003", cost=Cost(micros=4200, currency="EUR")),
+                        details=Details(code="30003", cost=VendorCost(micros=4200, currency="EUR")),
                     )
                 ]
             ),

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
-from tidings.contracts.callback_forms import Details, RawCallback, ReadEvent, Reading
+from tidings.contracts.callback_forms import Details, ParsedCallback, RawCallback, ReadEvent
 
 _AT = 1534108637
 _KEY = "key-of-the-webhooks"
@@ -41,7 +41,7 @@ def _told(event: dict[str, Any], read: dict[str, Any]) -> Example:
             body=json.dumps(body, separators=(",", ":")).encode(),
             received_at=datetime.fromtimestamp(_AT, UTC),
         ),
-        reading=Reading(
+        reading=ParsedCallback(
             events=[
                 ReadEvent(
                     vendor_message_id="1.DF5966@example.org",

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
-from tidings.contracts.callback_forms import Canonical, Details, RawCallback, ReadEvent, Reading
+from tidings.contracts.callback_forms import Canonical, Details, ParsedCallback, RawCallback, ReadEvent
 
 _PAIR = base64.b64encode(b"tidings:hunter2").decode()
 
@@ -32,7 +32,7 @@ def _told(
             body=json.dumps(record).encode(),
             received_at=datetime(2026, 11, 15, 12, tzinfo=UTC),
         ),
-        reading=Reading(
+        reading=ParsedCallback(
             events=[
                 ReadEvent(
                     vendor_message_id="883953f4-6105-42a2-a16a-77a8eac79483",

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
-from tidings.contracts.callback_forms import Canonical, Details, RawCallback, ReadEvent, Reading
+from tidings.contracts.callback_forms import Canonical, Details, ParsedCallback, RawCallback, ReadEvent
 
 #: Of the tests of sendgrid-python (test/unit/test_eventwebhook.py).
 _DOCUMENTED_KEY = (
@@ -40,7 +40,7 @@ def _settings(port: int) -> dict[str, Any]:
 
 
 def _example(
-    source: str, *, key: str, body: bytes, signature: str, timestamp: int, reading: Reading
+    source: str, *, key: str, body: bytes, signature: str, timestamp: int, reading: ParsedCallback
 ) -> Example:
     return Example(
         source=source,
@@ -72,7 +72,7 @@ def _told(event: dict[str, Any], read: ReadEvent) -> Example:
         body=body,
         signature=signature,
         timestamp=timestamp,
-        reading=Reading(events=[read]),
+        reading=ParsedCallback(events=[read]),
     )
 
 
@@ -115,7 +115,7 @@ PLAYER = HttpPlayer(
             body=_DOCUMENTED_BODY,
             signature=_DOCUMENTED_SIGNATURE,
             timestamp=1600112502,
-            reading=Reading(
+            reading=ParsedCallback(
                 events=[
                     ReadEvent(
                         vendor_message_id="LRzXl_NHStOGhQ4kofSm_A",

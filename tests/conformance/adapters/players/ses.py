@@ -14,7 +14,7 @@ from cryptography.x509.oid import NameOID
 
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
-from tidings.contracts.callback_forms import Canonical, Details, RawCallback, ReadEvent, Reading
+from tidings.contracts.callback_forms import Canonical, Details, ParsedCallback, RawCallback, ReadEvent
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.adapters.ses.callbacks import SesForm
 from tidings.router.adapters.ses.sns import Certificates
@@ -109,7 +109,7 @@ def _told(
         source="events as SES documents them, in SNS's documented envelope; signed here with a certificate of ours",
         settings={**_settings(1), "topics": [TOPIC]},
         request=_request(signed(notification(json.dumps(said)), version=version)),
-        reading=Reading(
+        reading=ParsedCallback(
             events=[
                 ReadEvent(
                     vendor_message_id="EXAMPLE7c191be45-e9aedb9a-02f9-4d12-a87d-dd0099a07f8a-000000",
@@ -246,7 +246,7 @@ PLAYER = HttpPlayer(
                     }
                 )
             ),
-            reading=Reading(),
+            reading=ParsedCallback(),
             window=timedelta(minutes=65),
         ),
     ],

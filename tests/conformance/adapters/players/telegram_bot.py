@@ -7,7 +7,7 @@ from typing import Any
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import HookReply, RawCallback, ReadInbound, Reading
+from tidings.contracts.callback_forms import HookReply, ParsedCallback, RawCallback, ReadInbound
 
 # The token that core.telegram.org shows.
 _TOKEN = "123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11"
@@ -35,7 +35,7 @@ def _example(body: bytes, *inbound: ReadInbound, reply: HookReply | None = None)
         source="made after Telegram's descriptions of Update and setWebhook; the secret itself is sent, nothing is signed",
         settings={"token": _TOKEN, "webhook_secret": _SECRET},
         request=_told(body),
-        reading=Reading(inbound=inbound, reply=reply),
+        reading=ParsedCallback(inbound=inbound, reply=reply),
         # Nothing is signed: the secret itself is sent.
         covered=("x-telegram-bot-api-secret-token",),
     )

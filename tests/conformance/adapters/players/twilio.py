@@ -7,7 +7,7 @@ from typing import Any
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Details, RawCallback, ReadEvent, ReadInbound, Reading
+from tidings.contracts.callback_forms import Details, ParsedCallback, RawCallback, ReadEvent, ReadInbound
 
 _ACCOUNT = "AC" + "0" * 32
 _AT = datetime(2018, 3, 25, 9, 53, 20, tzinfo=UTC)
@@ -31,7 +31,7 @@ def _called(
     return RawCallback(url=url, headers=headers, body=body, received_at=_AT)
 
 
-def _example(source: str, request: RawCallback, reading: Reading, **more: Any) -> Example:
+def _example(source: str, request: RawCallback, reading: ParsedCallback, **more: Any) -> Example:
     return Example(
         source=source,
         settings={"account_sid": _ACCOUNT, "auth_token": _TOKEN, **more},
@@ -90,7 +90,7 @@ PLAYER = HttpPlayer(
                 b"CallSid=CA1234567890ABCDE&Caller=%2B14158675309&Digits=1234&From=%2B14158675309&To=%2B18005551212",
                 "RSOYDt4T1cUTdK1PDd93/VVr8B8=",
             ),
-            Reading(),
+            ParsedCallback(),
         ),
         _example(
             "tests of twilio-python: JSON, whose hash is in the address",
@@ -100,7 +100,7 @@ PLAYER = HttpPlayer(
                 "a9nBmqA0ju/hNViExpshrM61xv4=",
                 "application/json",
             ),
-            Reading(),
+            ParsedCallback(),
         ),
         _example(
             "fields of docs/messaging/guides/track-outbound-message-status; signed with openssl dgst -sha1 -hmac",
@@ -112,7 +112,7 @@ PLAYER = HttpPlayer(
                 b"&To=%2B14155552671",
                 "qQRxLA5Nv9jOtMgGnzN1YvVcnSM=",
             ),
-            Reading(
+            ParsedCallback(
                 events=[
                     ReadEvent(
                         vendor_message_id="SM1342fe1b2c904d1ab04f0fc7a58abca9",
@@ -135,7 +135,7 @@ PLAYER = HttpPlayer(
                 b"&From=%2B16466063895&CallDuration=49&CalledCity=S%C3%A3o%20Paulo&ToZip=&AnsweredBy=human",
                 "YDoSbxA/t3SqOjCReduUk1ozd5U=",
             ),
-            Reading(
+            ParsedCallback(
                 events=[
                     ReadEvent(
                         vendor_message_id="CAbe982f58915a2def4cf7aaa1f1766236",
@@ -159,7 +159,7 @@ PLAYER = HttpPlayer(
                 b"&From=whatsapp%3A%2B93700123456&ApiVersion=2010-04-01",
                 "TxDSZIuQkJgO3Wonu+NQHVmJjzc=",
             ),
-            Reading(
+            ParsedCallback(
                 inbound=[
                     ReadInbound(
                         vendor_message_id="SM66666666666666666666666666666666",

@@ -7,7 +7,7 @@ from typing import Any
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Details, RawCallback, ReadEvent, ReadInbound, Reading
+from tidings.contracts.callback_forms import Details, ParsedCallback, RawCallback, ReadEvent, ReadInbound
 
 _TOKEN = "445da6az1s345z78-dazcczb2542zv51a-e0vc5fva17480im9"
 _BOT = "pa:75346594275468546724"
@@ -22,7 +22,9 @@ def _settings(port: int) -> dict[str, Any]:
     }
 
 
-def _example(body: bytes, digest: str, reading: Reading, *, token: str = _TOKEN, source: str = "") -> Example:
+def _example(
+    body: bytes, digest: str, reading: ParsedCallback, *, token: str = _TOKEN, source: str = ""
+) -> Example:
     return Example(
         source=source
         or "made after Viber's description of callbacks, signed with: openssl dgst -sha256 -hmac",
@@ -37,8 +39,8 @@ def _example(body: bytes, digest: str, reading: Reading, *, token: str = _TOKEN,
     )
 
 
-def _event(word: str, status: Any, details: Details | None = None) -> Reading:
-    return Reading(
+def _event(word: str, status: Any, details: Details | None = None) -> ParsedCallback:
+    return ParsedCallback(
         events=[
             ReadEvent(
                 vendor_message_id="491266184665523145",
@@ -75,7 +77,7 @@ PLAYER = HttpPlayer(
         _example(
             b'{"event":"webhook","timestamp":4977069964384421269,"message_token":1478683725125}',
             "d21b343448c8aee33b8e93768ef6ceb64a6ba6163099973a2b8bd028fea510ef",
-            Reading(),
+            ParsedCallback(),
             token="44dafb7e0f40021e-61a47a1e6778d187-f2c5a676a07050b3",
             source="github.com/Viber/viber-bot-python, tests/api/test_api.py, test_verify_signature",
         ),
@@ -104,7 +106,7 @@ PLAYER = HttpPlayer(
             b'"media":"http://example.com","location":{"lat":50.76891,"lon":6.11499},'
             b'"tracking_data":"tracking data"}}',
             "adcadb7ad3a4eddc56f4ce0210f6fc3c9d42ec9d8cf817b0a1a3c60f8c0dbf82",
-            Reading(
+            ParsedCallback(
                 inbound=[
                     ReadInbound(
                         vendor_message_id="4912661846655238145",

@@ -7,7 +7,7 @@ from typing import Any
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Cost, Details, RawCallback, ReadEvent, Reading
+from tidings.contracts.callback_forms import Details, ParsedCallback, RawCallback, ReadEvent, VendorCost
 
 _SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 _AT = datetime(2021, 2, 25, 15, 2, 10, tzinfo=UTC)
@@ -64,7 +64,7 @@ PLAYER = HttpPlayer(
                 body=_EVENTS,
                 received_at=_AT,
             ),
-            reading=Reading(
+            reading=ParsedCallback(
                 events=[
                     ReadEvent(
                         vendor_message_id="call-17",
@@ -72,7 +72,7 @@ PLAYER = HttpPlayer(
                         status="delivered",
                         occurred_at=datetime(2021, 2, 25, 15, 2, tzinfo=UTC),
                         discriminator="ev-1",
-                        details=Details(reason="lasted 21 s", cost=Cost(micros=50_000, currency="USD")),
+                        details=Details(reason="lasted 21 s", cost=VendorCost(micros=50_000, currency="USD")),
                     ),
                     ReadEvent(
                         vendor_message_id="call-18",

@@ -7,7 +7,14 @@ from typing import Any
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Cost, Details, RawCallback, ReadEvent, ReadInbound, Reading
+from tidings.contracts.callback_forms import (
+    Details,
+    ParsedCallback,
+    RawCallback,
+    ReadEvent,
+    ReadInbound,
+    VendorCost,
+)
 
 #: Of the sample in Vonage's documentation, with which the tests of its Ruby library verify it.
 _SECRET = "ZYtdTtGV3BCFN7tWmOWr1md66XsquMggr4W2cTtXtcPgfnI0Xw"
@@ -23,7 +30,7 @@ def _called(body: bytes, token: str) -> RawCallback:
     return RawCallback(headers=headers, body=body, received_at=_AT)
 
 
-def _example(source: str, request: RawCallback, reading: Reading) -> Example:
+def _example(source: str, request: RawCallback, reading: ParsedCallback) -> Example:
     return Example(
         source=source,
         settings={
@@ -81,7 +88,7 @@ PLAYER = HttpPlayer(
                 "kYjAyNzA5MjkwOTUzNDczNWZmOTJkMWMwYTU2MTZhNDQ5NjIiLCJhcGlfa2V5IjoiYTFiMmMzZCJ9.ew3g6FxZCKWL4L0e6sXgUY"
                 "6iQ0ece5kSC5-fC71Db5U",
             ),
-            Reading(
+            ParsedCallback(
                 events=[
                     ReadEvent(
                         vendor_message_id="aaaaaaaa-bbbb-4ccc-8ddd-0123456789ab",
@@ -89,7 +96,7 @@ PLAYER = HttpPlayer(
                         status="sent",
                         occurred_at=datetime(2020, 4, 21, 18, 49, 20, tzinfo=UTC),
                         discriminator="2020-04-21T18:49:20.000Z",
-                        details=Details(cost=Cost(micros=33_300, currency="EUR")),
+                        details=Details(cost=VendorCost(micros=33_300, currency="EUR")),
                     )
                 ]
             ),
@@ -106,7 +113,7 @@ PLAYER = HttpPlayer(
                 "kZjAzNTViNDg0YzU2ZjNiODdiMDM0MmE4Njk2ZDQ1YWVmN2QiLCJhcGlfa2V5IjoiYTFiMmMzZCJ9.6rMu1Ckew7ckJPf6n75VBU"
                 "nvpGEQUtS-mAHU4AZzMcU",
             ),
-            Reading(
+            ParsedCallback(
                 events=[
                     ReadEvent(
                         vendor_message_id="aaaaaaaa-bbbb-4ccc-8ddd-0123456789ab",
@@ -130,7 +137,7 @@ PLAYER = HttpPlayer(
                 "5NDI0YzEwMDcwMTlmMjI4ZWQ5MjA2ZjdhMzNiNWVlM2FiYTUiLCJhcGlfa2V5IjoiYTFiMmMzZCJ9.69APLDFG8l6fdobSgGLf5Y"
                 "C17UfYmTQSPV7-SvsWTFc",
             ),
-            Reading(
+            ParsedCallback(
                 inbound=[
                     ReadInbound(
                         vendor_message_id="bbbbbbbb-cccc-4ddd-8eee-0123456789ab",

@@ -7,7 +7,7 @@ from typing import Any
 from tests.conformance.adapters.player import Example, HttpPlayer
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Details, RawCallback, ReadEvent, ReadInbound, Reading
+from tidings.contracts.callback_forms import Details, ParsedCallback, RawCallback, ReadEvent, ReadInbound
 from tidings.contracts.vendor_templates import VendorTemplate
 
 _SECRET = "test-app-secret-0123456789abcdef"
@@ -64,7 +64,7 @@ _TEXT = _body(
 )
 
 
-def _example(body: bytes, digest: str, reading: Reading) -> Example:
+def _example(body: bytes, digest: str, reading: ParsedCallback) -> Example:
     return Example(
         source="made after Meta's webhook reference, signed with: openssl dgst -sha256 -hmac",
         settings={"phone_number_id": "106540352242922", "access_token": "EAAJB-EAAJB", "app_secret": _SECRET},
@@ -119,7 +119,7 @@ PLAYER = HttpPlayer(
         _example(
             _DELIVERED,
             "e6d745df409ba85782477f134fb17253073e84d43e6c11cb9d5ced433b7a2818",
-            Reading(
+            ParsedCallback(
                 events=[
                     ReadEvent(
                         vendor_message_id="wa-ecfa21dd8a0295e075bbc4e38e7b43bdda65b885",
@@ -134,7 +134,7 @@ PLAYER = HttpPlayer(
         _example(
             _FAILED,
             "180a0cfeaa558f62e53ef556950111506e6ec181550ae901400328383789613e",
-            Reading(
+            ParsedCallback(
                 events=[
                     ReadEvent(
                         vendor_message_id="wa-273e75e6e3caac8ed9a3fc66baeb3aef0d42d22b",
@@ -150,7 +150,7 @@ PLAYER = HttpPlayer(
         _example(
             _TEXT,
             "e9887c9cbf019bc0b6b9c71875199729793218fdc66ba0981284be8ef9b3acdd",
-            Reading(
+            ParsedCallback(
                 inbound=[
                     ReadInbound(
                         vendor_message_id="wa-cd3f8a33a571b9a79443e5ecf0305c85bd53bab1",

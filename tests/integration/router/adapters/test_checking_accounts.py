@@ -16,7 +16,7 @@ from tests.support.login_vendor import login_vendor
 from tests.support.played_http import answer, played_http
 from tests.support.played_smtp import played_smtp
 from tests.support.router_app import ADMIN, calling, router_app
-from tidings.contracts.channel_configs import ConfigureAccount, VendorDesk
+from tidings.contracts.channel_configs import ConfigureAccount, VendorProbe
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
@@ -86,7 +86,7 @@ class Accounts:
         parts = (
             Parts(self.db, checker, self.configs)
             .add(Limits, limits)
-            .add(VendorDesk, Desk(vendors, opened))
+            .add(VendorProbe, Desk(vendors, opened))
             .add(OwnAddress, OwnAddress(public_url=PUBLIC))
         )
         app = router_app((), routes.adapters, clock=CLOCK, parts=parts)

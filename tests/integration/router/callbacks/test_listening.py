@@ -11,7 +11,7 @@ from tests.integration.router.callbacks.conftest import CallbackWorld, place_of
 from tests.support.played_smpp import deliver, played_smpp
 from tests.support.running import PATIENCE
 from tests.support.smpp import smpp_settings
-from tidings.contracts.callback_forms import Reading
+from tidings.contracts.callback_forms import ParsedCallback
 from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
@@ -56,7 +56,7 @@ async def test_what_somebody_writes_over_smpp_is_kept_before_the_smsc_is_told_so
     }
     (world.folder / "secrets" / "smpp-platform").write_text(json.dumps(settings))
 
-    async def hear(account: StoredAccount, said: Reading) -> None:
+    async def hear(account: StoredAccount, said: ParsedCallback) -> None:
         await Hearing(world.intake, clock=world.clock, observer=world.observer).keep(
             said, vendor=account.vendor, account_id=account.id
         )
@@ -111,7 +111,7 @@ async def test_an_odd_receipt_ends_its_message_and_an_unreadable_one_is_kept(
 
     hearing = Hearing(world.intake, clock=world.clock, observer=world.observer)
 
-    async def hear(said: Reading) -> None:
+    async def hear(said: ParsedCallback) -> None:
         await hearing.keep(said, vendor="smpp", account_id=attempt.account_id)
 
     async with played_smpp() as smsc:
@@ -141,7 +141,7 @@ async def test_unreadable_receipts_fill_nothing_and_are_answered_all_the_same(
     attempt = await world.attempt(tenant_id, await world.account(None, "smpp", secret=None), vendor="smpp")
     hearing = Hearing(world.intake, clock=world.clock, observer=world.observer, most_unread=2)
 
-    async def hear(said: Reading) -> None:
+    async def hear(said: ParsedCallback) -> None:
         await hearing.keep(said, vendor="smpp", account_id=attempt.account_id)
 
     nameless = [deliver(b"00,0210021543,,%d" % n, sequence=n, esm_class=0x04) for n in range(1, 6)]
@@ -166,7 +166,7 @@ async def test_what_could_not_be_kept_is_not_counted_as_kept(world: CallbackWorl
     """The SMSC sends it again, and then it has its place."""
     account_id = await world.account(None, "smpp", secret=None)
     hearing = Hearing(world.intake, clock=world.clock, observer=world.observer, most_unread=2)
-    said = Reading(events=[], inbound=[], unread=[b"one", b"two"])
+    said = ParsedCallback(events=[], inbound=[], unread=[b"one", b"two"])
     working = world.blobs
     world.blobs = open_blobs(f"file://{world.folder}/away")
     (world.folder / "away").rmdir()

@@ -20,7 +20,7 @@ from tests.support.postgres import TestDatabase, TestServer
 from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.correspondence import Replied, Reply, ReplyKey, Wrote
+from tidings.contracts.correspondence import ConversationReply, Correspondent, ReplyKey, ReplyResult
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import Channel
@@ -88,22 +88,22 @@ class PlayedReplier:
 
     def __init__(self, clock: ManualClock) -> None:
         self._clock = clock
-        self.ordered: dict[str, tuple[NotificationId, Reply]] = {}
+        self.ordered: dict[str, tuple[NotificationId, ConversationReply]] = {}
 
-    async def reply(self, tenant_id: TenantId, reply: Reply) -> Replied:
+    async def reply(self, tenant_id: TenantId, reply: ConversationReply) -> ReplyResult:
         known = self.ordered.get(reply.idempotency_key)
         if known is None:
             known = self.ordered[reply.idempotency_key] = (NOTIFICATION.new(self._clock.now()), reply)
-            return Replied(notification_id=known[0], created=True, status="queued")
-        return Replied(notification_id=known[0], created=False, status="queued")
+            return ReplyResult(notification_id=known[0], created=True, status="queued")
+        return ReplyResult(notification_id=known[0], created=False, status="queued")
 
-    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> Replied | None:
+    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> ReplyResult | None:
         known = self.ordered.get(key.idempotency_key)
         if known is None:
             return None
         if known[1].text != text:
             raise KeyReusedError
-        return Replied(notification_id=known[0], created=False, status="queued")
+        return ReplyResult(notification_id=known[0], created=False, status="queued")
 
 
 class _Callers:
@@ -328,7 +328,7 @@ class ConversationWorld:
     async def recipient(self, tenant_id: TenantId, address: str = LAILA) -> RecipientId:
         """Somebody whom the tenant knows."""
         async with self.db.tenant(tenant_id) as tx:
-            wrote = Wrote(channel="sms", address=NormalisedAddress(address))
+            wrote = Correspondent(channel="sms", address=NormalisedAddress(address))
             return (await self.correspondents.ensure(tx, [wrote]))[0]
 
     async def route(self, tenant_id: TenantId, inbound: str, *, port: int = 9, platform: bool = False) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.integration.router.conversations.conftest import ConversationWorld
 from tidings.contracts.addresses import normalise
-from tidings.contracts.correspondence import Wrote
+from tidings.contracts.correspondence import Correspondent
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.ids import TenantId
@@ -23,7 +23,7 @@ async def _known(
 ) -> RecipientId:
     async with world.db.tenant(tenant_id) as tx:
         [who] = await world.correspondents.ensure(
-            tx, [Wrote(channel=channel, address=normalise(channel, address))]
+            tx, [Correspondent(channel=channel, address=normalise(channel, address))]
         )
     return who
 

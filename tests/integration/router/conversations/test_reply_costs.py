@@ -5,7 +5,7 @@ import pytest
 
 from tests.integration.router.conversations.conftest import LAILA, ConversationWorld
 from tests.support.played_http import CLOSE, answer, played_http
-from tidings.contracts.callback_forms import Cost, Details, ReadEvent
+from tidings.contracts.callback_forms import Details, ReadEvent, VendorCost
 from tidings.contracts.prices import PriceModel
 from tidings.kernel.db import Row
 from tidings.kernel.durable.presence import WORKER
@@ -45,7 +45,7 @@ async def _told(world: ConversationWorld, account_id: str, micros: int, *, word:
     request_id, event_id = INBOUND_WEBHOOK.new(now), INBOUND_WEBHOOK_EVENT.new(now)
     async with world.db.platform() as tx:
         key = await world.keyring.platform_key(tx)
-        details = msgspec.json.encode(Details(cost=Cost(micros=micros, currency="USD")))
+        details = msgspec.json.encode(Details(cost=VendorCost(micros=micros, currency="USD")))
         await callbacks.insert_callbacks(
             tx,
             vendor="http",

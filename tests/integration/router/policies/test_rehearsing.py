@@ -14,7 +14,7 @@ from tests.support.people import rows, unused
 from tidings.contracts.addresses import normalise
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
 from tidings.kernel.db import Database
-from tidings.notify.suppressions.model import Reason, SuppressionWish
+from tidings.notify.suppressions.model import SuppressionReason, SuppressionSpec
 from tidings.router.traffic.circuit import Circuit
 from tidings.router.traffic.known import AccountCircuit
 
@@ -173,7 +173,7 @@ async def test_a_price_without_a_cap_keeps_its_currency(world: RehearsalWorld, s
 
 
 async def test_a_step_that_a_gate_holds_back(world: RehearsalWorld, sender: Sender) -> None:
-    wish = SuppressionWish(channel="sms", address=normalise("sms", NUMBER), reason=Reason.OPT_OUT)
+    wish = SuppressionSpec(channel="sms", address=normalise("sms", NUMBER), reason=SuppressionReason.OPT_OUT)
     async with world.db.tenant(sender.tenant_id) as tx:
         await world.suppressor.add(tx, [wish], actor="test")
 

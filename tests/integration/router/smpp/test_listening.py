@@ -5,7 +5,7 @@ import struct
 
 from tests.support.played_smpp import Heard, PlayedSmpp, deliver, played_smpp
 from tests.support.smpp import SMS, Ears, bound, smpp_settings
-from tidings.contracts.callback_forms import Reading
+from tidings.contracts.callback_forms import ParsedCallback
 
 RECEIPT = 0x04
 
@@ -24,7 +24,7 @@ async def _answers(smsc: PlayedSmpp, count: int) -> dict[int, int]:
     return {one.sequence: one.status for one in heard}
 
 
-def _down(_: Reading) -> None:
+def _down(_: ParsedCallback) -> None:
     raise ConnectionError("there is no database")
 
 
@@ -46,7 +46,7 @@ async def test_what_can_not_be_kept_is_asked_for_again() -> None:
     ears = Ears()
     tried: list[str] = []
 
-    def fail(reading: Reading) -> None:
+    def fail(reading: ParsedCallback) -> None:
         tried.extend(one.vendor_message_id for one in reading.inbound)
         raise ConnectionError("there is no database")
 
@@ -67,7 +67,7 @@ async def test_one_thing_that_can_not_be_kept_holds_up_no_other() -> None:
     """After a failure each is tried by itself."""
     ears = Ears()
 
-    def poison(reading: Reading) -> None:
+    def poison(reading: ParsedCallback) -> None:
         if any(event.vendor_message_id == "bad" for event in reading.events):
             raise ValueError("can't be kept")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import structs
 
 from tests.support.traces import after, appointment, delivery_trace, notification
-from tidings.contracts.words import Status
+from tidings.contracts.enums import NotificationStatus
 from tidings.notify.decide.model import Gate
 from tidings.notify.notifications.explain_view import (
     ExplainedPolicy,
@@ -40,7 +40,7 @@ def test_the_example_has_the_fields_of_the_answer() -> None:
 def test_the_example_says_what_the_code_says() -> None:
     due = after(18.5 * 3600)
     told = delivery_trace(
-        notification(Status.SCHEDULED, trace=f"t+;e+;r+;c+;q~quiet_hours@{int(due.timestamp())}"),
+        notification(NotificationStatus.SCHEDULED, trace=f"t+;e+;r+;c+;q~quiet_hours@{int(due.timestamp())}"),
         waits=(appointment("quiet_hours", made=0.02, due=18.5 * 3600),),
     )
     told = replace(told, zone=EXAMPLE["preferences"]["now"]["timezone"])

@@ -17,7 +17,7 @@ from tests.support.traces import (
     notification,
 )
 from tidings.contracts.delivery import AttemptRecord, ReceiptRecord, WaitRecord
-from tidings.contracts.words import Status
+from tidings.contracts.enums import NotificationStatus
 from tidings.notify.notifications.model import FINAL
 from tidings.notify.notifications.progress import next_of, phase_of, repeated_perhaps, summary
 from tidings.notify.notifications.trace import DeliveryTrace
@@ -27,7 +27,7 @@ DISPATCHED: dict[str, Any] = {"trace": PASSED, "moments": {"dispatched": after(1
 
 
 def dispatched(*ladders: Any) -> DeliveryTrace:
-    return delivery_trace(notification(Status.DISPATCHED, **DISPATCHED), executions=ladders)
+    return delivery_trace(notification(NotificationStatus.DISPATCHED, **DISPATCHED), executions=ladders)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def dispatched(*ladders: Any) -> DeliveryTrace:
         ),
         (
             delivery_trace(
-                notification(Status.SCHEDULED, scheduled_for=after(60)),
+                notification(NotificationStatus.SCHEDULED, scheduled_for=after(60)),
                 waits=(appointment("scheduled_send", made=0, due=60),),
             ),
             "waiting",
@@ -69,7 +69,7 @@ def test_what_is_under_way_says_where_it_is_and_what_comes_next(
 
 
 @pytest.mark.parametrize("status", sorted(FINAL))
-def test_what_is_over_has_no_next(status: Status) -> None:
+def test_what_is_over_has_no_next(status: NotificationStatus) -> None:
     over = delivery_trace(notification(status))
 
     assert phase_of(over, NOW) is None
@@ -80,7 +80,9 @@ def test_a_retry_and_a_wait_say_why() -> None:
     retry = next_of(dispatched(execution(attempt("failed_temp"), due_at=after(99))), NOW)
     quiet = next_of(
         delivery_trace(
-            notification(Status.SCHEDULED, trace=f"t+;q~quiet_hours@{int(after(60).timestamp())}"),
+            notification(
+                NotificationStatus.SCHEDULED, trace=f"t+;q~quiet_hours@{int(after(60).timestamp())}"
+            ),
             waits=(appointment("quiet_hours", made=1, due=60),),
         ),
         NOW,
@@ -102,21 +104,23 @@ def test_a_retry_and_a_wait_say_why() -> None:
         ),
         (
             delivery_trace(
-                notification(Status.SUPPRESSED, reason="consent_missing", moments={"suppressed": after(1)})
+                notification(
+                    NotificationStatus.SUPPRESSED, reason="consent_missing", moments={"suppressed": after(1)}
+                )
             ),
             "Not sent: suppressed on 15 November 2026, 12:00:01 UTC. "
             "The category needs consent, and the recipient has not given it.",
         ),
         (
             delivery_trace(
-                notification(Status.FAILED, moments={"failed": after(3)}),
+                notification(NotificationStatus.FAILED, moments={"failed": after(3)}),
                 executions=(execution(attempt("failed_perm"), ended_at=after(3), result="FAILED"),),
             ),
             "Not delivered: failed on 15 November 2026, 12:00:03 UTC. "
             "Every way to reach the recipient was tried, and none worked.",
         ),
         (
-            delivery_trace(notification(Status.CANCELLED, moments={"cancelled": after(3)})),
+            delivery_trace(notification(NotificationStatus.CANCELLED, moments={"cancelled": after(3)})),
             "Cancelled on 15 November 2026, 12:00:03 UTC, before it was sent.",
         ),
         (
@@ -160,7 +164,7 @@ def test_the_summary_says_why_the_last_try_did_not_succeed() -> None:
     retried = dispatched(execution(refused, due_at=after(99)))
     left_alone = dispatched(execution(refused, due_at=after(99), waits_for="circuit_open"))
     failed = delivery_trace(
-        notification(Status.FAILED, reason="5.7.8", moments={"failed": after(3)}),
+        notification(NotificationStatus.FAILED, reason="5.7.8", moments={"failed": after(3)}),
         executions=(execution(refused, ended_at=after(3), result="FAILED"),),
     )
     why = "the server did not accept the user name and password (5.7.8, credentials)."

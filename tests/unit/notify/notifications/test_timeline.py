@@ -21,7 +21,7 @@ from tests.support.traces import (
     notification,
 )
 from tidings.contracts.delivery import ReceiptRecord, WaitRecord
-from tidings.contracts.words import Status
+from tidings.contracts.enums import NotificationStatus
 from tidings.notify.notifications.messages_en import receipt_sentence
 from tidings.notify.notifications.read_store import LoggedAttempt
 from tidings.notify.notifications.timeline import Happening, timeline
@@ -88,7 +88,7 @@ def test_a_schedule_and_a_deferral_say_until_when_and_why() -> None:
     found = timeline(
         delivery_trace(
             notification(
-                Status.SCHEDULED,
+                NotificationStatus.SCHEDULED,
                 scheduled_for=after(60),
                 trace=f"t+;e+;r+;c+;q~quiet_hours@{at(due)}",
             ),
@@ -110,7 +110,9 @@ def test_deferrals_whose_appointments_were_swept_follow_one_another() -> None:
     first, second = after(100), after(200)
     trace = f"q~quiet_hours@{at(first)};l~rate_limited@{at(second)};{PASSED}"
     found = timeline(
-        delivery_trace(notification(Status.DISPATCHED, trace=trace, moments={"dispatched": after(201)}))
+        delivery_trace(
+            notification(NotificationStatus.DISPATCHED, trace=trace, moments={"dispatched": after(201)})
+        )
     )
 
     put_off = [one for one in found if one.kind == "deferred"]
@@ -124,7 +126,7 @@ def test_deferrals_whose_appointments_were_swept_follow_one_another() -> None:
 
 def test_a_stop_is_told_with_its_gate_and_its_sentence() -> None:
     one = notification(
-        Status.SUPPRESSED,
+        NotificationStatus.SUPPRESSED,
         trace="t+;e+;r+;c-consent_missing",
         reason="consent_missing",
         moments={"suppressed": after(1)},
@@ -142,7 +144,7 @@ def test_a_stop_is_told_with_its_gate_and_its_sentence() -> None:
 
 def test_what_was_passed_in_spite_of_something_is_told() -> None:
     one = notification(
-        Status.DISPATCHED,
+        NotificationStatus.DISPATCHED,
         trace="t+;e+;r+guardian_instead;c+;q+quiet_but_critical",
         moments={"dispatched": after(1)},
     )
@@ -156,7 +158,7 @@ def test_an_answer_that_was_never_learned_is_said_so() -> None:
     lost = attempt("timed_out", reason="answer_never_learned")
     found = timeline(
         delivery_trace(
-            notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)}),
+            notification(NotificationStatus.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)}),
             executions=(execution(lost, attempt(started=9, ended=9.5)),),
         )
     )
@@ -239,7 +241,7 @@ def test_an_answer_that_was_never_learned_is_said_so() -> None:
 def test_every_answer_has_its_sentence(made: object, kind: str, text: str) -> None:
     found = timeline(
         delivery_trace(
-            notification(Status.DISPATCHED, moments={"dispatched": after(1)}),
+            notification(NotificationStatus.DISPATCHED, moments={"dispatched": after(1)}),
             executions=(execution(made),),  # type: ignore[arg-type]
         )
     )
@@ -318,7 +320,10 @@ def test_what_a_vendor_said_later_is_told_once() -> None:
 )
 def test_a_failure_says_what_the_vendors_code_means(code: str, meaning: str | None, text: str) -> None:
     one = notification(
-        Status.FAILED, trace=PASSED, reason=code, moments={"dispatched": after(1), "failed": after(2)}
+        NotificationStatus.FAILED,
+        trace=PASSED,
+        reason=code,
+        moments={"dispatched": after(1), "failed": after(2)},
     )
     lost = execution(attempt("failed_perm", reason=code, meaning=meaning))
 
@@ -341,7 +346,7 @@ def test_what_came_back_stands_after_what_was_sent_whatever_the_vendors_clock_sa
     )
     moments = {**base.notification.moments, "bounced": after(-1)}
     ladder = replace(base.executions[0], attempts=(attempt(receipts=(heard,)),))
-    one = replace(base.notification, status=Status.BOUNCED, moments=moments)
+    one = replace(base.notification, status=NotificationStatus.BOUNCED, moments=moments)
 
     found = timeline(replace(base, notification=one, executions=(ladder,)))
 
@@ -356,7 +361,7 @@ def test_what_came_back_stands_after_what_was_sent_whatever_the_vendors_clock_sa
 def test_a_step_that_was_put_off_stands_after_the_call_before_it() -> None:
     due = after(500)
     one = notification(
-        Status.DISPATCHED,
+        NotificationStatus.DISPATCHED,
         trace=f"{PASSED};{STEP};2.q~quiet_hours@{at(due)}",
         moments={"dispatched": after(1)},
     )
@@ -399,7 +404,9 @@ def test_what_a_late_message_waited_for_stands_with_its_times_also_when_all_is_o
 def test_a_wait_that_the_router_tells_is_not_told_by_its_gate_again() -> None:
     """A channel's limit puts a step off again and again: one line, from the first time to the call."""
     rounds = ";".join(f"1.m~rate_limited@{at(after(second))}" for second in (2, 3, 4))
-    one = notification(Status.DISPATCHED, trace=f"{PASSED};{rounds};{STEP}", moments={"dispatched": after(1)})
+    one = notification(
+        NotificationStatus.DISPATCHED, trace=f"{PASSED};{rounds};{STEP}", moments={"dispatched": after(1)}
+    )
     ladder = execution(attempt(started=4, ended=4.5), waits=(wait("rate_limited", 1, 4),))
 
     found = timeline(delivery_trace(one, executions=(ladder,)))
@@ -415,7 +422,7 @@ def test_a_wait_that_the_router_tells_is_not_told_by_its_gate_again() -> None:
 
 def test_a_wait_that_goes_on_says_until_when() -> None:
     ladder = execution(waits=(wait("circuit_open", 1, 60),), waits_for="circuit_open", due_at=after(60))
-    one = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)})
+    one = notification(NotificationStatus.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)})
 
     waited = timeline(delivery_trace(one, executions=(ladder,)))[-1]
 
@@ -426,11 +433,13 @@ def test_a_wait_that_goes_on_says_until_when() -> None:
 
 
 def test_a_message_that_nobody_took_from_the_queue_says_so() -> None:
-    slow = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(42)})
-    quick = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(2)})
+    slow = notification(NotificationStatus.DISPATCHED, trace=PASSED, moments={"dispatched": after(42)})
+    quick = notification(NotificationStatus.DISPATCHED, trace=PASSED, moments={"dispatched": after(2)})
     quiet = after(100)
     deferred = notification(
-        Status.DISPATCHED, trace=f"q~quiet_hours@{at(quiet)};{PASSED}", moments={"dispatched": after(101)}
+        NotificationStatus.DISPATCHED,
+        trace=f"q~quiet_hours@{at(quiet)};{PASSED}",
+        moments={"dispatched": after(101)},
     )
 
     [waited] = [one for one in timeline(delivery_trace(slow)) if one.kind == "waited"]
@@ -459,7 +468,7 @@ def test_a_step_that_was_given_up_stands_before_the_one_that_follows() -> None:
         "step_skipped", started=3.067, ended=3.067, step=2, reason="no_address", vendor=None, id="attempt_2"
     )
     ladder = execution(attempt(receipts=(late,)), skipped)
-    one = notification(Status.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)})
+    one = notification(NotificationStatus.DISPATCHED, trace=PASSED, moments={"dispatched": after(1)})
 
     found = timeline(delivery_trace(one, executions=(ladder,)))
 
@@ -468,7 +477,7 @@ def test_a_step_that_was_given_up_stands_before_the_one_that_follows() -> None:
 
 
 def test_moments_are_told_in_the_recipients_time_too() -> None:
-    one = notification(Status.SCHEDULED, scheduled_for=after(9 * 3600))
+    one = notification(NotificationStatus.SCHEDULED, scheduled_for=after(9 * 3600))
 
     found = timeline(replace(delivery_trace(one), zone="Asia/Kabul"))
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tidings.notify.recipients.consent import CONFIRM_WITHIN, Consent, settle
-from tidings.notify.recipients.ledger_model import told_between
+from tidings.notify.recipients.consent_ledger import told_between
 from tidings.notify.recipients.preferences_model import ChannelChoice, Choices
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)

@@ -5,23 +5,23 @@ from dataclasses import fields
 import pytest
 
 from tidings.notify.preference_center.pages import (
-    Brand,
     Offer,
+    PageBrand,
     ask_page,
     choices_page,
     confirmed_page,
     done_page,
 )
-from tidings.notify.preference_center.strings import EN, LANGUAGES, Strings, strings_accepted, strings_for
+from tidings.notify.preference_center.strings import EN, LANGUAGES, PageStrings, strings_accepted, strings_for
 from tidings.notify.render.locales import direction_of
 
-HOSTILE = Brand(
+HOSTILE = PageBrand(
     name="<script>\"&'", colour="#ffee00", support_url='https://x.example/"><script>alert(1)</script>'
 )
 
 
 @pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
-def test_a_language_is_whole(words: Strings) -> None:
+def test_a_language_is_whole(words: PageStrings) -> None:
     assert words.direction == direction_of(words.language)
     assert words.channels.keys() == EN.channels.keys()
     assert words.categories.keys() == EN.categories.keys()
@@ -34,7 +34,7 @@ def test_a_language_is_whole(words: Strings) -> None:
 
 
 @pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
-def test_names_stay_names(words: Strings) -> None:
+def test_names_stay_names(words: PageStrings) -> None:
     offers = [Offer(category="x<b>", needs_consent=True, channels=(("email", True),))]
     pages = [
         ask_page(words, HOSTILE, channel="email", name="x<b>", token="t"),

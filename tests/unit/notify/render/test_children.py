@@ -15,8 +15,8 @@ from tests.support.rendering import content
 from tidings.notify.render.budget import Budget
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.render.errors import RenderInterruptedError
-from tidings.notify.render.frames import Answer
-from tidings.notify.render.lane import Lane
+from tidings.notify.render.frames import ChildAnswer
+from tidings.notify.render.lane import RenderLane
 from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob, RenderLimits
 from tidings.notify.render.process import Child
 
@@ -75,7 +75,7 @@ async def test_a_child_has_no_environment_and_nothing_open_but_its_pipes(
 
 async def test_a_child_that_does_not_get_ready_leaves_a_way_to_see_why() -> None:
     """An installation that an isolated Python does not find, too little address space: the message names a command that tells."""
-    lane = Lane("tidings.nowhere", RenderLimits())
+    lane = RenderLane("tidings.nowhere", RenderLimits())
     with pytest.raises(RenderInterruptedError, match=r"run .*: python -I -m tidings\.nowhere '\{\}'"):
         await lane.open()
     await lane.close()
@@ -197,11 +197,11 @@ async def test_a_child_that_answers_nonsense_is_not_asked_again(
     """As one would that somebody has broken into; the message is rendered by another."""
     real, asked = Child.call, 0
 
-    async def call(self: Child, name: str, body: bytes, *, seconds: float | None = None) -> Answer:
+    async def call(self: Child, name: str, body: bytes, *, seconds: float | None = None) -> ChildAnswer:
         nonlocal asked
         asked += 1
         answer = await real(self, name, body, seconds=seconds)
-        return Answer(body=nonsense, seconds=0.0) if asked == 1 else answer
+        return ChildAnswer(body=nonsense, seconds=0.0) if asked == 1 else answer
 
     await uncounted.open()
     [before] = uncounted.pids

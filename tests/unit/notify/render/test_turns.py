@@ -6,7 +6,7 @@ import pytest
 
 from tidings.notify.render import lane as module
 from tidings.notify.render.budget import Budget
-from tidings.notify.render.lane import Lane
+from tidings.notify.render.lane import RenderLane
 from tidings.notify.render.model import RenderLimits
 
 
@@ -34,7 +34,7 @@ def _children(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "Child", _Child)
 
 
-async def _turns(lane: Lane, asked: str) -> str:
+async def _turns(lane: RenderLane, asked: str) -> str:
     order: list[str] = []
 
     async def one(tenant: str) -> None:
@@ -47,14 +47,14 @@ async def _turns(lane: Lane, asked: str) -> str:
 
 
 async def test_tenants_take_turns_however_much_each_has_waiting() -> None:
-    lane = Lane("program", RenderLimits())
+    lane = RenderLane("program", RenderLimits())
 
     assert await _turns(lane, "aaaaabbc") == "aabcabaa"
     await lane.close()
 
 
 async def test_a_tenant_has_one_child_where_others_may_want_one() -> None:
-    lane = Lane("program", RenderLimits(), children=2, of_a_tenant=1)
+    lane = RenderLane("program", RenderLimits(), children=2, of_a_tenant=1)
     most, now = 0, 0
 
     async def one(tenant: str) -> None:
@@ -73,7 +73,7 @@ async def test_a_tenant_has_one_child_where_others_may_want_one() -> None:
 
 
 async def test_who_goes_away_leaves_no_gap() -> None:
-    lane = Lane("program", RenderLimits())
+    lane = RenderLane("program", RenderLimits())
     async with lane.child("a"):
         waiting = [asyncio.create_task(_turns(lane, name)) for name in "bc"]
         await asyncio.sleep(0)
@@ -88,7 +88,7 @@ async def test_who_goes_away_leaves_no_gap() -> None:
 
 async def test_who_goes_away_at_the_moment_of_its_turn_leaves_no_gap() -> None:
     """A place is cancelled before its task hears of it; the child that is given back just then is the next one's."""
-    lane = Lane("program", RenderLimits())
+    lane = RenderLane("program", RenderLimits())
     async with lane.child("a"):
         waiting = [asyncio.create_task(_turns(lane, name)) for name in "bcd"]
         while not all(lane.waiting(name) for name in "bcd"):

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from tidings.notify.render.process import Child, Watch
+from tidings.notify.render.process import Child, ChildWatch
 
 
 class _Loop:
@@ -44,7 +44,7 @@ class _Watched:
     def __init__(self, loop: _Loop, child: _Child) -> None:
         self.child = child
         self._loop = loop
-        self.watch = Watch(cast("Child", child), 2.0)
+        self.watch = ChildWatch(cast("Child", child), 2.0)
 
     def look(self, *, at_work: float) -> str:
         self.child.processor += at_work

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
-from tidings.notify.subject_access.zipping import PackedFile, zipped
+from tidings.notify.subject_access.zip_stream import PackedFile, zipped
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

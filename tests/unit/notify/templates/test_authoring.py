@@ -9,21 +9,21 @@ import pytest
 from tests.support.versions import draft_version
 from tidings.kernel.refusals import InvalidError, UnavailableError
 from tidings.notify.render.budget import Budget
-from tidings.notify.templates.assemble import Surroundings
+from tidings.notify.templates.assemble import AssemblyContext
 from tidings.notify.templates.authoring import LIMITS, MOST_WAITING, Authoring
 from tidings.notify.templates.errors import TooMuchCheckingError
 from tidings.notify.templates.model import BodyFormat, LinkPolicy, Source
-from tidings.notify.templates.validate import Asked
+from tidings.notify.templates.validate import ValidationRequest
 
 _SAMPLES = {"usual": {"name": "Laila"}}
 _SCHEMA = {"type": "object", "properties": {"name": {"type": "string"}}}
 
 
-def asked(body: str, format_: BodyFormat = BodyFormat.HTML) -> Asked:
+def asked(body: str, format_: BodyFormat = BodyFormat.HTML) -> ValidationRequest:
     source = Source(format=format_, body=body, subject="Hello")
-    return Asked(
+    return ValidationRequest(
         version=draft_version({"en": source}, samples=_SAMPLES, schema=_SCHEMA),
-        around=Surroundings(key="welcome", channel="email", default_locale="en"),
+        around=AssemblyContext(key="welcome", channel="email", default_locale="en"),
         links=LinkPolicy(),
     )
 

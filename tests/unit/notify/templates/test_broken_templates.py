@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.rendering import Rendering
 from tests.support.versions import draft_version, validated
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.notify.templates.model import BodyFormat, Source
 
 CASES: dict[str, dict[str, Any]] = {
@@ -54,7 +54,7 @@ JARGON = (
 )
 
 
-def errors_of(rendering: Rendering, case: dict[str, Any]) -> tuple[Finding, ...]:
+def errors_of(rendering: Rendering, case: dict[str, Any]) -> tuple[TemplateFinding, ...]:
     format_ = BodyFormat(case.get("format", "html"))
     source = Source(format=format_, body=case["body"], subject=case.get("subject", "s"))
     version = draft_version(

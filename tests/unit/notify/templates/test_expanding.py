@@ -3,11 +3,11 @@
 import pytest
 
 from tidings.notify.templates.expand.arguments import read_call
-from tidings.notify.templates.expand.expand import Found, Shared, expand
-from tidings.notify.templates.expand.mapped import MappedText, Place
-from tidings.notify.templates.expand.strings import Into, Strings
+from tidings.notify.templates.expand.expand import ExpansionNotes, SharedTexts, expand
+from tidings.notify.templates.expand.source_map import MappedText, SourcePosition
+from tidings.notify.templates.expand.strings import Into, TemplateStrings
 
-BODY = Place("body.html", "body", "en", 1, 1)
+BODY = SourcePosition("body.html", "body", "en", 1, 1)
 
 
 def made(
@@ -17,16 +17,17 @@ def made(
     strings: dict[str, str] | None = None,
     into: Into = "text",
     layout: str | None = None,
-) -> tuple[MappedText, Found]:
-    found = Found()
-    shared = Shared(
+) -> tuple[MappedText, ExpansionNotes]:
+    found = ExpansionNotes()
+    shared = SharedTexts(
         partials={
-            name: (body, Place(f"{name}.hbs", name, None, 1, 1)) for name, body in (partials or {}).items()
+            name: (body, SourcePosition(f"{name}.hbs", name, None, 1, 1))
+            for name, body in (partials or {}).items()
         },
-        strings=Strings({"en": strings or {}}, ["en"]),
+        strings=TemplateStrings({"en": strings or {}}, ["en"]),
         folder="f",
     )
-    frame = None if layout is None else (layout, Place("layout.hbs", "layout", None, 1, 1))
+    frame = None if layout is None else (layout, SourcePosition("layout.hbs", "layout", None, 1, 1))
     return expand(text, BODY, shared, found, into=into, layout=frame), found
 
 

@@ -15,8 +15,8 @@ from tidings.notify.templates.assets import (
     with_cids,
     with_data,
 )
+from tidings.notify.templates.image_types import media_type_of
 from tidings.notify.templates.model import AssetFacts
-from tidings.notify.templates.pictures import media_type_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.notify.tracking.machines import is_machine
+from tidings.notify.tracking.bot_detection import is_machine
 
 PHONE = "Mozilla/5.0 (Linux; Android 14; CUBOT X90) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0 Mobile Safari/537.36"
 

@@ -68,4 +68,4 @@ def test_the_documented_adapter_works_as_a_package(tmp_path: Path) -> None:
     )
 
     assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout) == ["Accepted", "Refused", "Unlearned", "Verified", "delivered"]
+    assert json.loads(ran.stdout) == ["Accepted", "Refused", "Unlearned", "VerifiedCallback", "delivered"]

@@ -14,7 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standardwebhooks import Webhook
 
-from tidings.contracts.callback_forms import Cost, Details, RawCallback, ReadEvent, Refusal, Verified
+from tidings.contracts.callback_forms import (
+    Details,
+    RawCallback,
+    ReadEvent,
+    UnverifiedCallback,
+    VendorCost,
+    VerifiedCallback,
+)
 from tidings.contracts.callbacks import (
     Callback,
     CallbackCost,
@@ -32,7 +39,7 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 FORM = GenericForm()
 
 
-def verify(request: RawCallback, secret: str = SECRET) -> Verified | Refusal:
+def verify(request: RawCallback, secret: str = SECRET) -> VerifiedCallback | UnverifiedCallback:
     """What the form says to it."""
     return asyncio.run(FORM.verify(request, {"secret": secret}))
 
@@ -105,7 +112,7 @@ def test_the_reference_library_verifies_what_we_sign_and_signs_what_we_verify(se
     )
 
     assert theirs.verify(body, ours) == {"events": []}
-    assert isinstance(verify(request, secret), Verified)
+    assert isinstance(verify(request, secret), VerifiedCallback)
 
 
 def test_a_bare_secret_is_read_as_text_too() -> None:
@@ -143,7 +150,7 @@ def test_which_secrets_a_text_holds(text: str, secrets: tuple[str, ...]) -> None
 def test_a_word_of_a_passphrase_opens_nothing() -> None:
     found = verify(raw(secret="horse"), "correct horse battery")
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == "mismatch"
 
 
@@ -154,7 +161,7 @@ def test_no_bit_of_the_body_can_be_changed(body: bytes, at: int, bit: int) -> No
     changed = bytearray(request.body)
     changed[place] ^= 1 << bit
 
-    assert isinstance(verify(request), Verified)
+    assert isinstance(verify(request), VerifiedCallback)
     forged = RawCallback(headers=request.headers, body=bytes(changed), received_at=NOW)
     assert verify(forged) == verify(raw(b"other", secret="no"))
 
@@ -163,7 +170,7 @@ def test_an_id_with_a_dot_is_refused() -> None:
     """`a.1` at 2 and `a` at 1 would be one signature."""
     found = verify(raw(webhook_id="a.1"))
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == "malformed"
 
 
@@ -171,7 +178,7 @@ def test_an_id_with_a_dot_is_refused() -> None:
 def test_a_time_that_is_none(timestamp: str) -> None:
     found = verify(raw(webhook_timestamp=timestamp))
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == "malformed"
 
 
@@ -181,15 +188,15 @@ def test_a_time_that_is_none(timestamp: str) -> None:
 def test_signatures_that_are_none(signature: str) -> None:
     found = verify(raw(webhook_signature=signature))
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == "mismatch"
 
 
 def test_an_empty_secret_lets_nobody_in() -> None:
     request = raw(secret="")
 
-    assert isinstance(verify(request, ""), Refusal)
-    assert isinstance(verify(request, "   "), Refusal)
+    assert isinstance(verify(request, ""), UnverifiedCallback)
+    assert isinstance(verify(request, "   "), UnverifiedCallback)
 
 
 def test_an_event_as_it_is_read() -> None:
@@ -217,7 +224,7 @@ def test_an_event_as_it_is_read() -> None:
     assert event.occurred_at == at
     assert event.discriminator == "2026-11-15T11:59:57+00:00"
     assert event.details == Details(
-        code="30003", reason="the number *** is off", cost=Cost(micros=1, currency="USD")
+        code="30003", reason="the number *** is off", cost=VendorCost(micros=1, currency="USD")
     )
 
 

@@ -16,7 +16,7 @@ import pytest
 from tests.support.played_http import answer
 from tests.support.vendors import MESSAGE
 from tests.unit.router.adapters.mails import FULL, NOW, answered, called, head_of, playing
-from tidings.contracts.callback_forms import RawCallback, Refusal, Verified
+from tidings.contracts.callback_forms import RawCallback, UnverifiedCallback, VerifiedCallback
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.router.adapters.mail.mime import build
 from tidings.router.adapters.mailgun.adapter import KIND
@@ -177,9 +177,9 @@ async def test_what_mailgun_signs_verifies() -> None:
     form = MailgunForm()
 
     for keys in ("k", "old\nk"):
-        assert await form.verify(_called(), {"secret": keys}) == Verified()
+        assert await form.verify(_called(), {"secret": keys}) == VerifiedCallback()
     hours = timedelta(hours=7, minutes=59).total_seconds()
-    assert await form.verify(_called(old=hours), {"secret": "k"}) == Verified()
+    assert await form.verify(_called(old=hours), {"secret": "k"}) == VerifiedCallback()
 
 
 @pytest.mark.parametrize(
@@ -201,22 +201,22 @@ async def test_others_are_refused(request_: RawCallback, code: str) -> None:
     """Each with the word for it."""
     found = await MailgunForm().verify(request_, {"secret": "k"})
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == code
 
 
 async def test_a_token_is_good_for_one_event() -> None:
     """Mailgun does not sign the event: another one beside a token that was seen is refused, the same one is not."""
     form = MailgunForm()
-    assert await form.verify(_called(), {"secret": "k"}) == Verified()
+    assert await form.verify(_called(), {"secret": "k"}) == VerifiedCallback()
 
     found = await form.verify(_called({"event": "complained"}), {"secret": "k"})
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == "mismatch"
-    assert await form.verify(_called(), {"secret": "k"}) == Verified()
+    assert await form.verify(_called(), {"secret": "k"}) == VerifiedCallback()
     other = _called({"event": "complained"}, token="f" * 50)
-    assert await form.verify(other, {"secret": "k"}) == Verified()
+    assert await form.verify(other, {"secret": "k"}) == VerifiedCallback()
 
 
 async def test_a_zero_character_makes_no_event_unreadable() -> None:
@@ -228,7 +228,7 @@ async def test_a_zero_character_makes_no_event_unreadable() -> None:
     }
     request = _called(event)
 
-    assert await MailgunForm().verify(request, {"secret": "k"}) == Verified()
+    assert await MailgunForm().verify(request, {"secret": "k"}) == VerifiedCallback()
     (read,) = MailgunForm().read(request, {}).events
     assert read.details is not None
     assert read.details.reason == "nobody"

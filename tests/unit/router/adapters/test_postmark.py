@@ -10,7 +10,7 @@ import pytest
 from tests.support.played_http import answer
 from tests.support.vendors import MESSAGE
 from tests.unit.router.adapters.mails import FULL, FURTHER, answered, called, head_of, made, playing
-from tidings.contracts.callback_forms import Refusal, Verified
+from tidings.contracts.callback_forms import UnverifiedCallback, VerifiedCallback
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.postmark.adapter import KIND
@@ -133,7 +133,7 @@ def _basic(pair: str) -> str:
 @pytest.mark.parametrize("pair", ["tidings:hunter2", "tidings:old-one"])
 async def test_who_knows_the_password_is_believed(pair: str) -> None:
     """Either, while one takes the place of the other."""
-    assert await FORM.verify(called(b"{}", authorization=_basic(pair)), KEYS) == Verified()
+    assert await FORM.verify(called(b"{}", authorization=_basic(pair)), KEYS) == VerifiedCallback()
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def test_others_are_refused(header: str | None, code: str) -> None:
 
     found = await FORM.verify(request, KEYS)
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == code
 
 

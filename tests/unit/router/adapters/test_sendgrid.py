@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.played_http import answer
 from tests.unit.router.adapters.mails import FULL, FURTHER, NOW, answered, called, head_of, made, playing
-from tidings.contracts.callback_forms import Refusal, Verified
+from tidings.contracts.callback_forms import UnverifiedCallback, VerifiedCallback
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.sendgrid.adapter import KIND
@@ -167,7 +167,7 @@ def _call(body: bytes = BODY, *, after: float = 0, **headers: str) -> Any:
 async def test_the_documented_example_verifies(keys: str) -> None:
     """With the key alone, and with a second one while it takes its place; also where SendGrid tries it again for a day."""
     for after in (-299, 299, 24 * 3600):
-        assert await FORM.verify(_call(after=after), {"public_key": keys}) == Verified()
+        assert await FORM.verify(_call(after=after), {"public_key": keys}) == VerifiedCallback()
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ async def test_others_are_refused(request_: Any, key: str, code: str) -> None:
     """Each with the word for it."""
     found = await FORM.verify(request_, {"public_key": key})
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == code
 
 

@@ -17,7 +17,7 @@ from tests.unit.router.adapters.notifications import (
     form,
     sent,
 )
-from tidings.contracts.callback_forms import HookReply, RawCallback, Refusal
+from tidings.contracts.callback_forms import HookReply, RawCallback, UnverifiedCallback
 from tidings.kernel.refusals import InvalidError, UnavailableError
 
 
@@ -123,7 +123,7 @@ async def test_nothing_else_is_visited(changes: dict[str, str]) -> None:
 
     found = await form(amazon).challenge(sent({**CONFIRMATION, **changes}, ""), KEYS)
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert amazon.asked == []
 
 

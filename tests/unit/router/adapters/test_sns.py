@@ -21,7 +21,7 @@ from tests.unit.router.adapters.notifications import (
     pem,
     sent,
 )
-from tidings.contracts.callback_forms import RawCallback, Refusal, Verified
+from tidings.contracts.callback_forms import RawCallback, UnverifiedCallback, VerifiedCallback
 from tidings.kernel.http.errors import WrongContentTypeError
 from tidings.kernel.refusals import UnavailableError
 from tidings.router.adapters.ses.sns import fetch, is_certificate_of, is_confirmation_of
@@ -40,7 +40,7 @@ async def test_what_sns_signs_verifies(version: str) -> None:
         sent(CONFIRMATION, SIGNED_CONFIRMATION, version=version),
         sent(NOTIFICATION, SIGNED, version=version, at=AT + timedelta(minutes=64)),
     ):
-        assert await hook.verify(request, KEYS) == Verified()
+        assert await hook.verify(request, KEYS) == VerifiedCallback()
     assert amazon.asked == [CERTIFICATE]
 
 
@@ -75,7 +75,7 @@ async def test_others_are_refused(request_: RawCallback, code: str) -> None:
     """Each with the word for it."""
     found = await form().verify(request_, KEYS)
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == code
 
 
@@ -101,7 +101,7 @@ async def test_a_certificate_comes_from_amazon_or_not_at_all(url: str) -> None:
 
     found = await form(amazon).verify(sent(NOTIFICATION, SIGNED, SigningCertURL=url), KEYS)
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == "mismatch"
     assert amazon.asked == []
 
@@ -126,7 +126,7 @@ async def test_a_certificate_that_can_not_be_had_is_no_refusal() -> None:
     assert len(amazon.asked) == 1
     amazon.status, amazon.content = 200, pem()
     later = sent(NOTIFICATION, SIGNED, at=AT + timedelta(seconds=31))
-    assert await hook.verify(later, KEYS) == Verified()
+    assert await hook.verify(later, KEYS) == VerifiedCallback()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ async def test_a_certificate_that_is_not_good_is_refused(amazon: Amazon) -> None
 
     found = await form(amazon).verify(request, KEYS)
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
 
 
 async def test_made_up_names_do_not_become_a_flood() -> None:

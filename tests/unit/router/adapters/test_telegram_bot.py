@@ -13,7 +13,7 @@ import structlog
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter, Capabilities
-from tidings.contracts.callback_forms import RawCallback, ReadInbound, Refusal, Verified
+from tidings.contracts.callback_forms import RawCallback, ReadInbound, UnverifiedCallback, VerifiedCallback
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.http.errors import MalformedBodyError
@@ -259,8 +259,8 @@ async def test_whoever_knows_the_secret_is_telegram(secret: str | None, code: st
     """Either one, while one takes the place of the other."""
     found = await FORM.verify(told({}, secret=secret), KEYS)
 
-    assert (found.code if isinstance(found, Refusal) else None) == code
-    assert isinstance(found, Verified) == (code is None)
+    assert (found.code if isinstance(found, UnverifiedCallback) else None) == code
+    assert isinstance(found, VerifiedCallback) == (code is None)
 
 
 async def test_what_somebody_writes() -> None:

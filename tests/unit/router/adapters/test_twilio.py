@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.played_http import PlayedHttp, answer, played_http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import RawCallback, Reading, Refusal, Verified
+from tidings.contracts.callback_forms import ParsedCallback, RawCallback, UnverifiedCallback, VerifiedCallback
 from tidings.contracts.messages import (
     Accepted,
     Address,
@@ -343,7 +343,7 @@ def called(body: bytes, proof: str, url: str = URL) -> RawCallback:
     return RawCallback(url=url, headers={**FORM, "x-twilio-signature": [proof]}, body=body, received_at=NOW)
 
 
-def read(body: bytes, **keys: str) -> Reading:
+def read(body: bytes, **keys: str) -> ParsedCallback:
     return TwilioForm().read(called(body, ""), {"secret": "12345", **keys})
 
 
@@ -365,10 +365,10 @@ async def test_twilios_own_signatures_fit(url: str, proof: str) -> None:
     )
     request = called(body, proof, url)
 
-    assert isinstance(await TwilioForm().verify(request, {"secret": "12345"}), Verified)
-    assert isinstance(await TwilioForm().verify(request, {"secret": "new\n12345"}), Verified)
+    assert isinstance(await TwilioForm().verify(request, {"secret": "12345"}), VerifiedCallback)
+    assert isinstance(await TwilioForm().verify(request, {"secret": "new\n12345"}), VerifiedCallback)
     refused = await TwilioForm().verify(request, {"secret": "new"})
-    assert isinstance(refused, Refusal)
+    assert isinstance(refused, UnverifiedCallback)
     assert refused.code == "mismatch"
 
 
@@ -482,7 +482,7 @@ async def test_an_answer_finds_what_it_answers(channel: str, more: dict[str, Any
 )
 def test_what_says_nothing_for_us_is_empty(body: bytes) -> None:
     """A call that comes in is answered with no instructions."""
-    assert read(body) == Reading()
+    assert read(body) == ParsedCallback()
     assert TwilioForm.reply is not None
     assert TwilioForm.reply.body == b"<Response/>"
 

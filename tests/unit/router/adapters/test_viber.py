@@ -14,7 +14,7 @@ import pytest
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
-from tidings.contracts.callback_forms import RawCallback, Reading, Refusal, Verified
+from tidings.contracts.callback_forms import ParsedCallback, RawCallback, UnverifiedCallback, VerifiedCallback
 from tidings.contracts.messages import Accepted, Address, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.http.errors import MalformedBodyError
@@ -187,7 +187,7 @@ def told(value: dict[str, Any] | bytes, *, secret: str = TOKEN) -> RawCallback:
 async def test_the_bots_token_signs() -> None:
     request = told({"event": "webhook"})
 
-    assert await FORM.verify(request, KEYS) == Verified()
+    assert await FORM.verify(request, KEYS) == VerifiedCallback()
     for changed, code in [
         (told({"event": "webhook"}, secret="another"), "mismatch"),
         (replace(request, body=request.body + b" "), "mismatch"),
@@ -198,7 +198,7 @@ async def test_the_bots_token_signs() -> None:
         (replace(request, headers={"content-type": ["application/json"]}), "unsigned"),
     ]:
         found = await FORM.verify(changed, KEYS)
-        assert isinstance(found, Refusal)
+        assert isinstance(found, UnverifiedCallback)
         assert found.code == code
 
 
@@ -265,7 +265,7 @@ def test_what_is_about_no_message_is_left_aside(event: str) -> None:
     """And answered with nothing: to somebody who opens the chat an answer would be a message."""
     value = {"event": event, "timestamp": 1457764197627, "message_token": 1, "user": {"id": "x"}}
 
-    assert FORM.read(told(value), KEYS) == Reading()
+    assert FORM.read(told(value), KEYS) == ParsedCallback()
     assert FORM.reply is not None
     assert (FORM.reply.status, FORM.reply.body) == (200, b"")
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.played_http import PlayedHttp, answer, played_http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Cost, Details, RawCallback
+from tidings.contracts.callback_forms import Details, RawCallback, VendorCost
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.refusals import InvalidError
@@ -166,7 +166,7 @@ def test_how_long_it_was_and_what_it_cost() -> None:
         occurred_at="2026-11-22T12:00:00Z",
     )
 
-    assert event.details == Details(reason="lasted 21.5 s", cost=Cost(micros=50_000, currency="USD"))
+    assert event.details == Details(reason="lasted 21.5 s", cost=VendorCost(micros=50_000, currency="USD"))
     assert event.occurred_at is None
 
 

@@ -19,7 +19,13 @@ from joserfc.jwk import OctKey, RSAKey
 from tests.support.clock import ManualClock
 from tests.support.played_http import PlayedHttp, answer, played_http
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Cost, RawCallback, Reading, Refusal, Verified
+from tidings.contracts.callback_forms import (
+    ParsedCallback,
+    RawCallback,
+    UnverifiedCallback,
+    VendorCost,
+    VerifiedCallback,
+)
 from tidings.contracts.messages import Accepted, Address, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.kind import AdapterContext
@@ -203,7 +209,7 @@ def called(body: bytes, token: str = SAMPLE) -> RawCallback:
     return RawCallback(headers=headers, body=body, received_at=datetime.fromtimestamp(1587494962, UTC))
 
 
-def read(**told: Any) -> Reading:
+def read(**told: Any) -> ParsedCallback:
     body = json.dumps({"message_uuid": "u-1", "channel": "sms", **told}).encode()
     return VonageForm().read(called(body), {})
 
@@ -235,7 +241,7 @@ async def test_what_does_not_fit_is_refused(token: str, keys: dict[str, str], co
     """In words that say which."""
     found = await VonageForm().verify(called(b"{}", token), keys)
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == code
 
 
@@ -251,8 +257,8 @@ async def test_a_webhook_is_good_for_as_long_as_vonage_tries_it_again(after: int
 
     found = await VonageForm().verify(late, {"secret": SECRET})
 
-    assert (found == Verified()) is fits
-    assert fits or (isinstance(found, Refusal) and found.code == "stale")
+    assert (found == VerifiedCallback()) is fits
+    assert fits or (isinstance(found, UnverifiedCallback) and found.code == "stale")
 
 
 @pytest.mark.parametrize(
@@ -293,7 +299,7 @@ def test_what_it_cost(usage: dict[str, Any], micros: int | None) -> None:
     (event,) = read(status="delivered", usage=usage).events
 
     cost = event.details.cost if event.details is not None else None
-    assert cost == (None if micros is None else Cost(micros=micros, currency="EUR"))
+    assert cost == (None if micros is None else VendorCost(micros=micros, currency="EUR"))
 
 
 def test_an_error_in_an_error_has_its_code() -> None:
@@ -314,5 +320,5 @@ def test_other_channels_and_half_messages_say_nothing_for_us() -> None:
 
     assert len(read(**whole).inbound) == 1
     assert read(**{**whole, "text": "a\0b"}).inbound[0].text == "ab"
-    assert read(**{**whole, "channel": "whatsapp"}) == Reading()
-    assert read(text="hi") == Reading()
+    assert read(**{**whole, "channel": "whatsapp"}) == ParsedCallback()
+    assert read(text="hi") == ParsedCallback()

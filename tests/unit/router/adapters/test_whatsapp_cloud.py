@@ -19,10 +19,10 @@ from tidings.contracts.callback_forms import (
     Challenges,
     Details,
     HookReply,
+    ParsedCallback,
     RawCallback,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VerifiedCallback,
 )
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.contracts.vendor_templates import TemplateButton, TemplateHeader, VendorTemplate
@@ -355,7 +355,7 @@ def told(body: bytes, *, secret: str = "the-new-secret-02", **headers: str) -> R
     return RawCallback(headers={name: [value] for name, value in given.items()}, body=body, received_at=NOW)
 
 
-def read(*values: dict[str, Any], field: str = "messages") -> Reading:
+def read(*values: dict[str, Any], field: str = "messages") -> ParsedCallback:
     """What one request says that holds all of these."""
     usual = {"messaging_product": "whatsapp", "metadata": {"phone_number_id": NUMBER}}
     changes = [{"field": field, "value": {**usual, **value}} for value in values]
@@ -364,10 +364,10 @@ def read(*values: dict[str, Any], field: str = "messages") -> Reading:
 
 
 async def test_either_secret_signs_while_one_takes_the_place_of_the_other() -> None:
-    assert await FORM.verify(told(b"{}"), KEYS) == Verified()
-    assert await FORM.verify(told(b"{}", secret="the-old-secret-01"), KEYS) == Verified()
+    assert await FORM.verify(told(b"{}"), KEYS) == VerifiedCallback()
+    assert await FORM.verify(told(b"{}", secret="the-old-secret-01"), KEYS) == VerifiedCallback()
     found = await FORM.verify(told(b"{}", secret="the-old-secret-01 the-new-secret-02"), KEYS)
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == "mismatch"
 
 
@@ -385,11 +385,11 @@ async def test_either_secret_signs_while_one_takes_the_place_of_the_other() -> N
 async def test_another_proof_is_refused_in_words(signature: str, code: str) -> None:
     found = await FORM.verify(told(b"{}", **{"x-hub-signature-256": signature}), KEYS)
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == code
     bare = RawCallback(headers={"content-type": ["application/json"]}, body=b"{}", received_at=NOW)
     unsigned = await FORM.verify(bare, KEYS)
-    assert isinstance(unsigned, Refusal)
+    assert isinstance(unsigned, UnverifiedCallback)
     assert unsigned.code == "unsigned"
 
 
@@ -432,12 +432,12 @@ async def test_metas_question_is_answered() -> None:
 async def test_a_stranger_who_asks_gets_no_answer(query: str, code: str) -> None:
     found = await FORM.challenge(asks(query), KEYS)
 
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == code
     no_word = await FORM.challenge(
         asks("hub.mode=subscribe&hub.challenge=1&hub.verify_token=x"), {"secret": "s", "verify_token": ""}
     )
-    assert isinstance(no_word, Refusal)
+    assert isinstance(no_word, UnverifiedCallback)
 
 
 def test_one_request_may_speak_of_several() -> None:
@@ -546,14 +546,16 @@ def test_what_nobody_wrote_is_left_aside() -> None:
     """A new number, other fields, trouble of the account."""
     system = {"from": "1650", "id": "wamid.9", "type": "system", "system": {"body": "changed", "type": "x"}}
 
-    assert read({"messages": [system]}) == Reading(events=[], inbound=[])
-    assert read({"errors": [{"code": 130429, "title": "Rate limit hit"}]}) == Reading(events=[], inbound=[])
-    assert read(
-        {"user_preferences": [{"wa_id": "1650", "value": "stop"}]}, field="user_preferences"
-    ) == Reading(events=[], inbound=[])
-    assert read({"event": "APPROVED", "messages": 3}, field="message_template_status_update") == Reading(
+    assert read({"messages": [system]}) == ParsedCallback(events=[], inbound=[])
+    assert read({"errors": [{"code": 130429, "title": "Rate limit hit"}]}) == ParsedCallback(
         events=[], inbound=[]
     )
+    assert read(
+        {"user_preferences": [{"wa_id": "1650", "value": "stop"}]}, field="user_preferences"
+    ) == ParsedCallback(events=[], inbound=[])
+    assert read(
+        {"event": "APPROVED", "messages": 3}, field="message_template_status_update"
+    ) == ParsedCallback(events=[], inbound=[])
 
 
 def test_a_zero_character_keeps_nothing_from_being_taken() -> None:

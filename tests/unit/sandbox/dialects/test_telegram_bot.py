@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
-from tidings.contracts.callback_forms import RawCallback, Verified
+from tidings.contracts.callback_forms import RawCallback, VerifiedCallback
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import AdapterContext
@@ -68,7 +68,7 @@ async def test_a_message_is_taken_and_answered() -> None:
     assert call is not None
     headers = {name.lower(): [value] for name, value in call.headers.items()}
     request = RawCallback(headers=headers, body=call.body, received_at=NOW)
-    assert await FORM.verify(request, KEYS) == Verified()
+    assert await FORM.verify(request, KEYS) == VerifiedCallback()
     (one,) = FORM.read(request, KEYS).inbound
     assert (one.sender, one.to, one.text, one.occurred_at) == ("5123456789", taken.sender, "hello", NOW)
     assert TelegramDialect().receipts([], HOOK, NOW) == ()

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
-from tidings.contracts.callback_forms import RawCallback, ReadEvent, Refusal, Verified
+from tidings.contracts.callback_forms import RawCallback, ReadEvent, UnverifiedCallback, VerifiedCallback
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import AdapterContext
@@ -87,7 +87,7 @@ async def test_a_message_and_all_that_is_told_of_it() -> None:
     assert [list(call.receipts) for call in calls] == [[one] for one in told[1:]]
     events: list[ReadEvent] = []
     for call in calls:
-        assert await FORM.verify(heard(call), KEYS) == Verified()
+        assert await FORM.verify(heard(call), KEYS) == VerifiedCallback()
         events += FORM.read(heard(call), KEYS).events
     assert {event.vendor_message_id for event in events} == {taken.provider_message_id}
     assert {event.occurred_at for event in events} == {NOW}
@@ -103,7 +103,7 @@ async def test_a_forged_callback_is_refused() -> None:
     (call,) = ViberDialect().receipts([receipt("delivered", forged=True)], HOOK, NOW)
 
     found = await FORM.verify(heard(call), KEYS)
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == "mismatch"
 
 
@@ -113,7 +113,7 @@ async def test_what_somebody_writes_back() -> None:
     call = ViberDialect().inbound(said, HOOK, NOW)
 
     assert call is not None
-    assert await FORM.verify(heard(call), KEYS) == Verified()
+    assert await FORM.verify(heard(call), KEYS) == VerifiedCallback()
     (one,) = FORM.read(heard(call), KEYS).inbound
     assert (one.sender, one.to, one.text, one.occurred_at) == ("01234567890A=", BOT_ID, "hello", NOW)
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.spoken import Spoken, spoken
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Cost
+from tidings.contracts.callback_forms import VendorCost
 from tidings.contracts.messages import Accepted, Refused
 from tidings.router.adapters.voice_otp_gateway.adapter import KIND
 
@@ -62,7 +62,7 @@ async def test_the_price_is_told(gateway: Spoken) -> None:
     ((reading,), _) = await gateway.heard()
 
     assert reading.events[0].details is not None
-    assert reading.events[0].details.cost == Cost(micros=50_000, currency="USD")
+    assert reading.events[0].details.cost == VendorCost(micros=50_000, currency="USD")
     assert reading.events[0].details.reason == "lasted 21 s"
 
 

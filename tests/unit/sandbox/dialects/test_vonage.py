@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.spoken import Spoken, spoken
 from tests.support.vendors import MESSAGE
-from tidings.contracts.callback_forms import Cost
+from tidings.contracts.callback_forms import VendorCost
 from tidings.contracts.messages import Accepted, Address, Refused, TryLater
 from tidings.router.adapters.vonage.adapter import KIND
 
@@ -56,7 +56,7 @@ async def test_it_tells_the_price_and_the_code(vonage: Spoken) -> None:
     readings, _ = await vonage.heard()
 
     assert submitted.events[0].details is not None
-    assert submitted.events[0].details.cost == Cost(micros=33_300, currency="EUR")
+    assert submitted.events[0].details.cost == VendorCost(micros=33_300, currency="EUR")
     (failed,) = [event for reading in readings for event in reading.events if event.word == "rejected"]
     assert failed.details is not None
     assert failed.details.code == "1280"

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
-from tidings.contracts.callback_forms import RawCallback, Refusal, Verified
+from tidings.contracts.callback_forms import RawCallback, UnverifiedCallback, VerifiedCallback
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.contracts.vendor_templates import TemplateButton, VendorTemplate
 from tidings.kernel.clock import SystemClock
@@ -99,7 +99,7 @@ async def test_a_message_and_all_that_is_told_of_it() -> None:
 
     (call,) = calls
     assert [one.beat.status for one in call.receipts] == ["sent", "read", "rejected", "failed"]
-    assert await FORM.verify(heard(call), KEYS) == Verified()
+    assert await FORM.verify(heard(call), KEYS) == VerifiedCallback()
     events = FORM.read(heard(call), KEYS).events
     assert {event.vendor_message_id for event in events} == {taken.provider_message_id}
     assert {event.occurred_at for event in events} == {NOW}
@@ -116,9 +116,9 @@ async def test_a_forged_status_goes_by_itself_and_is_refused() -> None:
     forged, real = WhatsAppDialect().receipts([receipt("delivered", forged=True), receipt("sent")], HOOK, NOW)
 
     found = await FORM.verify(heard(forged), KEYS)
-    assert isinstance(found, Refusal)
+    assert isinstance(found, UnverifiedCallback)
     assert found.code == "mismatch"
-    assert await FORM.verify(heard(real), KEYS) == Verified()
+    assert await FORM.verify(heard(real), KEYS) == VerifiedCallback()
 
 
 async def test_what_somebody_writes_back() -> None:
@@ -127,7 +127,7 @@ async def test_what_somebody_writes_back() -> None:
     call = WhatsAppDialect().inbound(said, HOOK, NOW)
 
     assert call is not None
-    assert await FORM.verify(heard(call), KEYS) == Verified()
+    assert await FORM.verify(heard(call), KEYS) == VerifiedCallback()
     (one,) = FORM.read(heard(call), KEYS).inbound
     assert (one.sender, one.to, one.text, one.occurred_at) == ("+93701234567", NUMBER, "dakatar", NOW)
 

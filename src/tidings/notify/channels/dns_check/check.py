@@ -6,12 +6,12 @@ from collections.abc import Awaitable
 from tidings.kernel.dns import DnsError, Resolver
 from tidings.notify.channels.dns_check.dkim import check_dkim
 from tidings.notify.channels.dns_check.dmarc import check_dmarc
-from tidings.notify.channels.dns_check.model import CheckName, Finding
+from tidings.notify.channels.dns_check.model import CheckName, DnsFinding
 from tidings.notify.channels.dns_check.mx import check_mx
 from tidings.notify.channels.dns_check.spf import check_spf
 
 
-async def check_domain(resolver: Resolver, domain: str, *, dkim_selector: str | None) -> list[Finding]:
+async def check_domain(resolver: Resolver, domain: str, *, dkim_selector: str | None) -> list[DnsFinding]:
     """One finding each; a name server that is silent is told as such and keeps none of the others."""
     return list(
         await asyncio.gather(
@@ -23,11 +23,11 @@ async def check_domain(resolver: Resolver, domain: str, *, dkim_selector: str | 
     )
 
 
-async def _known(check: CheckName, domain: str, asking: Awaitable[Finding]) -> Finding:
+async def _known(check: CheckName, domain: str, asking: Awaitable[DnsFinding]) -> DnsFinding:
     try:
         return await asking
     except DnsError:
-        return Finding(
+        return DnsFinding(
             check=check,
             status="unknown",
             name=domain,

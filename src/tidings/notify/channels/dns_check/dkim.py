@@ -8,14 +8,14 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.serialization import load_der_public_key
 
 from tidings.kernel.dns import Resolver
-from tidings.notify.channels.dns_check.model import Finding, Status, shown, tags
+from tidings.notify.channels.dns_check.model import DnsFinding, Status, shown, tags
 
 #: Bits of an RSA key: receivers refuse shorter ones, and advise against those shorter than the second.
 _LEAST_BITS = 1024
 _GOOD_BITS = 2048
 
 
-async def check_dkim(resolver: Resolver, domain: str, selector: str | None) -> Finding:
+async def check_dkim(resolver: Resolver, domain: str, selector: str | None) -> DnsFinding:
     """What receivers find when they check a signature."""
     if selector is None:
         return _finding(
@@ -46,7 +46,7 @@ async def check_dkim(resolver: Resolver, domain: str, selector: str | None) -> F
     return _judge(name, records)
 
 
-def _judge(name: str, records: list[str]) -> Finding:
+def _judge(name: str, records: list[str]) -> DnsFinding:
     found = tags(records[0])
     if found.get("v", "DKIM1") != "DKIM1":
         return _finding("fail", name, records, "The record's version is not DKIM1.", "Write v=DKIM1.")
@@ -110,5 +110,5 @@ def _bits(kind: str, key: bytes) -> int:
     return read.key_size
 
 
-def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> Finding:
-    return Finding(check="dkim", status=status, name=name, found=shown(records), what=what, how=how)
+def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> DnsFinding:
+    return DnsFinding(check="dkim", status=status, name=name, found=shown(records), what=what, how=how)

@@ -1,8 +1,8 @@
 """DMARC: what receivers do with mail that only claims to be a domain's (RFC 9989)."""
 
 from tidings.kernel.dns import Resolver
-from tidings.notify.channels.dns_check.model import Finding, Status, shown
-from tidings.notify.channels.dns_check.tree_walk import Policy, find_policy
+from tidings.notify.channels.dns_check.model import DnsFinding, Status, shown
+from tidings.notify.channels.dns_check.tree_walk import DmarcRecords, find_policy
 
 _POLICIES = ("none", "quarantine", "reject")
 #: What a receiver does with a policy that is being tried (`t=y`).
@@ -11,7 +11,7 @@ _TRIED = {"reject": "quarantine", "quarantine": "none"}
 _REMOVED = ("pct", "rf", "ri")
 
 
-async def check_dmarc(resolver: Resolver, domain: str) -> Finding:
+async def check_dmarc(resolver: Resolver, domain: str) -> DnsFinding:
     """The domain's own record, or else the one that a receiver finds above it."""
     policy = await find_policy(resolver, domain)
     if policy is None:
@@ -40,7 +40,7 @@ def _publish(domain: str) -> str:
     )
 
 
-def _judge(found: Policy, *, inherited: bool) -> Finding:
+def _judge(found: DmarcRecords, *, inherited: bool) -> DnsFinding:
     name, records = f"_dmarc.{found.domain}", found.records
     if len(records) > 1:
         return _finding(
@@ -99,5 +99,5 @@ def _judge(found: Policy, *, inherited: bool) -> Finding:
     return _finding("pass", name, records, said, None)
 
 
-def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> Finding:
-    return Finding(check="dmarc", status=status, name=name, found=shown(records), what=what, how=how)
+def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> DnsFinding:
+    return DnsFinding(check="dmarc", status=status, name=name, found=shown(records), what=what, how=how)

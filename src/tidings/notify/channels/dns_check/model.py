@@ -14,7 +14,7 @@ _ORDER: tuple[Status, ...] = ("pass", "warn", "unknown", "fail")
 _MOST = 2_000
 
 
-class Finding(Struct, frozen=True, kw_only=True):
+class DnsFinding(Struct, frozen=True, kw_only=True):
     """One record: what is there, what that means, what to do."""
 
     check: CheckName
@@ -35,7 +35,7 @@ def shown(records: Sequence[str]) -> str | None:
     return "".join(c if c.isprintable() else "?" for c in text)[:_MOST] or None
 
 
-def worst(findings: Sequence[Finding]) -> Status:
+def worst(findings: Sequence[DnsFinding]) -> Status:
     """How the whole stands."""
     return max((f.status for f in findings), key=_ORDER.index, default="pass")
 

@@ -1,10 +1,10 @@
 """MX: whether anybody takes the answers and bounces that come back to a sender's domain (RFC 5321, RFC 7505)."""
 
 from tidings.kernel.dns import Resolver
-from tidings.notify.channels.dns_check.model import Finding, Status, shown
+from tidings.notify.channels.dns_check.model import DnsFinding, Status, shown
 
 
-async def check_mx(resolver: Resolver, domain: str) -> Finding:
+async def check_mx(resolver: Resolver, domain: str) -> DnsFinding:
     """Where mail to the sender goes."""
     servers = await resolver.mail_servers(domain)
     records = [f"{preference} {host}" for preference, host in servers]
@@ -35,5 +35,5 @@ async def check_mx(resolver: Resolver, domain: str) -> Finding:
     )
 
 
-def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> Finding:
-    return Finding(check="mx", status=status, name=name, found=shown(records), what=what, how=how)
+def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> DnsFinding:
+    return DnsFinding(check="mx", status=status, name=name, found=shown(records), what=what, how=how)

@@ -3,7 +3,7 @@
 import re
 
 from tidings.kernel.dns import Resolver
-from tidings.notify.channels.dns_check.model import Finding, Status, shown
+from tidings.notify.channels.dns_check.model import DnsFinding, Status, shown
 
 #: Terms that make a receiver look something up; it gives up after ten of them (RFC 7208, 4.6.4).
 _LOOKS_UP = re.compile(r"(include|a|mx|ptr|exists|redirect)([:=/].*)?\Z")
@@ -25,7 +25,7 @@ class _BrokenError(Exception):
         self.how = how
 
 
-async def check_spf(resolver: Resolver, domain: str) -> Finding:
+async def check_spf(resolver: Resolver, domain: str) -> DnsFinding:
     """What receivers make of the domain's SPF."""
     records = await _records(resolver, domain)
     if not records:
@@ -45,7 +45,7 @@ async def check_spf(resolver: Resolver, domain: str) -> Finding:
     return _judge(domain, records, reader.lookups)
 
 
-def _judge(domain: str, records: list[str], lookups: int) -> Finding:
+def _judge(domain: str, records: list[str], lookups: int) -> DnsFinding:
     record = records[0].lower()
     last = _ALL.search(record)
     if lookups > _MOST_LOOKUPS:
@@ -137,5 +137,5 @@ async def _records(resolver: Resolver, name: str) -> list[str]:
     return [text for text in await resolver.texts(name) if re.match(r"v=spf1(\s|\Z)", text, re.IGNORECASE)]
 
 
-def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> Finding:
-    return Finding(check="spf", status=status, name=name, found=shown(records), what=what, how=how)
+def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> DnsFinding:
+    return DnsFinding(check="spf", status=status, name=name, found=shown(records), what=what, how=how)

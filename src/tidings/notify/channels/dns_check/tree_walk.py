@@ -16,7 +16,7 @@ _DMARC: Final = re.compile(r"v\s*=\s*DMARC1\s*(;|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class DmarcRecords:
     """The records at one name."""
 
     domain: str
@@ -45,17 +45,17 @@ async def records_at(resolver: Resolver, domain: str) -> list[str]:
     return [text for text in await resolver.texts(f"_dmarc.{domain}") if _DMARC.match(text)]
 
 
-async def find_policy(resolver: Resolver, domain: str) -> Policy | None:
+async def find_policy(resolver: Resolver, domain: str) -> DmarcRecords | None:
     """The record that holds for the domain: its own, or its organisation's, or that of the suffix it was registered under."""
-    found: list[Policy] = []
+    found: list[DmarcRecords] = []
     for name in names_to_ask(domain):
         records = await records_at(resolver, name)
         if name == domain and records:
-            return Policy(domain, records)
+            return DmarcRecords(domain, records)
         # Several records are as good as none, and the walk goes on.
         if len(records) != 1:
             continue
-        policy = Policy(name, records)
+        policy = DmarcRecords(name, records)
         found.append(policy)
         if policy.public_suffix in {"y", "n"}:
             break

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.notify.templates.bundle.findings import error
 from tidings.notify.templates.device_names import device_fault
 
@@ -43,7 +43,7 @@ _LEFT_BEHIND: Final = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ArchiveLimits:
     """How much may be in a zip."""
 
     files: int = 2_000
@@ -59,27 +59,27 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unpacked:
+class UnpackedFiles:
     """The files by their paths; empty where anything is wrong."""
 
     files: Mapping[str, bytes]
-    findings: Sequence[Finding]
+    findings: Sequence[TemplateFinding]
     #: What was passed over: a file manager's leavings.
     ignored: Sequence[str] = ()
 
 
-def unpack(packed: bytes, limits: Limits | None = None) -> Unpacked:
+def unpack(packed: bytes, limits: ArchiveLimits | None = None) -> UnpackedFiles:
     """What is in the zip, or everything that is wrong with it."""
-    bounds = limits or Limits()
+    bounds = limits or ArchiveLimits()
     opened = _open(packed, bounds)
-    if isinstance(opened, Finding):
-        return Unpacked(files={}, findings=[opened])
+    if isinstance(opened, TemplateFinding):
+        return UnpackedFiles(files={}, findings=[opened])
     entries = [entry for entry in opened.infolist() if not _left_behind(entry.orig_filename)]
     ignored = [e.orig_filename for e in opened.infolist() if _left_behind(e.orig_filename)]
     found = [*_crowd_faults(entries, bounds), *(fault for e in entries for fault in _faults(e, bounds))]
     found += [*_twins(entries), *_overlaps(opened.infolist())]
     if found:
-        return Unpacked(files={}, findings=found)
+        return UnpackedFiles(files={}, findings=found)
     files: dict[str, bytes] = {}
     for entry in entries:
         if _is_folder(entry):
@@ -92,10 +92,10 @@ def unpack(packed: bytes, limits: Limits | None = None) -> Unpacked:
             found.append(
                 error(entry.orig_filename, "can't be unpacked", "make the zip again; this one is broken")
             )
-    return Unpacked(files={} if found else files, findings=found, ignored=ignored)
+    return UnpackedFiles(files={} if found else files, findings=found, ignored=ignored)
 
 
-def _open(packed: bytes, limits: Limits) -> zipfile.ZipFile | Finding:
+def _open(packed: bytes, limits: ArchiveLimits) -> zipfile.ZipFile | TemplateFinding:
     if not packed.startswith(_BEGINNINGS):
         return error(
             "", "is not a zip", "send a zip of the folder that holds templates/, layouts/ and assets/"
@@ -121,11 +121,11 @@ def _left_behind(name: str) -> bool:
     return name.startswith(_LEFT_BEHIND[0]) or name.rpartition("/")[2] in _LEFT_BEHIND[1:]
 
 
-def _too_many(limits: Limits) -> Finding:
+def _too_many(limits: ArchiveLimits) -> TemplateFinding:
     return error("", f"has more than {limits.files} files", "send the templates in several zips")
 
 
-def _crowd_faults(entries: Sequence[zipfile.ZipInfo], limits: Limits) -> Iterator[Finding]:
+def _crowd_faults(entries: Sequence[zipfile.ZipInfo], limits: ArchiveLimits) -> Iterator[TemplateFinding]:
     if len(entries) > limits.files:
         yield _too_many(limits)
     if sum(entry.file_size for entry in entries) > limits.bytes_in_all:
@@ -134,7 +134,7 @@ def _crowd_faults(entries: Sequence[zipfile.ZipInfo], limits: Limits) -> Iterato
         )
 
 
-def _faults(entry: zipfile.ZipInfo, limits: Limits) -> Iterator[Finding]:
+def _faults(entry: zipfile.ZipInfo, limits: ArchiveLimits) -> Iterator[TemplateFinding]:
     # Not `filename`: that one is cut off at a zero character, and turns some separators.
     name = entry.orig_filename
     fault = name_fault(name.removesuffix("/") if _is_folder(entry) else name)
@@ -186,7 +186,7 @@ def name_fault(name: str) -> tuple[str, str] | None:
     return None
 
 
-def _twins(entries: Sequence[zipfile.ZipInfo]) -> Iterator[Finding]:
+def _twins(entries: Sequence[zipfile.ZipInfo]) -> Iterator[TemplateFinding]:
     """Names that are one and the same file on some system: equal, or equal but for the case."""
     seen: dict[str, str] = {}
     folders = {part for entry in entries for part in _folders(entry.orig_filename.lower())}
@@ -212,7 +212,7 @@ def _folders(name: str) -> Iterator[str]:
     return ("/".join(parts[:depth]) for depth in range(1, len(parts)))
 
 
-def _overlaps(entries: Sequence[zipfile.ZipInfo]) -> Iterator[Finding]:
+def _overlaps(entries: Sequence[zipfile.ZipInfo]) -> Iterator[TemplateFinding]:
     """Entries that share bytes: how a small zip says a great deal."""
     for one, other in pairwise(sorted(entries, key=lambda entry: entry.header_offset)):
         if one.header_offset + one.compress_size >= other.header_offset:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.kernel.clock import Clock
 from tidings.notify.render.errors import RenderInterruptedError
 from tidings.notify.templates.authoring import Engine
@@ -20,20 +20,20 @@ MOST_FINDINGS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckedDrafts:
     """What the validator found."""
 
-    findings: Sequence[Finding]
+    findings: Sequence[TemplateFinding]
     #: How many drafts it did not look at; each has a warning among the findings.
     unreached: int
 
 
 async def check_drafts(
     drafts: Sequence[ReadVersion], *, engine: Engine, clock: Clock, seconds: float = SECONDS
-) -> Checked:
+) -> CheckedDrafts:
     """One draft after the other, until all are done or the time is over; no transaction is open."""
     until = clock.monotonic() + seconds
-    findings: list[Finding] = []
+    findings: list[TemplateFinding] = []
     for place, draft in enumerate(drafts):
         why = None
         if clock.monotonic() >= until:
@@ -47,13 +47,13 @@ async def check_drafts(
         except (TooMuchCheckingError, RenderInterruptedError) as error:
             # The drafts are written: an answer that refuses would say that they are not.
             return _cut_off(findings, drafts[place:], str(error))
-    return Checked(findings=findings, unreached=0)
+    return CheckedDrafts(findings=findings, unreached=0)
 
 
-def _cut_off(findings: Sequence[Finding], rest: Sequence[ReadVersion], why: str) -> Checked:
-    return Checked(findings=[*findings, *(_unreached(one, why) for one in rest)], unreached=len(rest))
+def _cut_off(findings: Sequence[TemplateFinding], rest: Sequence[ReadVersion], why: str) -> CheckedDrafts:
+    return CheckedDrafts(findings=[*findings, *(_unreached(one, why) for one in rest)], unreached=len(rest))
 
 
-def _unreached(draft: ReadVersion, why: str) -> Finding:
+def _unreached(draft: ReadVersion, why: str) -> TemplateFinding:
     what = f"was not looked at by the validator: {why}"
     return warning(f"{draft.around.folder}/{FACTS}", what, "validate it by itself, or send fewer at once")

@@ -7,7 +7,7 @@ RefusalError
 
 from collections.abc import Sequence
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.kernel.refusals import FieldError, InvalidError
 
 
@@ -16,7 +16,7 @@ class BundleRefusedError(InvalidError):
 
     code = "template_bundle_refused"
 
-    def __init__(self, findings: Sequence[Finding]) -> None:
+    def __init__(self, findings: Sequence[TemplateFinding]) -> None:
         super().__init__(
             [
                 FieldError(found.file or "the zip", _told(found))
@@ -28,6 +28,6 @@ class BundleRefusedError(InvalidError):
         self.report = tuple(findings)
 
 
-def _told(found: Finding) -> str:
+def _told(found: TemplateFinding) -> str:
     where = f"line {found.line}: " if found.line is not None else ""
     return f"{where}{found.what}; {found.how}"

@@ -13,11 +13,11 @@ from tidings.notify.templates import store as templates
 from tidings.notify.templates.assets import Asset
 from tidings.notify.templates.bundle import store
 from tidings.notify.templates.bundle.layout import layout_file
-from tidings.notify.templates.bundle.store import Picked
+from tidings.notify.templates.bundle.store import SelectedVersion
 from tidings.notify.templates.bundle.texts import to_file
 from tidings.notify.templates.bundle.write import add_file, files_of
 from tidings.notify.templates.errors import UnknownTemplateError
-from tidings.notify.templates.model import Template, Version
+from tidings.notify.templates.model import Template, TemplateVersion
 from tidings.notify.templates.publish import Begin
 
 #: How many versions are in memory at a time.
@@ -67,7 +67,9 @@ async def chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
             yield piece
 
 
-async def _read(tx: templates.Side, picked: list[Picked]) -> AsyncIterator[tuple[Template, Version]]:
+async def _read(
+    tx: templates.Side, picked: list[SelectedVersion]
+) -> AsyncIterator[tuple[Template, TemplateVersion]]:
     if isinstance(tx, TenantTx):
         for first in range(0, len(picked), _BATCH):
             ids = [one.id for one in picked[first : first + _BATCH]]
@@ -83,11 +85,13 @@ async def _read(tx: templates.Side, picked: list[Picked]) -> AsyncIterator[tuple
             yield template, version
 
 
-def _refuse_unknown(picked: list[Picked], key: str | None, channel: Channel | None) -> None:
+def _refuse_unknown(picked: list[SelectedVersion], key: str | None, channel: Channel | None) -> None:
     if not picked and key is not None:
         raise UnknownTemplateError(f"there is no template {key}" + (f" for {channel}" if channel else ""))
 
 
-def _add(packed: zipfile.ZipFile, template: Template, version: Version, assets: Sequence[Asset]) -> None:
+def _add(
+    packed: zipfile.ZipFile, template: Template, version: TemplateVersion, assets: Sequence[Asset]
+) -> None:
     for path, content in files_of(template, version, assets):
         add_file(packed, path, content)

@@ -1,6 +1,6 @@
 """What is said about one file of a zip."""
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 
 _LONGEST = 200
 
@@ -14,9 +14,9 @@ def error(
     field: str = "",
     line: int | None = None,
     column: int | None = None,
-) -> Finding:
+) -> TemplateFinding:
     """Something that has to be mended; `file` is the whole path in the zip, empty for the zip itself."""
-    return Finding(
+    return TemplateFinding(
         severity="error",
         file=printable(file),
         locale=locale and printable(locale),
@@ -28,9 +28,9 @@ def error(
     )
 
 
-def warning(file: str, what: str, how: str) -> Finding:
+def warning(file: str, what: str, how: str) -> TemplateFinding:
     """Something that may stay as it is."""
-    return Finding(severity="warning", file=printable(file), field="", what=what, how=how)
+    return TemplateFinding(severity="warning", file=printable(file), field="", what=what, how=how)
 
 
 def printable(name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
@@ -23,9 +23,9 @@ from tidings.notify.templates.bundle.check import SECONDS, check_drafts
 from tidings.notify.templates.bundle.errors import BundleRefusedError
 from tidings.notify.templates.bundle.findings import error
 from tidings.notify.templates.bundle.layout import folder_of, layout_file
-from tidings.notify.templates.bundle.plan import Taken, plan
+from tidings.notify.templates.bundle.plan import PlannedDraft, plan
 from tidings.notify.templates.bundle.read import ReadBundle, ReadTemplate, refused
-from tidings.notify.templates.bundle.store import Held, lock_templates
+from tidings.notify.templates.bundle.store import LockedTemplate, lock_templates
 from tidings.notify.templates.create_version import category_fault, new_template
 from tidings.notify.templates.model import VersionStatus
 from tidings.notify.templates.publish import Begin, ReadVersion, all_in_surroundings
@@ -34,14 +34,14 @@ _Place = tuple[str, Channel]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportResult:
     """What became of them all."""
 
-    taken: Sequence[Taken]
+    taken: Sequence[PlannedDraft]
     #: What was found while they were taken; an error here refuses them all.
-    findings: Sequence[Finding]
+    findings: Sequence[TemplateFinding]
     #: What the validator found; an error here stands in the way of publishing.
-    checked: Sequence[Finding]
+    checked: Sequence[TemplateFinding]
     #: How many drafts the validator did not reach.
     unreached: int = 0
 
@@ -61,12 +61,12 @@ async def import_bundle(
     audit: AuditLog,
     clock: Clock,
     seconds: float = SECONDS,
-) -> Imported:
+) -> ImportResult:
     """What became of each template; a `BundleRefusedError` with everything that is wrong, and nothing written.
 
     A trial refuses nothing: it has the same findings in its answer. `seconds`: how long the validator may take.
     """
-    taken: list[Taken] = []
+    taken: list[PlannedDraft] = []
     findings = list(read.findings)
     drafts: list[ReadVersion] = []
     try:
@@ -90,12 +90,12 @@ async def import_bundle(
         if not dry_run:
             raise BundleRefusedError(findings) from None
     checked = await check_drafts(drafts, engine=engine, clock=clock, seconds=seconds)
-    return Imported(taken=taken, findings=findings, checked=checked.findings, unreached=checked.unreached)
+    return ImportResult(taken=taken, findings=findings, checked=checked.findings, unreached=checked.unreached)
 
 
 async def _take_layouts(
     tx: store.Side, read: ReadBundle, *, actor: str, now: datetime
-) -> tuple[list[Finding], list[Entry]]:
+) -> tuple[list[TemplateFinding], list[Entry]]:
     """What is wrong with them, and what the audit is to say."""
     if not read.layouts:
         return [], []
@@ -123,8 +123,13 @@ async def _take_layouts(
 
 
 async def _plans(
-    tx: store.Side, templates: Sequence[ReadTemplate], held: dict[_Place, Held], *, actor: str, now: datetime
-) -> tuple[list[Taken], list[Finding]]:
+    tx: store.Side,
+    templates: Sequence[ReadTemplate],
+    held: dict[_Place, LockedTemplate],
+    *,
+    actor: str,
+    now: datetime,
+) -> tuple[list[PlannedDraft], list[TemplateFinding]]:
     """What becomes of each, and everything that is wrong with the others, in the order of the folders."""
     missing = [wanted for wanted in templates if _place(wanted) not in held]
     wrong = await _add_templates(tx, missing, held, actor=actor, now=now)
@@ -135,8 +140,8 @@ async def _plans(
         if _place(wanted) in held
     ]
     there = await store.find_versions(tx, asked) if asked else {}
-    taken: list[Taken] = []
-    findings: list[Finding] = []
+    taken: list[PlannedDraft] = []
+    findings: list[TemplateFinding] = []
     for wanted in templates:
         place = _place(wanted)
         if place in wrong:
@@ -144,7 +149,7 @@ async def _plans(
             continue
         known = there.get((held[place].template.id, str(wanted.wish.semver)))
         result = plan(wanted, held[place], known, actor=actor, now=now)
-        if isinstance(result, Taken):
+        if isinstance(result, PlannedDraft):
             taken.append(result)
         else:
             findings += result
@@ -152,7 +157,12 @@ async def _plans(
 
 
 async def _add_templates(
-    tx: store.Side, missing: Sequence[ReadTemplate], held: dict[_Place, Held], *, actor: str, now: datetime
+    tx: store.Side,
+    missing: Sequence[ReadTemplate],
+    held: dict[_Place, LockedTemplate],
+    *,
+    actor: str,
+    now: datetime,
 ) -> dict[_Place, InvalidError]:
     """Add those that can be, and hold them with the others; why the rest can't."""
     if not missing:
@@ -177,7 +187,7 @@ async def _add_templates(
     return wrong
 
 
-async def _write(tx: store.Side, taken: Sequence[Taken], *, actor: str, now: datetime) -> None:
+async def _write(tx: store.Side, taken: Sequence[PlannedDraft], *, actor: str, now: datetime) -> None:
     created = [one.version for one in taken if one.outcome == "created"]
     replaced = [one.version for one in taken if one.outcome == "replaced"]
     if created:
@@ -201,5 +211,5 @@ def _undo_if(wanted: bool) -> None:  # noqa: FBT001
         raise _UndoError
 
 
-def _has_errors(findings: Sequence[Finding]) -> bool:
+def _has_errors(findings: Sequence[TemplateFinding]) -> bool:
     return any(found.severity == "error" for found in findings)

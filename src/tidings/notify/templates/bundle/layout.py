@@ -31,7 +31,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class BundlePath:
     """What a path stands for."""
 
     kind: Literal["facts", "text", "body", "strings", "partial", "layout", "asset"]
@@ -44,27 +44,27 @@ class Place:
     format: BodyFormat | None = None
 
 
-def place_of(path: str) -> Place | None:
+def place_of(path: str) -> BundlePath | None:
     """What belongs at this path; None where nothing does."""
     match path.split("/"):
         case ["templates", key, channel, "template.json"]:
-            return Place(kind="facts", key=key, channel=channel)
+            return BundlePath(kind="facts", key=key, channel=channel)
         case ["templates", key, channel, "partials", file] if _stem(file):
-            return Place(kind="partial", key=key, channel=channel, name=_stem(file))
+            return BundlePath(kind="partial", key=key, channel=channel, name=_stem(file))
         case ["templates", key, channel, "assets", file]:
-            return Place(kind="asset", key=key, channel=channel, name=file)
+            return BundlePath(kind="asset", key=key, channel=channel, name=file)
         case ["templates", key, channel, locale, "strings.json"]:
-            return Place(kind="strings", key=key, channel=channel, locale=locale)
+            return BundlePath(kind="strings", key=key, channel=channel, locale=locale)
         case ["templates", key, channel, locale, file] if file in _FIELDS:
-            return Place(kind="text", key=key, channel=channel, locale=locale, name=_FIELDS[file])
+            return BundlePath(kind="text", key=key, channel=channel, locale=locale, name=_FIELDS[file])
         case ["templates", key, channel, locale, file] if file in _FORMATS:
-            return Place(
+            return BundlePath(
                 kind="body", key=key, channel=channel, locale=locale, name="body", format=_FORMATS[file]
             )
         case ["layouts", file] if _stem(file):
-            return Place(kind="layout", name=_stem(file))
+            return BundlePath(kind="layout", name=_stem(file))
         case ["assets", *parts] if parts and all(_NAME.fullmatch(part) for part in parts):
-            return Place(kind="asset", name="/".join(parts))
+            return BundlePath(kind="asset", name="/".join(parts))
     return None
 
 

@@ -5,27 +5,27 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.kernel.audit.log import Entry
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.templates.assets import Asset
 from tidings.notify.templates.bundle.findings import error
 from tidings.notify.templates.bundle.layout import FACTS, folder_of
 from tidings.notify.templates.bundle.read import ReadTemplate, refused
-from tidings.notify.templates.bundle.store import Held
+from tidings.notify.templates.bundle.store import LockedTemplate
 from tidings.notify.templates.create_version import ARCHIVED_KEY, created_entry, new_draft, refuse_changes
 from tidings.notify.templates.drafts import entry_of, rewritten
-from tidings.notify.templates.model import Template, Version, VersionStatus
+from tidings.notify.templates.model import Template, TemplateVersion, VersionStatus
 
 Outcome = Literal["created", "replaced", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class PlannedDraft:
     """What becomes of one folder."""
 
     template: Template
-    version: Version
+    version: TemplateVersion
     outcome: Outcome
     #: Pictures that are new or say something else, and the names of those that go.
     fresh_assets: Sequence[Asset] = ()
@@ -39,8 +39,8 @@ class Taken:
 
 
 def plan(
-    wanted: ReadTemplate, held: Held, there: Version | None, *, actor: str, now: datetime
-) -> Taken | list[Finding]:
+    wanted: ReadTemplate, held: LockedTemplate, there: TemplateVersion | None, *, actor: str, now: datetime
+) -> PlannedDraft | list[TemplateFinding]:
     """The draft that the folder asks for; `there` is the version of its number."""
     home, template = folder_of(wanted.key, wanted.channel), held.template
     if held.archived:
@@ -52,13 +52,13 @@ def plan(
     facts = {asset.name: asset.facts for asset in wanted.assets}
     if there is None:
         draft = replace(new_draft(template, wanted.wish, actor=actor, now=now), assets=facts)
-        return Taken(template=template, version=draft, outcome="created", fresh_assets=wanted.assets)
+        return PlannedDraft(template=template, version=draft, outcome="created", fresh_assets=wanted.assets)
     if says_the_same(there, wanted):
-        return Taken(template=template, version=there, outcome="unchanged")
+        return PlannedDraft(template=template, version=there, outcome="unchanged")
     if there.status is not VersionStatus.DRAFT:
         what = f"version {there.semver} was published and says something else"
         return [error(f"{home}/{FACTS}", what, "raise semver", field="semver")]
-    return Taken(
+    return PlannedDraft(
         template=template,
         version=replace(rewritten(there, wanted.wish, actor=actor, now=now), assets=facts),
         outcome="replaced",
@@ -67,7 +67,7 @@ def plan(
     )
 
 
-def says_the_same(there: Version, wanted: ReadTemplate) -> bool:
+def says_the_same(there: TemplateVersion, wanted: ReadTemplate) -> bool:
     """Whether the files add nothing to what is there."""
     wish = wanted.wish
     return (

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel, Locale
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import decode
@@ -18,28 +18,32 @@ from tidings.notify.templates.bundle.findings import error, warning
 from tidings.notify.templates.bundle.layout import (
     ASSETS,
     FACTS,
-    Place,
+    BundlePath,
     file_of,
     folder_of,
     partial_file,
     place_of,
 )
-from tidings.notify.templates.bundle.texts import Broken, broken_json, from_file
-from tidings.notify.templates.create_version import VersionWish
+from tidings.notify.templates.bundle.texts import TextFault, broken_json, from_file
+from tidings.notify.templates.create_version import VersionSpec
 from tidings.notify.templates.expand.expand import BODY
 from tidings.notify.templates.layouts_store import LONGEST
 from tidings.notify.templates.model import BodyFormat
 from tidings.notify.templates.wire import CreateVersion, PartialName, channel_of, key_of
 
 
-class LocaleFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class LocaleManifest(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """What a locale has besides texts."""
 
     direction: Any = None
     whatsapp: Any = None
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class TemplateManifest(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """`template.json`: the version without its texts, by the names that the API has for the same."""
 
     semver: str
@@ -52,7 +56,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     preview_samples: Any = None
     layout: Any = None
     ai_provenance: Any = None
-    locales: dict[str, LocaleFacts] = {}
+    locales: dict[str, LocaleManifest] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +65,7 @@ class ReadTemplate:
 
     key: str
     channel: Channel
-    wish: VersionWish
+    wish: VersionSpec
     formats: dict[str, BodyFormat]
     assets: Sequence[Asset] = ()
 
@@ -77,7 +81,7 @@ class ReadBundle:
 
     templates: Sequence[ReadTemplate]
     layouts: Mapping[str, str]
-    findings: Sequence[Finding]
+    findings: Sequence[TemplateFinding]
 
 
 @dataclass(slots=True)
@@ -91,7 +95,7 @@ class _Folder:
 
 def read_bundle(files: Mapping[str, bytes]) -> ReadBundle:
     """Every template and layout among the files; each file that can't be read has a finding."""
-    findings: list[Finding] = []
+    findings: list[TemplateFinding] = []
     folders: dict[tuple[str, str], _Folder] = {}
     layouts: dict[str, str] = {}
     for path, raw in sorted(files.items()):
@@ -132,7 +136,7 @@ def read_bundle(files: Mapping[str, bytes]) -> ReadBundle:
     return ReadBundle(templates=templates, layouts=layouts, findings=findings)
 
 
-def _misplaced(path: str) -> Finding:
+def _misplaced(path: str) -> TemplateFinding:
     return error(
         path,
         "is not where anything of a template belongs",
@@ -142,10 +146,10 @@ def _misplaced(path: str) -> Finding:
 
 
 def _sorted_in(
-    folder: _Folder | None, layouts: dict[str, str], path: str, place: Place, raw: bytes
-) -> Iterator[Finding]:
+    folder: _Folder | None, layouts: dict[str, str], path: str, place: BundlePath, raw: bytes
+) -> Iterator[TemplateFinding]:
     text = from_file(raw)
-    if isinstance(text, Broken):
+    if isinstance(text, TextFault):
         yield _broken(path, text, place.locale)
         # What it should have been is not missing as well.
         text = "?"
@@ -175,7 +179,7 @@ def _sorted_in(
             folder.locales[place.locale][place.name] = text
 
 
-def _template(key: str, channel: str, folder: _Folder) -> ReadTemplate | list[Finding]:
+def _template(key: str, channel: str, folder: _Folder) -> ReadTemplate | list[TemplateFinding]:
     home = folder_of(key, channel)
     try:
         key, known_channel = key_of(key), channel_of(channel)
@@ -183,7 +187,7 @@ def _template(key: str, channel: str, folder: _Folder) -> ReadTemplate | list[Fi
         return [error(home, f"is not named after a {bad.field}", f"the {bad.field} {bad.remedy}")]
     if folder.facts is None:
         return [error(f"{home}/{FACTS}", "is missing", "add it: it says the version and its variables")]
-    facts = _read_json(f"{home}/{FACTS}", folder.facts, Facts)
+    facts = _read_json(f"{home}/{FACTS}", folder.facts, TemplateManifest)
     strings = {
         locale: _read_json(f"{home}/{locale}/strings.json", raw, dict[str, str], locale)
         for locale, raw in folder.strings.items()
@@ -198,7 +202,7 @@ def _template(key: str, channel: str, folder: _Folder) -> ReadTemplate | list[Fi
         for locale, texts in folder.locales.items()
         if "body" not in texts
     ]
-    if wrong or not isinstance(facts, Facts):
+    if wrong or not isinstance(facts, TemplateManifest):
         return wrong
     formats = {locale: texts["format"] for locale, texts in folder.locales.items()}
     try:
@@ -213,7 +217,7 @@ def _template(key: str, channel: str, folder: _Folder) -> ReadTemplate | list[Fi
     return ReadTemplate(key=key, channel=known_channel, wish=wish, formats=formats, assets=folder.assets)
 
 
-def _names(home: str, folder: _Folder) -> Iterator[Finding]:
+def _names(home: str, folder: _Folder) -> Iterator[TemplateFinding]:
     for locale in sorted({*folder.locales, *folder.strings}):
         if not _is(locale, Locale):
             yield error(f"{home}/{locale}", "is not named after a language", _rule(Locale))
@@ -235,7 +239,7 @@ def _rule(kind: Any) -> str:
     return f"it {next(meta.description for meta in kind.__metadata__ if isinstance(meta, msgspec.Meta))}"
 
 
-def _version(facts: Facts, folder: _Folder, strings: Mapping[str, Any]) -> dict[str, Any]:
+def _version(facts: TemplateManifest, folder: _Folder, strings: Mapping[str, Any]) -> dict[str, Any]:
     """The body of the request that would make the same version."""
     made: dict[str, Any] = msgspec.to_builtins(facts)
     named = made.pop("locales", {})
@@ -248,7 +252,7 @@ def _version(facts: Facts, folder: _Folder, strings: Mapping[str, Any]) -> dict[
     return made
 
 
-def refused(home: str, formats: dict[str, BodyFormat], invalid: InvalidError) -> Iterator[Finding]:
+def refused(home: str, formats: dict[str, BodyFormat], invalid: InvalidError) -> Iterator[TemplateFinding]:
     """Wrong fields of a version, as findings in the files that they come from."""
     for wrong in invalid.errors:
         file, locale = file_of(wrong.field, formats)
@@ -276,5 +280,5 @@ def _read_json(path: str, raw: bytes, kind: Any, locale: str | None = None) -> A
         return [error(path, "is not valid JSON", "mend it", locale=locale)]
 
 
-def _broken(path: str, broken: Broken, locale: str | None) -> Finding:
+def _broken(path: str, broken: TextFault, locale: str | None) -> TemplateFinding:
     return error(path, broken.what, broken.how, locale=locale or None, line=broken.line, column=broken.column)

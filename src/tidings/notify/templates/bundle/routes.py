@@ -11,13 +11,18 @@ from tidings.kernel.http.bodies import body_of, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.errors import WrongContentTypeError
 from tidings.kernel.http.operations import deps_of, operation
-from tidings.notify.templates.asked import SIDE, TAG, AnyRequest, begin
-from tidings.notify.templates.bundle.archive import MOST_PACKED_BYTES, Unpacked, unpack
+from tidings.notify.templates.bundle.archive import MOST_PACKED_BYTES, UnpackedFiles, unpack
 from tidings.notify.templates.bundle.export_bundle import chunks, export_bundle
 from tidings.notify.templates.bundle.import_bundle import import_bundle
 from tidings.notify.templates.bundle.read import ReadBundle, read_bundle
-from tidings.notify.templates.bundle.wire import ExportQuery, ImportQuery, ImportReport, report_of
+from tidings.notify.templates.bundle.wire import (
+    ExportTemplatesQuery,
+    ImportReport,
+    ImportTemplatesQuery,
+    report_of,
+)
 from tidings.notify.templates.deps import Deps
+from tidings.notify.templates.path_parameters import SIDE, TAG, AnyRequest, begin
 from tidings.notify.templates.wire import channel_of, key_of
 
 _MEDIA_TYPE: Final = "application/zip"
@@ -33,7 +38,7 @@ BODY_LIMITS: Final = {"/api/v1/templates/import": MOST_PACKED_BYTES}
         tag=TAG,
         scope="templates:write",
         tenant=TenantNeed.OPTIONAL,
-        query=ImportQuery,
+        query=ImportTemplatesQuery,
         answer=ImportReport,
         problems=["template_bundle_refused", "wrong_content_type", "body_too_large", "tenant_frozen"],
         description="The body is the zip itself, `Content-Type: application/zip`, up to 8 MiB; "
@@ -45,7 +50,7 @@ BODY_LIMITS: Final = {"/api/v1/templates/import": MOST_PACKED_BYTES}
 )
 async def import_templates(request: AnyRequest) -> ImportReport:
     """Import a zip."""
-    deps, query = deps_of(request, Deps), read_query(request, ImportQuery)
+    deps, query = deps_of(request, Deps), read_query(request, ImportTemplatesQuery)
     _require_zip(request)
     unpacked, read = await asyncio.to_thread(_read, await body_of(request))
     imported = await import_bundle(
@@ -68,7 +73,7 @@ async def import_templates(request: AnyRequest) -> ImportReport:
         tag=TAG,
         scope="templates:read",
         tenant=TenantNeed.OPTIONAL,
-        query=ExportQuery,
+        query=ExportTemplatesQuery,
         media_type=_MEDIA_TYPE,
         problems=["template_not_found"],
         description="Of each template the newest version that is a draft or in force; with `version=active` what is "
@@ -77,7 +82,7 @@ async def import_templates(request: AnyRequest) -> ImportReport:
 )
 async def export_templates(request: AnyRequest) -> Stream:
     """Export a zip."""
-    query = read_query(request, ExportQuery)
+    query = read_query(request, ExportTemplatesQuery)
     file = await export_bundle(
         lambda: begin(request),
         key=None if query.key is None else key_of(query.key),
@@ -92,7 +97,7 @@ async def export_templates(request: AnyRequest) -> Stream:
     )
 
 
-def _read(packed: bytes) -> tuple[Unpacked, ReadBundle]:
+def _read(packed: bytes) -> tuple[UnpackedFiles, ReadBundle]:
     unpacked = unpack(packed)
     if unpacked.findings:
         return unpacked, ReadBundle(templates=(), layouts={}, findings=unpacked.findings)

@@ -14,7 +14,7 @@ QUERIES = Queries.beside(__file__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picked:
+class SelectedVersion:
     """A version, not read yet."""
 
     key: str
@@ -25,7 +25,7 @@ class Picked:
 
 async def pick_versions(
     tx: Side, *, key: str | None, channel: Channel | None, drafts: bool, of_platform: bool = False
-) -> list[Picked]:
+) -> list[SelectedVersion]:
     """One version of each template; with drafts the newest of draft and in force, else the one in force."""
     if isinstance(tx, TenantTx) and not of_platform:
         rows = await tx.fetch(
@@ -34,13 +34,15 @@ async def pick_versions(
     else:
         rows = await tx.fetch(QUERIES.pick_platform_versions, key=key, channel=channel, drafts=drafts)
     return [
-        Picked(key=row["key"], channel=row["channel"], id=TemplateVersionId(row["id"]), semver=row["semver"])
+        SelectedVersion(
+            key=row["key"], channel=row["channel"], id=TemplateVersionId(row["id"]), semver=row["semver"]
+        )
         for row in rows
     ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class LockedTemplate:
     """A template that is there, and ours until the end of the transaction."""
 
     template: Template
@@ -50,7 +52,7 @@ class Held:
 
 async def lock_templates(
     tx: Side, templates: Sequence[tuple[str, Channel]]
-) -> dict[tuple[str, Channel], Held]:
+) -> dict[tuple[str, Channel], LockedTemplate]:
     """Hold those that are there until the end of the transaction, in one order for everybody."""
     names = {"keys": [key for key, _ in templates], "channels": [channel for _, channel in templates]}
     if isinstance(tx, TenantTx):
@@ -58,6 +60,8 @@ async def lock_templates(
     else:
         rows = await tx.fetch(QUERIES.lock_platform_templates, **names)
     return {
-        (row["key"], row["channel"]): Held(template=template_of(row), archived=row["status"] != "active")
+        (row["key"], row["channel"]): LockedTemplate(
+            template=template_of(row), archived=row["status"] != "active"
+        )
         for row in rows
     }

@@ -8,7 +8,7 @@ _BOM = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class TextFault:
     """Where a file stops being what it should be, and what it is instead."""
 
     line: int
@@ -17,16 +17,16 @@ class Broken:
     how: str
 
 
-def from_file(raw: bytes) -> str | Broken:
+def from_file(raw: bytes) -> str | TextFault:
     """The text in a file. The line feed at its end is the file's, as editors and git want one there."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line, column = _position(raw[: error.start])
-        return Broken(line, column, "is not valid UTF-8", "save it as UTF-8")
+        return TextFault(line, column, "is not valid UTF-8", "save it as UTF-8")
     if (at := text.find("\x00")) >= 0:
         line, column = _position(text[:at].encode())
-        return Broken(line, column, "holds a zero character", "take it out, or save it as UTF-8")
+        return TextFault(line, column, "holds a zero character", "take it out, or save it as UTF-8")
     return _lines(text.removeprefix(_BOM)).removesuffix("\n")
 
 
@@ -35,17 +35,19 @@ def to_file(text: str) -> bytes:
     return (_lines(text) + "\n").encode()
 
 
-def broken_json(raw: bytes) -> Broken | None:
+def broken_json(raw: bytes) -> TextFault | None:
     """Where a file is no JSON; None where it is."""
     text = from_file(raw)
-    if isinstance(text, Broken):
+    if isinstance(text, TextFault):
         return text
     try:
         json.loads(text, parse_int=str, parse_float=str)
     except json.JSONDecodeError as error:
-        return Broken(error.lineno, error.colno, "is not valid JSON", error.msg[:1].lower() + error.msg[1:])
+        return TextFault(
+            error.lineno, error.colno, "is not valid JSON", error.msg[:1].lower() + error.msg[1:]
+        )
     except RecursionError:
-        return Broken(1, 1, "is nested too deeply", "make it flatter")
+        return TextFault(1, 1, "is nested too deeply", "make it flatter")
     return None
 
 

@@ -5,22 +5,22 @@ from typing import Literal
 
 from msgspec import Struct
 
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel
-from tidings.notify.templates.bundle.archive import Unpacked
-from tidings.notify.templates.bundle.import_bundle import Imported
+from tidings.notify.templates.bundle.archive import UnpackedFiles
+from tidings.notify.templates.bundle.import_bundle import ImportResult
 from tidings.notify.templates.bundle.layout import ASSETS
-from tidings.notify.templates.bundle.plan import Outcome, Taken
+from tidings.notify.templates.bundle.plan import Outcome, PlannedDraft
 
 
-class ImportQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ImportTemplatesQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How to take a zip."""
 
     #: Only say what would happen; write nothing.
     dry_run: bool = False
 
 
-class ExportQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ExportTemplatesQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which templates to give."""
 
     key: str | None = None
@@ -53,7 +53,7 @@ class TemplateReport(Struct, frozen=True, kw_only=True):
     outcome: Outcome
 
     @classmethod
-    def of(cls, taken: Taken) -> "TemplateReport":
+    def of(cls, taken: PlannedDraft) -> "TemplateReport":
         """The folder as it is shown."""
         return cls(
             key=taken.template.key,
@@ -74,10 +74,10 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     templates: tuple[TemplateReport, ...]
     files: tuple[FileReport, ...]
     #: What has to be mended before it can be taken or published, and what is worth a look.
-    findings: tuple[Finding, ...]
+    findings: tuple[TemplateFinding, ...]
 
 
-def report_of(unpacked: Unpacked, imported: Imported, *, dry_run: bool) -> ImportReport:
+def report_of(unpacked: UnpackedFiles, imported: ImportResult, *, dry_run: bool) -> ImportReport:
     """The report on a zip."""
     findings = (*imported.findings, *imported.checked)
     return ImportReport(
@@ -90,7 +90,7 @@ def report_of(unpacked: Unpacked, imported: Imported, *, dry_run: bool) -> Impor
     )
 
 
-def _files(unpacked: Unpacked, imported: Imported) -> Iterator[FileReport]:
+def _files(unpacked: UnpackedFiles, imported: ImportResult) -> Iterator[FileReport]:
     """A line for every file, and for those that should be there and are not."""
     refused, faulty = _wrong(imported.findings), _wrong(imported.checked)
     ignored = {*unpacked.ignored, *(path for path in unpacked.files if path.startswith(f"{ASSETS}/"))}
@@ -105,5 +105,5 @@ def _files(unpacked: Unpacked, imported: Imported) -> Iterator[FileReport]:
         yield FileReport(file=path, outcome=outcome)
 
 
-def _wrong(findings: Sequence[Finding]) -> set[str]:
+def _wrong(findings: Sequence[TemplateFinding]) -> set[str]:
     return {found.file for found in findings if found.severity == "error" and found.file}

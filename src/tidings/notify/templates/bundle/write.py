@@ -18,7 +18,7 @@ from tidings.notify.templates.bundle.layout import (
     text_file,
 )
 from tidings.notify.templates.bundle.texts import json_file, to_file
-from tidings.notify.templates.model import Template, Version
+from tidings.notify.templates.model import Template, TemplateVersion
 from tidings.notify.templates.wire import LocaleSource
 
 #: The oldest moment that a zip can say. Ours say no other, so that the same content is the same zip.
@@ -27,7 +27,7 @@ _MODE = 0o100644
 
 
 def files_of(
-    template: Template, version: Version, assets: Sequence[Asset] = ()
+    template: Template, version: TemplateVersion, assets: Sequence[Asset] = ()
 ) -> Iterator[tuple[str, bytes]]:
     """The files of one version."""
     home = folder_of(template.key, template.channel)
@@ -69,7 +69,7 @@ def add_file(packed: zipfile.ZipFile, path: str, content: bytes) -> None:
     packed.writestr(entry, content)
 
 
-def _facts(template: Template, version: Version) -> dict[str, Any]:
+def _facts(template: Template, version: TemplateVersion) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "semver": str(version.semver),
         "category": template.category,

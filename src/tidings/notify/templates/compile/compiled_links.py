@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tidings.notify.templates.compile.css import urls, without_comments
+from tidings.notify.templates.compile.fault_position import fault_at
 from tidings.notify.templates.compile.lexer import Attribute, attributes, pieces
 from tidings.notify.templates.compile.links import ADDRESSES, Kind, url_fault
-from tidings.notify.templates.compile.places import fault_at
 from tidings.notify.templates.faults import Fault
 from tidings.notify.templates.model import LinkPolicy
 

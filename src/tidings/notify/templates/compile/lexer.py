@@ -30,7 +30,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MarkupPiece:
     """One piece of markup as it was written."""
 
     kind: Literal["open", "close", "text", "raw", "comment", "declaration"]
@@ -42,40 +42,40 @@ class Piece:
     empty: bool = False
 
 
-def pieces(markup: str) -> Iterator[Piece]:
+def pieces(markup: str) -> Iterator[MarkupPiece]:
     """The pieces in their order; joined, their sources are the markup."""
     at = start = 0
     while (start := markup.find("<", start)) != -1:
         if markup.startswith("<!--", start):
             close = markup.find("-->", start + 4)
-            found = Piece("comment", markup[start:] if close == -1 else markup[start : close + 3])
+            found = MarkupPiece("comment", markup[start:] if close == -1 else markup[start : close + 3])
         elif tag := _TAG.match(markup, start):
             found = _tag(tag)
         elif declaration := _DECLARATION.match(markup, start):
-            found = Piece("declaration", declaration[0])
+            found = MarkupPiece("declaration", declaration[0])
         else:
             # A bracket that opens nothing is a character like others.
             start += 1
             continue
         if start > at:
-            yield Piece("text", markup[at:start])
+            yield MarkupPiece("text", markup[at:start])
         yield found
         at = start = start + len(found.source)
         if found.kind == "open" and found.name in RAW and not found.empty:
             end = re.compile(rf"</{found.name}\s*>", re.IGNORECASE).search(markup, at)
             stop = end.start() if end else len(markup)
             if stop > at:
-                yield Piece("raw", markup[at:stop], name=found.name)
+                yield MarkupPiece("raw", markup[at:stop], name=found.name)
             at = start = stop
     if at < len(markup):
-        yield Piece("text", markup[at:])
+        yield MarkupPiece("text", markup[at:])
 
 
-def _tag(found: re.Match[str]) -> Piece:
+def _tag(found: re.Match[str]) -> MarkupPiece:
     name, inside = found["name"].lower(), found["attributes"]
     if found["close"]:
-        return Piece("close", found[0], name=name)
-    return Piece(
+        return MarkupPiece("close", found[0], name=name)
+    return MarkupPiece(
         "open",
         found[0],
         name=name,

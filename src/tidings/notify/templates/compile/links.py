@@ -7,8 +7,8 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from tidings.notify.templates.compile.css import urls, without_comments
-from tidings.notify.templates.compile.lexer import Piece, pieces
-from tidings.notify.templates.compile.places import fault_at
+from tidings.notify.templates.compile.fault_position import fault_at
+from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 from tidings.notify.templates.compile.sanitise import SCHEMES
 from tidings.notify.templates.faults import Fault
 from tidings.notify.templates.model import LinkPolicy
@@ -68,7 +68,7 @@ def text_link_faults(text: str, *, links: LinkPolicy, tokens: re.Pattern[str]) -
         yield fault_at(text, place, what, how)
 
 
-def _addresses(piece: Piece, base: str) -> Iterator[tuple[str, str, Kind]]:
+def _addresses(piece: MarkupPiece, base: str) -> Iterator[tuple[str, str, Kind]]:
     """What each address is called in a message, the address, and what it is for."""
     if piece.kind == "raw" and piece.name in ("style", "mj-style"):
         for _, url in urls(without_comments(piece.source)):

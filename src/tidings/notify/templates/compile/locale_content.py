@@ -19,7 +19,13 @@ from tidings.notify.templates.compile.mjml_form import form_faults
 from tidings.notify.templates.compile.nesting import nesting_faults
 from tidings.notify.templates.compile.restore import restore
 from tidings.notify.templates.compile.text import text_of
-from tidings.notify.templates.compile.tokens import Tokenised, Where, tokenise, unused_salt, word_pattern
+from tidings.notify.templates.compile.tokens import (
+    TokenisedSource,
+    Where,
+    tokenise,
+    unused_salt,
+    word_pattern,
+)
 from tidings.notify.templates.errors import CompileError
 from tidings.notify.templates.faults import Fault
 from tidings.notify.templates.model import BodyFormat, Compiled, LinkPolicy, Source, WhatsappReference
@@ -81,7 +87,7 @@ def _compile_markup(
     return Compiled(direction=direction, subject=source.subject, html=whole, text=text)
 
 
-def _tokenised(body: str, links: LinkPolicy, *, mjml: bool) -> Tokenised:
+def _tokenised(body: str, links: LinkPolicy, *, mjml: bool) -> TokenisedSource:
     """The body with tokens in it; everything that is wrong with it is named at once."""
     faults = [
         Fault(

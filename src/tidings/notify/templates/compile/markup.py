@@ -53,7 +53,7 @@ _HIDDEN: Final = "display:none;font-size:1px;line-height:1px;max-height:0;max-wi
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class TokenisedMarkup:
     """A mail's markup with tokens in it."""
 
     #: The title as markup; empty where there is none.
@@ -155,7 +155,7 @@ def _inline(markup: str, rules: str | None = None) -> str:
         raise CompileError(f"the styles can't be read: {error}") from None
 
 
-def finish(markup: str, *, mjml: bool = False) -> Page:
+def finish(markup: str, *, mjml: bool = False) -> TokenisedMarkup:
     """The parts of an HTML document that are safe to keep."""
     body = _BODY.search(markup)
     if body is None:
@@ -166,7 +166,7 @@ def finish(markup: str, *, mjml: bool = False) -> Page:
         raise CompileError("a style sheet holds rules that fetch or run something; take them away")
     style = re.search(r'\sstyle="([^"]*)"', body["attributes"])
     title = _TITLE.search(head)
-    return Page(
+    return TokenisedMarkup(
         title=title[1].strip() if title else "",
         styles=styles,
         body_style=html.escape(kept_style(html.unescape(style[1]))) if style else "",
@@ -174,7 +174,7 @@ def finish(markup: str, *, mjml: bool = False) -> Page:
     )
 
 
-def frame(page: Page, *, locale: str, direction: Direction, title: str, preheader: str) -> str:
+def frame(page: TokenisedMarkup, *, locale: str, direction: Direction, title: str, preheader: str) -> str:
     """The whole document; `title` and `preheader` are markup already."""
     hidden = f'<div style="{_HIDDEN}">{preheader}</div>' if preheader else ""
     style = f' style="{page.body_style}"' if page.body_style else ""

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from tidings.notify.templates.compile.lexer import Piece, pieces
+from tidings.notify.templates.compile.fault_position import fault_at
+from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 from tidings.notify.templates.compile.mjml_schema import (
     ATTRIBUTES,
     CHILDREN,
@@ -16,7 +17,6 @@ from tidings.notify.templates.compile.mjml_schema import (
     STRUCTURE,
 )
 from tidings.notify.templates.compile.passage import CONTENTS
-from tidings.notify.templates.compile.places import fault_at
 from tidings.notify.templates.faults import Fault
 
 #: Places that are no advice.
@@ -101,7 +101,7 @@ def _stray(text: str, parent: str, stack: list[str], tokens: re.Pattern[str]) ->
     return None
 
 
-def _misplaced(piece: Piece, parent: str, stack: list[str]) -> str | None:
+def _misplaced(piece: MarkupPiece, parent: str, stack: list[str]) -> str | None:
     """What is wrong with an element where it stands, with a remedy."""
     name = piece.name
     content = next((each for each in stack if each in CONTENTS), None)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from tidings.notify.templates.compile.lexer import Piece, pieces
-from tidings.notify.templates.compile.places import fault_at
+from tidings.notify.templates.compile.fault_position import fault_at
+from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 from tidings.notify.templates.faults import Fault
 
 _BARE: Final = re.compile(r"([^\s=\"'<>/]+)\s*=\s*(?![\"'\s])([^\s\"'<>]+)")
@@ -61,7 +61,7 @@ def _stray(markup: str, start: int) -> Fault:
     return fault_at(markup, start, f"the tag <{tag[1]} has no end", "write > after it")
 
 
-def _attributes(markup: str, piece: Piece, start: int) -> Iterator[Fault]:
+def _attributes(markup: str, piece: MarkupPiece, start: int) -> Iterator[Fault]:
     # What stands in quotes is blotted out, each as long as it was.
     plain = _QUOTED.sub(lambda text: f'"{"x" * (len(text[0]) - 2)}"', piece.source)
     for bare in _BARE.finditer(plain):

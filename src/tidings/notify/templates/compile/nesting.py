@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from tidings.notify.templates.compile.lexer import VOID, Piece, pieces
-from tidings.notify.templates.compile.places import fault_at
+from tidings.notify.templates.compile.fault_position import fault_at
+from tidings.notify.templates.compile.lexer import VOID, MarkupPiece, pieces
 from tidings.notify.templates.faults import Fault
 
 #: The tools call themselves for every level, and a mail has a few dozen.
@@ -63,11 +63,11 @@ class _Xml:
     stack: list[tuple[str, int]] = field(default_factory=list)
     found: list[Fault] = field(default_factory=list)
 
-    def open(self, piece: Piece, at: int) -> None:
+    def open(self, piece: MarkupPiece, at: int) -> None:
         if not piece.empty:
             self.stack.append((piece.name, at))
 
-    def close(self, piece: Piece, at: int) -> None:
+    def close(self, piece: MarkupPiece, at: int) -> None:
         if not any(name == piece.name for name, _ in self.stack):
             what = f"</{piece.name}> closes nothing"
             self.found.append(fault_at(self.markup, at, what, "take it away, or open it before"))
@@ -89,7 +89,7 @@ class _Xml:
 
 @dataclass(slots=True)
 class _Html(_Xml):
-    def open(self, piece: Piece, at: int) -> None:
+    def open(self, piece: MarkupPiece, at: int) -> None:
         name = piece.name
         if name in _END_PARAGRAPHS:
             self._end({"p"}, f"<{name}>")
@@ -104,7 +104,7 @@ class _Html(_Xml):
         if name not in VOID and not (piece.empty and foreign):
             self.stack.append((name, at))
 
-    def close(self, piece: Piece, at: int) -> None:  # noqa: ARG002
+    def close(self, piece: MarkupPiece, at: int) -> None:  # noqa: ARG002
         if any(name == piece.name for name, _ in self.stack):
             while (top := self.stack.pop())[0] != piece.name:
                 self._ended(*top, f"</{piece.name}>")

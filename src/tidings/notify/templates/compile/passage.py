@@ -11,7 +11,7 @@ from itertools import count
 from typing import Final
 
 from tidings.notify.templates.compile.css import without_comments
-from tidings.notify.templates.compile.lexer import Attribute, Piece, pieces
+from tidings.notify.templates.compile.lexer import Attribute, MarkupPiece, pieces
 from tidings.notify.templates.compile.tokens import unused_salt, word_pattern
 
 #: Elements whose content is HTML or text, and is printed as it is.
@@ -101,7 +101,7 @@ def passage(markup: str) -> Passage:
     return made
 
 
-def _inlined(piece: Piece) -> bool:
+def _inlined(piece: MarkupPiece) -> bool:
     return any(each.name == "inline" and each.value == "inline" for each in piece.attributes)
 
 
@@ -112,7 +112,7 @@ def _content(made: Passage, name: str, inside: str) -> str:
     return _word(made, _quotable(inside) if name == "mj-title" else inside)
 
 
-def _tag(made: Passage, piece: Piece) -> str:
+def _tag(made: Passage, piece: MarkupPiece) -> str:
     first: dict[str, Attribute] = {}
     for attribute in piece.attributes:
         # The compiler would set the rules in too, with a parser that moves our words out of tables.

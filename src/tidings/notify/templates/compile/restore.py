@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from tidings.notify.templates.compile.lexer import Attribute, attributes, pieces
-from tidings.notify.templates.compile.tokens import LINKS, Token, Tokenised
+from tidings.notify.templates.compile.tokens import LINKS, Token, TokenisedSource
 from tidings.notify.templates.errors import CompileError
 
 _CSS_URL = re.compile(r"url\(\s*+(&quot;|['\"]?)([^()]*?)\1\s*\)")
@@ -22,7 +22,7 @@ class _Place:
     parent: int | None
 
 
-def restore(markup: str, tokenised: Tokenised) -> str:
+def restore(markup: str, tokenised: TokenisedSource) -> str:
     """The markup with its expressions; a `CompileError` where the tools did not leave them alone."""
     _prove(markup, tokenised)
     words = tokenised.pattern()
@@ -41,11 +41,11 @@ def restore(markup: str, tokenised: Tokenised) -> str:
     return "".join(out)
 
 
-def _plain(text: str, tokenised: Tokenised) -> str:
+def _plain(text: str, tokenised: TokenisedSource) -> str:
     return tokenised.pattern().sub(lambda word: tokenised.expression(int(word[1])).text, text)
 
 
-def _with_attributes(tag: str, found: list[Attribute], tokenised: Tokenised) -> str:
+def _with_attributes(tag: str, found: list[Attribute], tokenised: TokenisedSource) -> str:
     words = tokenised.pattern()
     for attribute in found:
         if not words.search(attribute.value):
@@ -64,7 +64,7 @@ def _with_attributes(tag: str, found: list[Attribute], tokenised: Tokenised) -> 
     return tag
 
 
-def _style(value: str, tokenised: Tokenised) -> str:
+def _style(value: str, tokenised: TokenisedSource) -> str:
     words = tokenised.pattern()
     urls: list[str] = []
 
@@ -82,11 +82,11 @@ def _style(value: str, tokenised: Tokenised) -> str:
     return re.sub("\x00([0-9]+)\x00", lambda kept: urls[int(kept[1])], value)
 
 
-def _first(value: str, tokenised: Tokenised) -> int:
+def _first(value: str, tokenised: TokenisedSource) -> int:
     return int(tokenised.pattern().findall(value)[0])
 
 
-def _prove(markup: str, tokenised: Tokenised) -> None:
+def _prove(markup: str, tokenised: TokenisedSource) -> None:
     places = _places(markup, tokenised)
     content = [place for place in places if place.parent is not None]
     wanted = sorted(token.number for token in tokenised.tokens.values() if token.role == "content")
@@ -101,7 +101,7 @@ def _prove(markup: str, tokenised: Tokenised) -> None:
     _prove_siblings(content, tokenised)
 
 
-def _places(markup: str, tokenised: Tokenised) -> list[_Place]:
+def _places(markup: str, tokenised: TokenisedSource) -> list[_Place]:
     words = tokenised.pattern()
     found: list[_Place] = []
     stack, elements = [("", 0)], 0
@@ -124,7 +124,7 @@ def _places(markup: str, tokenised: Tokenised) -> list[_Place]:
     return found
 
 
-def _prove_siblings(content: list[_Place], tokenised: Tokenised) -> None:
+def _prove_siblings(content: list[_Place], tokenised: TokenisedSource) -> None:
     """A block begins, divides and ends within one element, or the markup would not close what it opens."""
     open_blocks: list[_Place] = []
     for place in content:

@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from typing import Final
 
 from tidings.notify.templates.compile.css import without_comments
-from tidings.notify.templates.compile.lexer import Piece, pieces
+from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 
 #: A media query that can stand before braces.
 _QUERY: Final = re.compile(r"[\w\s():.,/=-]+")
 
 
-def query_of(piece: Piece) -> str:
+def query_of(piece: MarkupPiece) -> str:
     """What a `<style>` says in `media`; empty for all devices."""
     media = next((each.value for each in piece.attributes if each.name == "media"), "")
     query = " ".join(html.unescape(media).split())
     return "" if query.lower() == "all" else query
 
 
-def query_fault(piece: Piece) -> str | None:
+def query_fault(piece: MarkupPiece) -> str | None:
     """What is wrong with it, as a sentence with a remedy."""
     query = query_of(piece)
     if query and not _QUERY.fullmatch(query):
@@ -48,7 +48,7 @@ def sheets(head: str) -> str:
     return "\n".join(sheet for sheet in found if sheet)
 
 
-def _with_queries(markup: str) -> Iterator[tuple[str, Piece]]:
+def _with_queries(markup: str) -> Iterator[tuple[str, MarkupPiece]]:
     query = ""
     for piece in pieces(markup):
         if piece.kind == "open":

@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 from typing import Final
 
 from tidings.notify.templates.compile.expressions import Expression, split
-from tidings.notify.templates.compile.tokens import Tokenised
+from tidings.notify.templates.compile.tokens import TokenisedSource
 
 _BLOCKS: Final = frozenset(
     "address article blockquote center div dl footer header main ol p pre section table tbody tr ul".split()  # noqa: SIM905
@@ -18,7 +18,7 @@ _SKIPPED: Final = frozenset({"style", "script", "head", "title"})
 _VOID: Final = frozenset({"br", "hr", "img", "input", "meta", "link", "wbr", "col"})
 
 
-def text_of(body: str, tokenised: Tokenised) -> str:
+def text_of(body: str, tokenised: TokenisedSource) -> str:
     """The body's text as a Handlebars source; blocks stand on lines of their own, which vanish when rendered."""
     reader = _Reader(tokenised)
     reader.feed(body)
@@ -40,7 +40,7 @@ def _unshown(given: dict[str, str]) -> bool:
 
 
 class _Reader(HTMLParser):
-    def __init__(self, tokenised: Tokenised) -> None:
+    def __init__(self, tokenised: TokenisedSource) -> None:
         super().__init__(convert_charrefs=True)
         self._words = tokenised.pattern()
         self._tokenised = tokenised

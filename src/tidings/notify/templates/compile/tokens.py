@@ -12,7 +12,7 @@ from itertools import count
 from typing import Literal
 
 from tidings.notify.templates.compile.expressions import Expression, split
-from tidings.notify.templates.compile.lexer import Attribute, Piece, pieces
+from tidings.notify.templates.compile.lexer import Attribute, MarkupPiece, pieces
 from tidings.notify.templates.compile.nesting import DEEPEST
 from tidings.notify.templates.errors import CompileError
 
@@ -72,7 +72,7 @@ class Token:
 
 
 @dataclass(slots=True)
-class Tokenised:
+class TokenisedSource:
     """Markup without a single brace, and what its tokens stand for."""
 
     markup: str
@@ -106,7 +106,7 @@ def word_pattern(salt: str) -> re.Pattern[str]:
     return re.compile(rf"tk{salt}n([0-9]+)e")
 
 
-def tokenise(source: str, *, mjml: bool) -> Tokenised:
+def tokenise(source: str, *, mjml: bool) -> TokenisedSource:
     """Swap every expression for a token; a `CompileError` where one stands where none can."""
     salt = unused_salt(source)
     found: list[Expression] = []
@@ -137,7 +137,7 @@ class _Swapper:
         self._tokens: dict[int, Token] = {}
         self._salt = salt
 
-    def swap(self, flat: str) -> Tokenised:
+    def swap(self, flat: str) -> TokenisedSource:
         found = list(pieces(flat))
         for piece, following in zip(found, _following(found), strict=True):
             match piece.kind:
@@ -157,13 +157,13 @@ class _Swapper:
                     self._text(piece.source, following)
         while self._stack:
             self._pop()
-        return Tokenised(markup="".join(self._out), salt=self._salt, tokens=self._tokens)
+        return TokenisedSource(markup="".join(self._out), salt=self._salt, tokens=self._tokens)
 
     @property
     def _parent(self) -> str:
         return self._stack[-1][0] if self._stack else ""
 
-    def _open(self, piece: Piece) -> None:
+    def _open(self, piece: MarkupPiece) -> None:
         self._refuse_within(piece.name, "the name of a tag; write the tags out, each in a condition")
         self._begin(piece.name)
         written, within = piece.source, set[int]()
@@ -184,7 +184,7 @@ class _Swapper:
             if len(self._stack) > DEEPEST:
                 raise CompileError(f"elements nest more than {DEEPEST} deep; are all tags closed?")
 
-    def _attribute(self, piece: Piece, attribute: Attribute, numbers: list[int], written: str) -> str:
+    def _attribute(self, piece: MarkupPiece, attribute: Attribute, numbers: list[int], written: str) -> str:
         place = f"{attribute.name} of <{piece.name}>"
         blocks = [number for number in numbers if self._found[number].kind == "block"]
         for number in numbers:
@@ -225,7 +225,7 @@ class _Swapper:
         self._out.append("<tbody>")
         self._stack.append(("tbody", True))
 
-    def _close(self, piece: Piece) -> None:
+    def _close(self, piece: MarkupPiece) -> None:
         self._refuse_within(piece.source, "a closing tag")
         if any(name == piece.name for name, _ in self._stack):
             while self._parent != piece.name:
@@ -272,7 +272,7 @@ class _Swapper:
         raise CompileError(f"line {expression.at}: {expression.text} can't stand in {where}")
 
 
-def _following(found: list[Piece]) -> list[str]:
+def _following(found: list[MarkupPiece]) -> list[str]:
     """For each piece the name of the next tag after it."""
     names, name = [""] * len(found), ""
     for index in range(len(found) - 1, -1, -1):

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from tidings.notify.templates.compile.lexer import Piece, pieces
+from tidings.notify.templates.compile.fault_position import fault_at
+from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 from tidings.notify.templates.compile.links import text_link_faults
 from tidings.notify.templates.compile.locale_content import MASKED, masked
 from tidings.notify.templates.compile.mjml_check import attribute_warnings
-from tidings.notify.templates.compile.places import fault_at
 from tidings.notify.templates.compile.sanitise import dropped_declarations, keeps
 from tidings.notify.templates.faults import Fault
 from tidings.notify.templates.model import BodyFormat, LinkPolicy, Source
@@ -53,7 +53,7 @@ def _dropped(shape: str) -> Iterator[Fault]:
                 yield fault_at(shape, start, what, _REMEDY, severity="warning")
 
 
-def _lost(piece: Piece) -> Iterator[str]:
+def _lost(piece: MarkupPiece) -> Iterator[str]:
     if piece.name not in _FRAME and not keeps(piece.name):
         yield f"<{piece.name}> is not kept in a mail; only what stands in it is"
         return

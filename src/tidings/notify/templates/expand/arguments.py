@@ -15,7 +15,7 @@ _TOKEN: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HelperCall:
     """A name and what it is given, as it was written."""
 
     name: str
@@ -28,7 +28,7 @@ class Call:
         return " ".join(f"{name}={value}" for name, value in self.named)
 
 
-def read_call(inside: str) -> Call | None:
+def read_call(inside: str) -> HelperCall | None:
     """The call in the inside of an expression; None where it can't be read as one."""
     values: list[str] = []
     named: list[tuple[str, str]] = []
@@ -59,7 +59,7 @@ def read_call(inside: str) -> Call | None:
         at = end
     if not values or waiting is not None:
         return None
-    return Call(values[0], tuple(values[1:]), tuple(named))
+    return HelperCall(values[0], tuple(values[1:]), tuple(named))
 
 
 def literal(value: str) -> str | None:

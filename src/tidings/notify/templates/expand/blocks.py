@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from tidings.notify.templates.compile.expressions import Expression, written
 from tidings.notify.templates.errors import CompileError
-from tidings.notify.templates.expand.mapped import Lines
+from tidings.notify.templates.expand.source_map import Lines
 from tidings.notify.templates.faults import Fault
 
 Sort = Literal["text", "comment", "partial", "value", "open", "inverted", "else", "else_if", "close"]
@@ -31,7 +31,7 @@ _NAME: Final = re.compile(r"\s*([^\s}~|()=]*)")
 
 
 @dataclass(slots=True, eq=False)
-class Piece:
+class SourcePiece:
     """One piece of a text as it was written: a run of text, or something in braces."""
 
     sort: Sort
@@ -73,37 +73,37 @@ class Piece:
 class Block:
     """A block: what it holds, and what it holds otherwise. The tags are those that its blanks belong to."""
 
-    open: Piece
+    open: SourcePiece
     program: "Program | None"
     inverse: "Program | None" = None
     #: Whose tildes count where the halves part, and where it ends.
-    divide: Piece | None = None
-    close: Piece | None = None
+    divide: SourcePiece | None = None
+    close: SourcePiece | None = None
 
 
 @dataclass(slots=True, eq=False)
 class Program:
     """What stands between two tags."""
 
-    body: list["Piece | Block"] = field(default_factory=list)
+    body: list["SourcePiece | Block"] = field(default_factory=list)
     #: Made by `{{else if}}`: holds one block and nothing else.
     chained: bool = False
 
 
-def pieces_of(text: str) -> list[Piece]:
+def pieces_of(text: str) -> list[SourcePiece]:
     """The pieces in their order; a `CompileError` where braces are not closed."""
-    found: list[Piece] = []
+    found: list[SourcePiece] = []
     for start, piece in written(text):
         if isinstance(piece, Expression):
             end = start + len(piece.text)
             if fault := _misread(piece, closed_by_three=text.startswith("}", end)):
                 raise CompileError(faults=[fault])
-            found.append(Piece(_sort(piece), start, piece.text))
+            found.append(SourcePiece(_sort(piece), start, piece.text))
         elif found and found[-1].sort == "text" and found[-1].written.startswith("\\{{"):
             # Escaped braces and the text after them are one text to Handlebars.
             found[-1].written += piece
         else:
-            found.append(Piece("text", start, piece))
+            found.append(SourcePiece("text", start, piece))
     for one in found:
         if one.sort == "text":
             one.shown = one.written
@@ -134,7 +134,7 @@ def _sort(piece: Expression) -> Sort:
 class Nesting:
     """The pieces of a text as a tree, or what stands in the way of one."""
 
-    def __init__(self, pieces: list[Piece], lines: Lines) -> None:
+    def __init__(self, pieces: list[SourcePiece], lines: Lines) -> None:
         self._pieces = pieces
         self._at = 0
         self._lines = lines
@@ -143,7 +143,7 @@ class Nesting:
         self.faults: list[Fault] = []
         self.root = Program(list(self._until_end()))
 
-    def _until_end(self) -> Iterator[Piece | Block]:
+    def _until_end(self) -> Iterator[SourcePiece | Block]:
         while self._at < len(self._pieces):
             yield from self._body(None).body
             if self._at < len(self._pieces):
@@ -159,7 +159,7 @@ class Nesting:
                         "take it away, or set it inside {{#if …}}",
                     )
 
-    def _body(self, inside: Piece | None) -> Program:
+    def _body(self, inside: SourcePiece | None) -> Program:
         """Up to the tag that divides or closes the block."""
         made = Program()
         while self._at < len(self._pieces):
@@ -173,7 +173,7 @@ class Nesting:
             self._note(inside, f"{_told(inside)} is not closed", how)
         return made
 
-    def _block(self, opening: Piece) -> Block:
+    def _block(self, opening: SourcePiece) -> Block:
         if opening.written.startswith(("{{#>", "{{~#>")):
             how = "call the partial and give it a value: {{> row title=…}}; or make a layout that says {{> body}}"
             self._note(opening, f"partial blocks are not supported: {_told(opening)}", how)
@@ -182,7 +182,7 @@ class Nesting:
             raise CompileError(faults=[_placed(Fault(what, "take some out"), self._lines, opening.start)])
         self._open.append(opening.name)
         first = self._body(opening)
-        dividers: list[Piece] = []
+        dividers: list[SourcePiece] = []
         programs = [first]
         while self._at < len(self._pieces) and self._pieces[self._at].sort in ("else", "else_if"):
             divider = self._pieces[self._at]
@@ -205,14 +205,14 @@ class Nesting:
             raise CompileError(faults=[_placed(Fault(what, "take some out"), self._lines, opening.start)])
         return _linked(opening, programs, dividers, closing)
 
-    def _second_else(self, second: Piece, first: Piece, opening: Piece) -> None:
+    def _second_else(self, second: SourcePiece, first: SourcePiece, opening: SourcePiece) -> None:
         self._note(
             second,
             f"{_told(opening)} has an {_told(first)} already, in line {self._lines.at(first.start)[0]}",
             "keep one of them; what has a condition of its own is {{else if …}}, before {{else}}",
         )
 
-    def _match(self, opening: Piece, closing: Piece) -> bool:
+    def _match(self, opening: SourcePiece, closing: SourcePiece) -> bool:
         """Whether the tag closes a block further out, so that this one is not closed at all."""
         decorates = opening.written.startswith(("{{#*", "{{~#*"))
         if opening.name == closing.name or (decorates and closing.name == "inline"):
@@ -227,7 +227,7 @@ class Nesting:
             self._note(opening, f"{_told(opening)} is closed by {where}", how)
         return outer
 
-    def _note(self, piece: Piece, what: str, how: str) -> None:
+    def _note(self, piece: SourcePiece, what: str, how: str) -> None:
         if len(self.faults) < _MOST_FAULTS:
             self.faults.append(_placed(Fault(what, how), self._lines, piece.start))
 
@@ -237,14 +237,16 @@ def _placed(fault: Fault, lines: Lines, start: int) -> Fault:
     return replace(fault, line=line, column=column)
 
 
-def _told(piece: Piece) -> str:
+def _told(piece: SourcePiece) -> str:
     return piece.written if len(piece.written) <= 60 else f"{piece.written[:58]}…}}}}"
 
 
-def _linked(opening: Piece, programs: list[Program], dividers: list[Piece], closing: Piece | None) -> Block:
+def _linked(
+    opening: SourcePiece, programs: list[Program], dividers: list[SourcePiece], closing: SourcePiece | None
+) -> Block:
     """The halves of a block, as handlebars.js links them: an `{{else if}}` is a block inside the other half."""
     inverse: Program | None = None
-    following: Piece | None = closing
+    following: SourcePiece | None = closing
     for program, divider in zip(reversed(programs[1:]), reversed(dividers), strict=True):
         if divider.sort == "else":
             inverse, following = program, divider

@@ -12,11 +12,11 @@ from typing import Final
 
 from tidings.notify.templates.bundle.layout import strings_file
 from tidings.notify.templates.errors import CompileError
-from tidings.notify.templates.expand.arguments import QUOTED, Call, literal, read_call
-from tidings.notify.templates.expand.blocks import Piece
+from tidings.notify.templates.expand.arguments import QUOTED, HelperCall, literal, read_call
+from tidings.notify.templates.expand.blocks import SourcePiece
 from tidings.notify.templates.expand.joining import joined
-from tidings.notify.templates.expand.mapped import Lines, MappedPiece, MappedText, Place
-from tidings.notify.templates.expand.strings import Into, Strings, as_value, set_in
+from tidings.notify.templates.expand.source_map import Lines, MappedPiece, MappedText, SourcePosition
+from tidings.notify.templates.expand.strings import Into, TemplateStrings, as_value, set_in
 from tidings.notify.templates.expand.whitespace import settled, settled_text
 from tidings.notify.templates.faults import Fault
 
@@ -35,12 +35,12 @@ _MOST_FAULTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedTexts:
     """What the texts of a version can call."""
 
     #: By name: its text, and where it was written.
-    partials: Mapping[str, tuple[str, Place]]
-    strings: Strings
+    partials: Mapping[str, tuple[str, SourcePosition]]
+    strings: TemplateStrings
     #: Of the template, in the layout of the files.
     folder: str
     #: Whether the blanks that belong to tags are taken away now. Markdown needs its lines until it is HTML.
@@ -48,10 +48,10 @@ class Shared:
 
 
 @dataclass(slots=True)
-class Found:
+class ExpansionNotes:
     """What was noticed on the way, each with its place."""
 
-    faults: list[tuple[Place, Fault]] = field(default_factory=list)
+    faults: list[tuple[SourcePosition, Fault]] = field(default_factory=list)
     #: Whether a text could not be read, and nobody knows what is used in it.
     broken: bool = False
     #: The partials and strings that were used.
@@ -61,12 +61,12 @@ class Found:
 
 def expand(
     text: str,
-    place: Place,
-    shared: Shared,
-    found: Found,
+    place: SourcePosition,
+    shared: SharedTexts,
+    found: ExpansionNotes,
     *,
     into: Into,
-    layout: tuple[str, Place] | None = None,
+    layout: tuple[str, SourcePosition] | None = None,
 ) -> MappedText:
     """The text with everything in it that it calls; what it calls in vain is left out and noted."""
     walk = _Expansion(shared, found, into)
@@ -77,7 +77,7 @@ def expand(
     if not walk.body_used and not found.broken:
         found.faults.append(
             (
-                Place(layout[1].file, layout[1].field),
+                SourcePosition(layout[1].file, layout[1].field),
                 Fault("the layout has no place for the body", "write {{> body}} where it goes"),
             )
         )
@@ -85,16 +85,16 @@ def expand(
 
 
 class _Expansion:
-    def __init__(self, shared: Shared, found: Found, into: Into) -> None:
+    def __init__(self, shared: SharedTexts, found: ExpansionNotes, into: Into) -> None:
         self._shared = shared
         self._found = found
         self._into: Into = into
         self._size = 0
-        self.body: tuple[str, Place] | None = None
+        self.body: tuple[str, SourcePosition] | None = None
         self.body_used = False
 
     def pieces(
-        self, text: str, place: Place, calls: tuple[str, ...], inline: frozenset[str] = frozenset()
+        self, text: str, place: SourcePosition, calls: tuple[str, ...], inline: frozenset[str] = frozenset()
     ) -> Iterator[MappedPiece]:
         """The pieces of one text; `inline`: the partials that the texts around it define."""
         if not self._has_room(text, place):
@@ -125,11 +125,13 @@ class _Expansion:
             else:
                 yield from self._expression(piece, here)
 
-    def _has_room(self, text: str, place: Place) -> bool:
+    def _has_room(self, text: str, place: SourcePosition) -> bool:
         self._size += len(text)
         if self._size > _LARGEST:
             what = "the text with its partials and strings is too large"
-            self._note(Place(place.file, place.field, place.locale), Fault(what, "call fewer of them"))
+            self._note(
+                SourcePosition(place.file, place.field, place.locale), Fault(what, "call fewer of them")
+            )
         return self._size <= _LARGEST
 
     def _is_inline(self, inside: str, inline: frozenset[str]) -> bool:
@@ -137,7 +139,7 @@ class _Expansion:
         return call is None or (literal(call.name) or call.name) in inline
 
     def _partial(
-        self, inside: str, here: Place, calls: tuple[str, ...], inline: frozenset[str]
+        self, inside: str, here: SourcePosition, calls: tuple[str, ...], inline: frozenset[str]
     ) -> Iterator[MappedPiece]:
         call = read_call(inside)
         assert call is not None  # noqa: S101
@@ -163,13 +165,13 @@ class _Expansion:
         yield from self.pieces(*known, (*calls, name), inline)
         yield MappedPiece("{{/tidings_scope}}", here, whole=True)
 
-    def _text_of(self, name: str, calls: tuple[str, ...]) -> tuple[str, Place] | None:
+    def _text_of(self, name: str, calls: tuple[str, ...]) -> tuple[str, SourcePosition] | None:
         if name == BODY and self.body is not None and not calls:
             self.body_used = True
             return self.body
         return self._shared.partials.get(name)
 
-    def _expression(self, piece: Piece, here: Place) -> Iterator[MappedPiece]:
+    def _expression(self, piece: SourcePiece, here: SourcePosition) -> Iterator[MappedPiece]:
         inside = _inside(piece.written, "") if piece.sort == "value" else None
         call = read_call(inside) if inside and inside.startswith("t") else None
         if call and call.name == "t" and call.values:
@@ -187,12 +189,12 @@ class _Expansion:
         else:
             yield MappedPiece(piece.bare if self._shared.tags else text, here)
 
-    def _string(self, call: Call, here: Place) -> Iterator[MappedPiece]:
+    def _string(self, call: HelperCall, here: SourcePosition) -> Iterator[MappedPiece]:
         known = self._known_string(call, here)
         if known is None:
             return
         locale, text = known
-        place = Place(
+        place = SourcePosition(
             f"{self._shared.folder}/{strings_file(locale)}",
             f"strings.{locale}.{literal(call.values[0])}",
             locale,
@@ -207,7 +209,7 @@ class _Expansion:
             for fault in error.faults:
                 self._note(place, fault)
 
-    def _inner_string(self, inner: re.Match[str], here: Place) -> str:
+    def _inner_string(self, inner: re.Match[str], here: SourcePosition) -> str:
         call = read_call(inner[1])
         known = self._known_string(call, here) if call else None
         if known is None or call is None:
@@ -224,7 +226,7 @@ class _Expansion:
             return '""'
         return value
 
-    def _known_string(self, call: Call, here: Place) -> tuple[str, str] | None:
+    def _known_string(self, call: HelperCall, here: SourcePosition) -> tuple[str, str] | None:
         name = literal(call.values[0]) if len(call.values) == 1 else None
         if name is None:
             self._note(here, Fault("t takes the name of one string, in quotes", 'write {{t "name"}}'))
@@ -235,7 +237,7 @@ class _Expansion:
             self._note(here, Fault(f"there is no string {name}", f'add "{name}" to strings.json'))
         return known
 
-    def _note(self, place: Place, fault: Fault) -> None:
+    def _note(self, place: SourcePosition, fault: Fault) -> None:
         if len(self._found.faults) < _MOST_FAULTS and (place, fault) not in self._found.faults:
             self._found.faults.append((place, fault))
 
@@ -265,8 +267,8 @@ def _no_partial(name: str) -> Fault:
     )
 
 
-def _at(place: Place, found: tuple[int, int | None]) -> Place:
+def _at(place: SourcePosition, found: tuple[int, int | None]) -> SourcePosition:
     """The place of a line and a column in the text that begins at `place`."""
     if place.line is None:
         return place
-    return Place(place.file, place.field, place.locale, *found)
+    return SourcePosition(place.file, place.field, place.locale, *found)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from tidings.notify.templates.expand.mapped import MappedPiece
+from tidings.notify.templates.expand.source_map import MappedPiece
 from tidings.notify.templates.expand.strings import Into
 
 

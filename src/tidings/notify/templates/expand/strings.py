@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
 from tidings.notify.templates.compile.expressions import Expression, split
-from tidings.notify.templates.expand.arguments import BEGUN, Call, literal
+from tidings.notify.templates.expand.arguments import BEGUN, HelperCall, literal
 
 #: What a string is set into: markup, JSON, or nothing in particular.
 Into = Literal["markup", "json", "text"]
@@ -16,7 +16,7 @@ _WORD: Final = re.compile(rf"{BEGUN}|@[\w.]+|(?:\.\./|\./)[\w./]+|[\w-]+=|[A-Za-
 _PLAIN: Final = re.compile(r"\{\{(~?)\s*([A-Za-z_][\w-]*)\s*(~?)\}\}")
 
 
-class Strings:
+class TemplateStrings:
     """The strings that a text in one language can use: its own, then those of the languages it falls back to."""
 
     def __init__(self, strings: Mapping[str, Mapping[str, str]], order: Sequence[str]) -> None:
@@ -34,7 +34,7 @@ class Strings:
         return {name for _, texts in self._order for name in texts}
 
 
-def set_in(text: str, call: Call, into: Into) -> str:
+def set_in(text: str, call: HelperCall, into: Into) -> str:
     """The string as a piece of a source, with the call's values in the place of their names."""
     say = _SAYING[into]
     given = dict(call.named)

@@ -8,18 +8,18 @@ comes out is marked as settled, and the engine leaves the lines of a settled tex
 from typing import Final
 
 from tidings.notify.templates.errors import CompileError
-from tidings.notify.templates.expand.blocks import Block, Nesting, Piece, Program, pieces_of
-from tidings.notify.templates.expand.mapped import Lines
+from tidings.notify.templates.expand.blocks import Block, Nesting, Program, SourcePiece, pieces_of
+from tidings.notify.templates.expand.source_map import Lines
 
 #: Begins a compiled text whose blanks have been taken away already; to Handlebars it is a comment.
 SETTLED: Final = "{{!tidings:settled}}"
 
 #: What JavaScript takes for a blank.
 _BLANKS: Final = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-Body = list[Piece | Block]
+Body = list[SourcePiece | Block]
 
 
-def settled(text: str, lines: Lines, *, tags: bool) -> list[Piece]:
+def settled(text: str, lines: Lines, *, tags: bool) -> list[SourcePiece]:
     """The pieces of a text, its blanks taken away; a `CompileError` where its blocks are not closed.
 
     Without `tags` only the blanks around comments and partials are taken away.
@@ -64,7 +64,7 @@ class _Settling:
             elif current.sort == "value" and self._tags:
                 self._tildes(current, current, body, at)
 
-    def _tildes(self, first: Piece, last: Piece | None, body: Body, at: int) -> None:
+    def _tildes(self, first: SourcePiece, last: SourcePiece | None, body: Body, at: int) -> None:
         if last is not None and last.strips_right:
             _trim_right(body, at + 1, everything=True)
         if first.strips_left:
@@ -127,9 +127,9 @@ def _chained(program: Program, at: int) -> Program | None:
     return inner.program if isinstance(inner, Block) else None
 
 
-def _text(body: Body, at: int) -> Piece | None:
+def _text(body: Body, at: int) -> SourcePiece | None:
     found = body[at] if 0 <= at < len(body) else None
-    return found if isinstance(found, Piece) and found.sort == "text" else None
+    return found if isinstance(found, SourcePiece) and found.sort == "text" else None
 
 
 def _blank_before(body: Body, at: int | None, *, root: bool = False) -> bool:

@@ -10,7 +10,7 @@ import msgspec
 
 from tidings.contracts.tenants import Channel
 from tidings.notify.render.locales import direction_of
-from tidings.notify.templates.create_version import VersionWish
+from tidings.notify.templates.create_version import VersionSpec
 from tidings.notify.templates.model import BodyFormat, Source, WhatsappReference
 from tidings.notify.templates.platform.elements import SHARED, expanded
 from tidings.notify.templates.semver import Semver
@@ -66,11 +66,11 @@ class PlatformTemplate:
         self.semver: Final = Semver.parse(self._read.semver)
 
     @cached_property
-    def wish(self) -> VersionWish:
+    def wish(self) -> VersionSpec:
         """The version as an author would send it."""
         read, declared = self._read, self._read.declared()
         layout = expanded(next(self.folder.glob("layout.*")).read_text(encoding="utf-8").strip())
-        return VersionWish(
+        return VersionSpec(
             semver=self.semver,
             category=read.category,
             default_locale=read.default_locale,

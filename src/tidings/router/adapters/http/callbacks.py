@@ -15,15 +15,15 @@ from msgspec import Struct
 
 from tidings.contracts.callback_forms import (
     Canonical,
-    Cost,
     Details,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VendorCost,
+    VerifiedCallback,
 )
 from tidings.contracts.callbacks import (
     ID_HEADER,
@@ -72,7 +72,7 @@ class GenericForm:
         secret = getattr(settings, "callback_secret", None)
         return {"secret": secret} if secret else None
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether one of the signatures is ours."""
         require_json(request)
         webhook_id = request.header(ID_HEADER)
@@ -80,19 +80,19 @@ class GenericForm:
         given = request.header(SIGNATURE_HEADER)
         if webhook_id is None or timestamp is None or given is None:
             names = f"{ID_HEADER}, {TIMESTAMP_HEADER} and {SIGNATURE_HEADER}"
-            return Refusal(code="unsigned", remedy=f"send the headers {names}, each once")
+            return UnverifiedCallback(code="unsigned", remedy=f"send the headers {names}, each once")
         if not _ID.fullmatch(webhook_id):
-            return Refusal(
+            return UnverifiedCallback(
                 code="malformed",
                 remedy=f"the header {ID_HEADER} must be 1 to 256 visible characters without a dot",
             )
         if not _TIMESTAMP.fullmatch(timestamp):
-            return Refusal(
+            return UnverifiedCallback(
                 code="malformed", remedy=f"the header {TIMESTAMP_HEADER} must be whole seconds since 1970"
             )
         signed_at = datetime.fromtimestamp(int(timestamp), UTC)
         if abs(signed_at - request.received_at) > WINDOW:
-            return Refusal(
+            return UnverifiedCallback(
                 code="stale",
                 remedy=f"the header {TIMESTAMP_HEADER} is more than five minutes off; sign when you send, by a clock that is right",
             )
@@ -103,16 +103,16 @@ class GenericForm:
             for wanted, word in product(signatures, offered):
                 fits |= hmac.compare_digest(wanted.encode(), word.encode("latin-1", "replace"))
         if fits:
-            return Verified()
-        return Refusal(
+            return VerifiedCallback()
+        return UnverifiedCallback(
             code="mismatch",
             remedy="the signature does not fit the body and the account's callback_secret; sign the bytes as they are sent",
         )
 
-    def read(self, request: RawCallback, _: Keys) -> Reading:
+    def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
         """The events, in the order in which they stand."""
         events = decode(request.body, Callback).events
-        return Reading(events=[_event(event, request.received_at) for event in events])
+        return ParsedCallback(events=[_event(event, request.received_at) for event in events])
 
 
 def _event(event: CallbackEvent, received_at: datetime) -> ReadEvent:
@@ -121,7 +121,9 @@ def _event(event: CallbackEvent, received_at: datetime) -> ReadEvent:
     details = Details(
         code=kept_code(event.code),
         reason=kept_words(event.reason),
-        cost=Cost(micros=event.cost.micros, currency=event.cost.currency) if event.cost is not None else None,
+        cost=VendorCost(micros=event.cost.micros, currency=event.cost.currency)
+        if event.cost is not None
+        else None,
     )
     return ReadEvent(
         vendor_message_id=event.message_id[:_MOST_MESSAGE_ID],

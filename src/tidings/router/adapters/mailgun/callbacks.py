@@ -23,11 +23,11 @@ from tidings.contracts.callback_forms import (
     Canonical,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VerifiedCallback,
 )
 from tidings.kernel.errors import TidingsError
 from tidings.router.adapters.callbacks.parsing import from_seconds, json_body
@@ -130,22 +130,22 @@ class MailgunForm:
         found = getattr(settings, "webhook_signing_key", None)
         return {"secret": found} if found else None
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether Mailgun signed the token, not long ago, and for this event."""
         require_json(request)
         try:
             body = json_body(request, _Signed)
         except TidingsError:
-            return Refusal(code="malformed", remedy="the body must hold signature and event-data")
+            return UnverifiedCallback(code="malformed", remedy="the body must hold signature and event-data")
         proof = body.signature
         timestamp = str(proof.timestamp)
         if not _TIMESTAMP.fullmatch(timestamp) or not _TOKEN.fullmatch(proof.token):
-            return Refusal(
+            return UnverifiedCallback(
                 code="malformed", remedy="signature must hold whole seconds since 1970 and a token"
             )
         signed_at = from_seconds(int(timestamp))
         if signed_at is None or not is_fresh(signed_at, request.received_at, window=WINDOW):
-            return Refusal(
+            return UnverifiedCallback(
                 code="stale", remedy="the field signature.timestamp is more than eight hours ago, or ahead"
             )
         signed = f"{timestamp}{proof.token}".encode()
@@ -153,20 +153,20 @@ class MailgunForm:
             hmac.new(one.encode(), signed, hashlib.sha256).hexdigest() for one in secrets_of(keys["secret"])
         ]
         if not is_one_of(proof.signature, wanted):
-            return Refusal(
+            return UnverifiedCallback(
                 code="mismatch", remedy="the signature does not fit the account's webhook_signing_key"
             )
         if not self._first_use(signed, keys["secret"], bytes(body.event_data)):
-            return Refusal(
+            return UnverifiedCallback(
                 code="mismatch", remedy="the token of the signature came with another event before"
             )
-        return Verified()
+        return VerifiedCallback()
 
-    def read(self, request: RawCallback, _: Keys) -> Reading:
+    def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
         """The event, if it is about a message."""
         event = json_body(request, _Hook).event_data
         found = _event(event, request.received_at)
-        return Reading(events=[found] if found is not None else ())
+        return ParsedCallback(events=[found] if found is not None else ())
 
     def _first_use(self, signed: bytes, secret: str, event: bytes) -> bool:
         """Whether this token has come with no other event."""

@@ -13,11 +13,11 @@ from tidings.contracts.callback_forms import (
     Canonical,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VerifiedCallback,
 )
 from tidings.router.adapters.callbacks.parsing import from_text, json_body
 from tidings.router.adapters.callbacks.signatures import exact_base64, is_one_of
@@ -89,31 +89,33 @@ class PostmarkForm:
         password = getattr(settings, "webhook_password", None)
         return {"user": user, "password": password} if user and password else None
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether it knows the password."""
         require_json(request)
         given = request.header("authorization")
         if given is None:
-            return Refusal(
+            return UnverifiedCallback(
                 code="unsigned",
                 remedy="give Postmark the webhook's address as https://user:password@…, so that it sends them",
             )
         scheme, _, pair = given.partition(" ")
         told_pair = exact_base64(pair.strip()) if scheme.lower() == "basic" else None
         if told_pair is None:
-            return Refusal(code="malformed", remedy="the header authorization must be Basic and base64")
+            return UnverifiedCallback(
+                code="malformed", remedy="the header authorization must be Basic and base64"
+            )
         wanted = [f"{keys['user']}:{one}" for one in secrets_of(keys["password"])]
         if is_one_of(told_pair.decode("utf-8", "surrogateescape"), wanted):
-            return Verified()
-        return Refusal(
+            return VerifiedCallback()
+        return UnverifiedCallback(
             code="mismatch",
             remedy="user and password do not fit the account's webhook_user and webhook_password",
         )
 
-    def read(self, request: RawCallback, _: Keys) -> Reading:
+    def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
         """The record, if it is about a message."""
         found = _event(json_body(request, _Record), request.received_at)
-        return Reading(events=[found] if found is not None else ())
+        return ParsedCallback(events=[found] if found is not None else ())
 
 
 def _event(record: _Record, received_at: datetime) -> ReadEvent | None:

@@ -20,11 +20,11 @@ from tidings.contracts.callback_forms import (
     Canonical,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VerifiedCallback,
 )
 from tidings.router.adapters.callbacks.parsing import from_seconds, json_body
 from tidings.router.adapters.callbacks.signatures import A_DAY_OF_TRYING, exact_base64, is_fresh
@@ -98,37 +98,39 @@ class SendgridForm:
         found = getattr(settings, "webhook_public_key", None)
         return {"public_key": found} if found else None
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether SendGrid's key signed the time and the body."""
         require_json(request)
         timestamp, given = request.header(TIMESTAMP_HEADER), request.header(SIGNATURE_HEADER)
         if timestamp is None or given is None:
-            return Refusal(
+            return UnverifiedCallback(
                 code="unsigned",
                 remedy="switch on the Signed Event Webhook at SendGrid, so that its two headers are sent",
             )
         signature = exact_base64(given)
         if not _TIMESTAMP.fullmatch(timestamp) or signature is None:
-            return Refusal(
+            return UnverifiedCallback(
                 code="malformed",
                 remedy="the headers must be whole seconds since 1970 and a signature in base64",
             )
         signed_at = from_seconds(int(timestamp))
         if signed_at is None or not is_fresh(signed_at, request.received_at, window=WINDOW):
-            return Refusal(code="stale", remedy=f"{TIMESTAMP_HEADER} is more than a day ago, or ahead")
+            return UnverifiedCallback(
+                code="stale", remedy=f"{TIMESTAMP_HEADER} is more than a day ago, or ahead"
+            )
         signed = timestamp.encode() + request.body
         for text in keys["public_key"].split()[:_MOST_KEYS]:
             if _signed_by(public_key(text), signature, signed):
-                return Verified()
-        return Refusal(
+                return VerifiedCallback()
+        return UnverifiedCallback(
             code="mismatch",
             remedy="the signature does not fit the body and the account's webhook_public_key",
         )
 
-    def read(self, request: RawCallback, _: Keys) -> Reading:
+    def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
         """The events that are about a message, in the order in which they stand."""
         events = json_body(request, list[_Event])
-        return Reading(
+        return ParsedCallback(
             events=[found for event in events if (found := _event(event, request.received_at)) is not None]
         )
 

@@ -15,11 +15,11 @@ from tidings.contracts.callback_forms import (
     Canonical,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VerifiedCallback,
 )
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.bodies import decode
@@ -124,53 +124,55 @@ class SesForm:
         topics = getattr(settings, "topics", ())
         return {"topics": " ".join(topics)} if topics else None
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether SNS signed it, not long ago, for one of the account's topics."""
         _require_kind(request)
         message = _decoded(request)
-        if isinstance(message, Refusal):
+        if isinstance(message, UnverifiedCallback):
             return message
         if message.topic_arn not in keys["topics"].split():
-            return Refusal(code="mismatch", remedy="TopicArn is not one of the account's topics")
+            return UnverifiedCallback(code="mismatch", remedy="TopicArn is not one of the account's topics")
         sent_at = from_text(message.timestamp)
         if sent_at is None:
-            return Refusal(code="malformed", remedy="Timestamp must be a time as ISO 8601 has it")
+            return UnverifiedCallback(code="malformed", remedy="Timestamp must be a time as ISO 8601 has it")
         if not -_AHEAD <= request.received_at - sent_at <= WINDOW:
-            return Refusal(code="stale", remedy="Timestamp is more than 65 minutes ago, or ahead")
+            return UnverifiedCallback(code="stale", remedy="Timestamp is more than 65 minutes ago, or ahead")
         if not is_certificate_of(message.signing_cert_url, message.topic_arn):
-            return Refusal(
+            return UnverifiedCallback(
                 code="mismatch", remedy="SigningCertURL is not at Amazon's own host of the topic's region"
             )
         key = await self.certificates.key(message.signing_cert_url, request.received_at)
         if key is None or not is_signed_by(message, key):
-            return Refusal(code="mismatch", remedy="Signature does not fit the message and SNS's certificate")
-        return Verified()
+            return UnverifiedCallback(
+                code="mismatch", remedy="Signature does not fit the message and SNS's certificate"
+            )
+        return VerifiedCallback()
 
-    def read(self, request: RawCallback, _: Keys) -> Reading:
+    def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
         """The event of a notification; nothing where it is none about a mail."""
         message = decode(request.body, SnsMessage)
         if message.type != "Notification":
-            return Reading()
+            return ParsedCallback()
         try:
             said = msgspec.json.decode(message.message)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             # "Successfully validated SNS topic for Amazon SES event publishing."
-            return Reading()
+            return ParsedCallback()
         if not isinstance(said, dict):
-            return Reading()
+            return ParsedCallback()
         found = _event(message, said, request.received_at)
-        return Reading(events=[found] if found is not None else ())
+        return ParsedCallback(events=[found] if found is not None else ())
 
-    async def challenge(self, request: RawCallback, keys: Keys) -> HookReply | Refusal | None:
+    async def challenge(self, request: RawCallback, keys: Keys) -> HookReply | UnverifiedCallback | None:
         """Say yes where a topic of the account asks whether we want its notifications."""
         if request.method != "POST":
             return None
         message = _decoded(request)
-        if isinstance(message, Refusal) or message.type != "SubscriptionConfirmation":
+        if isinstance(message, UnverifiedCallback) or message.type != "SubscriptionConfirmation":
             return None
         url = message.subscribe_url or ""
         if message.topic_arn not in keys["topics"].split() or not is_confirmation_of(url, message.topic_arn):
-            return Refusal(
+            return UnverifiedCallback(
                 code="mismatch", remedy="SubscribeURL is not at Amazon's own host, or for another topic"
             )
         status, _ = await self._visit(url)
@@ -187,11 +189,11 @@ def _require_kind(request: RawCallback) -> None:
         )
 
 
-def _decoded(request: RawCallback) -> SnsMessage | Refusal:
+def _decoded(request: RawCallback) -> SnsMessage | UnverifiedCallback:
     try:
         return decode(request.body, SnsMessage)
     except TidingsError:
-        return Refusal(
+        return UnverifiedCallback(
             code="unsigned",
             remedy="the body is no message of SNS with its signature; switch off raw message delivery",
         )

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from tidings.contracts.callback_forms import ReadEvent, ReadInbound, Reading
+from tidings.contracts.callback_forms import ParsedCallback, ReadEvent, ReadInbound
 from tidings.kernel.clock import Clock
 from tidings.kernel.logs import get_logger
 from tidings.router.adapters.kind import InboundHandler
@@ -241,7 +241,7 @@ class SmppInbound:
 
     async def _tell(self, items: Sequence[_Item]) -> bool:
         assert self._handler is not None  # noqa: S101  # nothing is taken where nobody listens
-        reading = Reading(
+        reading = ParsedCallback(
             events=[item.event for item in items if item.event is not None],
             inbound=[item.inbound for item in items if item.inbound is not None],
             unread=[item.unread for item in items if item.unread is not None],

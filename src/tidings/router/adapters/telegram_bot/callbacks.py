@@ -15,11 +15,11 @@ from msgspec import Struct
 from tidings.contracts.callback_forms import (
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadInbound,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VerifiedCallback,
 )
 from tidings.router.adapters.callbacks.parsing import json_body, since_1970
 from tidings.router.adapters.callbacks.signatures import is_one_of
@@ -143,32 +143,32 @@ class TelegramForm:
             return None
         return {"secret": secret, "bot": bot_id(token), "marking": marking_key(token)}
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether whoever sends it knows the secret."""
         require_json(request)
         given = request.header(SECRET_HEADER)
         if not given:
-            return Refusal(
+            return UnverifiedCallback(
                 code="unsigned",
                 remedy="send the header X-Telegram-Bot-Api-Secret-Token: call setWebhook with secret_token",
             )
         if is_one_of(given, secrets_of(keys["secret"])):
-            return Verified()
-        return Refusal(
+            return VerifiedCallback()
+        return UnverifiedCallback(
             code="mismatch",
             remedy="the secret is not the account's webhook_secret; call setWebhook with that one as secret_token",
         )
 
-    def read(self, request: RawCallback, keys: Keys) -> Reading:
+    def read(self, request: RawCallback, keys: Keys) -> ParsedCallback:
         """The one thing that an update says."""
         update = json_body(request, _Update)
         if update.message is not None:
             written = _written(update.message, keys, request.received_at)
-            return Reading(inbound=[written] if written is not None else [])
+            return ParsedCallback(inbound=[written] if written is not None else [])
         if update.callback_query is not None:
             pressed = update.callback_query
-            return Reading(inbound=[_pressed(pressed, keys)], reply=_acknowledged(pressed))
-        return Reading()
+            return ParsedCallback(inbound=[_pressed(pressed, keys)], reply=_acknowledged(pressed))
+        return ParsedCallback()
 
 
 def _written(message: _Message, keys: Keys, received_at: datetime) -> ReadInbound | None:

@@ -21,12 +21,12 @@ from tidings.contracts.callback_forms import (
     Details,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
     ReadInbound,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VerifiedCallback,
 )
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD
@@ -87,20 +87,20 @@ class TwilioForm:
         senders = " ".join(bare for one in own if (bare := one.removeprefix("whatsapp:")) and " " not in bare)
         return {"secret": token, "service": service, **({"senders": senders} if senders else {})}
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether the account's auth token signed this address with these fields."""
         given = request.header(SIGNATURE_HEADER)
         kind = _kind(request)
         if given is None:
-            return Refusal(code="unsigned", remedy="send the header X-Twilio-Signature, once")
+            return UnverifiedCallback(code="unsigned", remedy="send the header X-Twilio-Signature, once")
         fields: Mapping[str, Sequence[str]] = {}
         if kind == _FORM:
             try:
                 fields = _fields(request.body)
             except MalformedBodyError:
-                return Refusal(code="malformed", remedy="the body must be a form in UTF-8")
+                return UnverifiedCallback(code="malformed", remedy="the body must be a form in UTF-8")
         elif not _body_fits(request):
-            return Refusal(
+            return UnverifiedCallback(
                 code="mismatch",
                 remedy="the body does not fit bodySHA256 in the address; send both as they were signed",
             )
@@ -110,34 +110,34 @@ class TwilioForm:
                 wanted = signature(token, address, fields).encode()
                 fits |= hmac.compare_digest(wanted, given.encode("latin-1", "replace"))
         if fits:
-            return Verified()
-        return Refusal(
+            return VerifiedCallback()
+        return UnverifiedCallback(
             code="mismatch",
             remedy="the signature does not fit; the address that Twilio calls must be this one, letter by letter, "
             "and auth_token the account's primary one",
         )
 
-    def read(self, request: RawCallback, keys: Keys) -> Reading:
+    def read(self, request: RawCallback, keys: Keys) -> ParsedCallback:
         """One event or one message; nothing of a call that comes in."""
         if _kind(request) != _FORM:
-            return Reading()
+            return ParsedCallback()
         # A zero character is in no text that people write, and in none that can be kept.
         form = {name: values[-1].replace("\0", "") for name, values in _fields(request.body).items()}
         if form.get("CallSid"):
             return _call(form, request.received_at)
         sid = form.get("MessageSid") or form.get("SmsSid")
         if not sid:
-            return Reading()
+            return ParsedCallback()
         word = form.get("MessageStatus", "").lower()
         if word:
-            return Reading(events=[_event(sid, word, form)])
+            return ParsedCallback(events=[_event(sid, word, form)])
         if (
             form.get("SmsStatus", "received").lower() != "received"
             or not form.get("From")
             or not form.get("To")
         ):
-            return Reading()
-        return Reading(inbound=[_inbound(sid, form, keys)])
+            return ParsedCallback()
+        return ParsedCallback(inbound=[_inbound(sid, form, keys)])
 
 
 def signature(token: str, address: str, fields: Mapping[str, Sequence[str]]) -> str:
@@ -163,10 +163,10 @@ def _event(sid: str, word: str, form: Mapping[str, str]) -> ReadEvent:
     )
 
 
-def _call(form: Mapping[str, str], received_at: datetime) -> Reading:
+def _call(form: Mapping[str, str], received_at: datetime) -> ParsedCallback:
     word = form.get("CallStatus", "").lower()
     if not word or form.get("Direction", "outbound-api").lower() == "inbound":
-        return Reading()
+        return ParsedCallback()
     stamp = form.get("Timestamp")
     code = form.get("ErrorCode")
     sip = form.get("SipResponseCode")
@@ -185,7 +185,7 @@ def _call(form: Mapping[str, str], received_at: datetime) -> Reading:
         discriminator=(form.get("SequenceNumber") or stamp or "once")[:_MOST_ID],
         details=details if details != Details() else None,
     )
-    return Reading(events=[event])
+    return ParsedCallback(events=[event])
 
 
 def _inbound(sid: str, form: Mapping[str, str], keys: Keys) -> ReadInbound:

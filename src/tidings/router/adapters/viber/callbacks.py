@@ -16,12 +16,12 @@ from tidings.contracts.callback_forms import (
     Details,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
     ReadInbound,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VerifiedCallback,
 )
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.router.adapters.callbacks.parsing import json_body, since_1970
@@ -78,31 +78,33 @@ class ViberForm:
         token = getattr(settings, "auth_token", None)
         return {"secret": token, "bot": getattr(settings, "bot_id", "")} if token else None
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether the bot's token signed the body."""
         require_json(request)
         given = request.header(SIGNATURE_HEADER)
         if given is None:
-            return Refusal(code="unsigned", remedy="send the header X-Viber-Content-Signature, once")
+            return UnverifiedCallback(
+                code="unsigned", remedy="send the header X-Viber-Content-Signature, once"
+            )
         if not is_hex_digest(given.strip()):
-            return Refusal(
+            return UnverifiedCallback(
                 code="malformed", remedy="the header X-Viber-Content-Signature must be 64 hexadecimal digits"
             )
         if hex_digest_fits(given.strip(), request.body, keys["secret"]):
-            return Verified()
-        return Refusal(
+            return VerifiedCallback()
+        return UnverifiedCallback(
             code="mismatch", remedy="the signature does not fit the body and the account's auth_token"
         )
 
-    def read(self, request: RawCallback, keys: Keys) -> Reading:
+    def read(self, request: RawCallback, keys: Keys) -> ParsedCallback:
         """The one thing that a request says; nothing, where it is about no message."""
         callback = json_body(request, _Callback)
         word = callback.event.lower()
         if word in _MEANINGS:
-            return Reading(events=[_event(callback, word, request.received_at)])
+            return ParsedCallback(events=[_event(callback, word, request.received_at)])
         if word in {"message", SUBSCRIBED}:
-            return Reading(inbound=[_written(callback, keys, request.received_at)])
-        return Reading()
+            return ParsedCallback(inbound=[_written(callback, keys, request.received_at)])
+        return ParsedCallback()
 
 
 def _event(callback: _Callback, word: str, received_at: datetime) -> ReadEvent:

@@ -8,15 +8,15 @@ from msgspec import Meta, Struct
 
 from tidings.contracts.callback_forms import (
     Canonical,
-    Cost,
     Details,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VendorCost,
+    VerifiedCallback,
 )
 from tidings.contracts.callbacks import MOST_EVENTS, CallbackCost
 from tidings.contracts.moments import ToldMoment
@@ -77,14 +77,14 @@ class VoiceOtpForm:
         """The secret that callbacks are signed with."""
         return self._signed.keys(settings)
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether one of the signatures is ours."""
         return await self._signed.verify(request, keys)
 
-    def read(self, request: RawCallback, _: Keys) -> Reading:
+    def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
         """The events, in the order in which they stand."""
         events = decode(request.body, CallEvents).events
-        return Reading(events=[_event(event, request.received_at) for event in events])
+        return ParsedCallback(events=[_event(event, request.received_at) for event in events])
 
 
 def _event(event: CallEvent, received_at: datetime) -> ReadEvent:
@@ -95,7 +95,9 @@ def _event(event: CallEvent, received_at: datetime) -> ReadEvent:
     details = Details(
         code=kept_code(event.code) or (word if word in _CODES else None),
         reason=said,
-        cost=Cost(micros=event.cost.micros, currency=event.cost.currency) if event.cost is not None else None,
+        cost=VendorCost(micros=event.cost.micros, currency=event.cost.currency)
+        if event.cost is not None
+        else None,
     )
     return ReadEvent(
         vendor_message_id=event.call_id[:_MOST_ID],

@@ -21,16 +21,16 @@ from msgspec import Meta, Struct
 
 from tidings.contracts.callback_forms import (
     Canonical,
-    Cost,
     Details,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
     ReadInbound,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VendorCost,
+    VerifiedCallback,
 )
 from tidings.contracts.prices import MOST_MICROS
 from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD, from_seconds, json_body
@@ -102,45 +102,49 @@ class VonageForm:
         application = getattr(settings, "application_id", None)
         return {"secret": secret, **({"application": application.lower()} if application else {})}
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether the JWT is the account's, of now, and speaks of this body."""
         require_json(request)
         given = request.header("authorization") or ""
         scheme, _, token = given.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
-            return Refusal(
+            return UnverifiedCallback(
                 code="unsigned", remedy="send the header Authorization with Bearer and the JWT, once"
             )
         claims = claims_of(token.strip())
         if claims is None:
-            return Refusal(code="malformed", remedy="the JWT must be HS256, with iat and payload_hash")
+            return UnverifiedCallback(
+                code="malformed", remedy="the JWT must be HS256, with iat and payload_hash"
+            )
         fits = False
         for secret in secrets_of(keys["secret"]):
             fits |= token_fits(token.strip(), secret)
         if not fits:
-            return Refusal(
+            return UnverifiedCallback(
                 code="mismatch",
                 remedy="the JWT is signed with another secret than the account's signature_secret",
             )
         signed_at = from_seconds(claims.iat)
         if signed_at is None or not is_fresh(signed_at, request.received_at, window=A_DAY_OF_TRYING):
-            return Refusal(code="stale", remedy="the JWT's iat is more than a day ago, or ahead")
+            return UnverifiedCallback(code="stale", remedy="the JWT's iat is more than a day ago, or ahead")
         wanted = hashlib.sha256(request.body).hexdigest().encode()
         if not hmac.compare_digest(wanted, claims.payload_hash.lower().encode("utf-8", "replace")):
-            return Refusal(code="mismatch", remedy="the JWT's payload_hash does not fit the body")
+            return UnverifiedCallback(code="mismatch", remedy="the JWT's payload_hash does not fit the body")
         told = (claims.application_id or "").lower()
         if told and told != keys.get("application", told):
-            return Refusal(code="mismatch", remedy="the JWT is for another application than the account's")
-        return Verified()
+            return UnverifiedCallback(
+                code="mismatch", remedy="the JWT is for another application than the account's"
+            )
+        return VerifiedCallback()
 
-    def read(self, request: RawCallback, _: Keys) -> Reading:
+    def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
         """One event, or one message."""
         told = json_body(request, _Told)
         if told.status is not None:
-            return Reading(events=[_event(told, request.received_at)])
+            return ParsedCallback(events=[_event(told, request.received_at)])
         if told.channel != "sms" or not told.from_ or not told.to:
-            return Reading()
-        return Reading(inbound=[_inbound(told, request.received_at)])
+            return ParsedCallback()
+        return ParsedCallback(inbound=[_inbound(told, request.received_at)])
 
 
 def token_fits(token: str, secret: str) -> bool:
@@ -212,7 +216,7 @@ def _inbound(told: _Told, received_at: datetime) -> ReadInbound:
     )
 
 
-def _cost(usage: _Usage | None) -> Cost | None:
+def _cost(usage: _Usage | None) -> VendorCost | None:
     if usage is None or usage.price is None or usage.currency is None:
         return None
     currency = usage.currency.upper()
@@ -224,7 +228,7 @@ def _cost(usage: _Usage | None) -> Cost | None:
         return None
     if not believable or len(currency) != 3 or not (currency.isascii() and currency.isalpha()):
         return None
-    return Cost(micros=int((price * _A_UNIT).to_integral_value()), currency=currency)
+    return VendorCost(micros=int((price * _A_UNIT).to_integral_value()), currency=currency)
 
 
 def _moment(text: str | None, received_at: datetime) -> datetime | None:

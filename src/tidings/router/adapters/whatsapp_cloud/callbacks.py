@@ -17,12 +17,12 @@ from tidings.contracts.callback_forms import (
     Details,
     HookReply,
     Keys,
+    ParsedCallback,
     RawCallback,
     ReadEvent,
     ReadInbound,
-    Reading,
-    Refusal,
-    Verified,
+    UnverifiedCallback,
+    VerifiedCallback,
 )
 from tidings.router.adapters.callbacks.parsing import json_body, read_json, since_1970
 from tidings.router.adapters.callbacks.signatures import hex_digest_fits, is_hex_digest, is_one_of
@@ -164,42 +164,44 @@ class WhatsAppForm:
             return None
         return {"secret": secret, "verify_token": getattr(settings, "verify_token", None) or ""}
 
-    async def verify(self, request: RawCallback, keys: Keys) -> Verified | Refusal:
+    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
         """Whether the app's secret signed the body."""
         require_json(request)
         given = request.header(SIGNATURE_HEADER)
         if given is None:
-            return Refusal(code="unsigned", remedy="send the header X-Hub-Signature-256, once")
+            return UnverifiedCallback(code="unsigned", remedy="send the header X-Hub-Signature-256, once")
         digest = given.strip().removeprefix(_PREFIX)
         if not given.strip().startswith(_PREFIX) or not is_hex_digest(digest):
-            return Refusal(
+            return UnverifiedCallback(
                 code="malformed",
                 remedy="the header X-Hub-Signature-256 must be sha256= and 64 hexadecimal digits",
             )
         if hex_digest_fits(digest, request.body, keys["secret"]):
-            return Verified()
-        return Refusal(
+            return VerifiedCallback()
+        return UnverifiedCallback(
             code="mismatch",
             remedy="the signature does not fit the body and the account's app_secret; that is the secret of the Meta app whose hook this is",
         )
 
-    async def challenge(self, request: RawCallback, keys: Keys) -> HookReply | Refusal | None:
+    async def challenge(self, request: RawCallback, keys: Keys) -> HookReply | UnverifiedCallback | None:
         """Meta asks once, when the hook's address is entered: the answer is what it asks with."""
         if request.method != "GET":
             return None
         asked = parse_qs(urlsplit(request.url).query)
         if asked.get("hub.mode") != ["subscribe"]:
-            return Refusal(code="unsigned", remedy="ask with hub.mode=subscribe")
+            return UnverifiedCallback(code="unsigned", remedy="ask with hub.mode=subscribe")
         token, challenge = asked.get("hub.verify_token", []), asked.get("hub.challenge", [])
         if len(token) != 1 or len(challenge) != 1 or len(challenge[0]) > _MOST_CHALLENGE:
-            return Refusal(code="malformed", remedy="ask with one hub.verify_token and one hub.challenge")
+            return UnverifiedCallback(
+                code="malformed", remedy="ask with one hub.verify_token and one hub.challenge"
+            )
         if not is_one_of(token[0], secrets_of(keys.get("verify_token", ""))):
-            return Refusal(
+            return UnverifiedCallback(
                 code="mismatch", remedy="the query's hub.verify_token is not the account's verify_token"
             )
         return HookReply(media_type="text/plain", body=challenge[0].encode())
 
-    def read(self, request: RawCallback, _: Keys) -> Reading:
+    def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
         """Statuses and messages, in the order in which they stand."""
         events: list[ReadEvent] = []
         inbound: list[ReadInbound] = []
@@ -217,7 +219,7 @@ class WhatsAppForm:
                 if who and message.type not in _NOT_WRITTEN:
                     to = value.metadata.phone_number_id
                     inbound.append(_written(message, who, to, names.get(who), request.received_at))
-        return Reading(events=events, inbound=inbound)
+        return ParsedCallback(events=events, inbound=inbound)
 
 
 def _values(callback: _Callback) -> Iterator[_Value]:

@@ -10,12 +10,12 @@ import zlib
 import pytest
 
 from tests.support.bundles import bundle, entry, zipped
-from tidings.notify.templates.bundle.archive import Limits, unpack
+from tidings.notify.templates.bundle.archive import ArchiveLimits, unpack
 
-SMALL = Limits(files=5, bytes_each=1000, bytes_in_all=2000, ratio=10, ratio_from=100)
+SMALL = ArchiveLimits(files=5, bytes_each=1000, bytes_in_all=2000, ratio=10, ratio_from=100)
 
 
-def told(packed: bytes, limits: Limits | None = None) -> list[tuple[str, str]]:
+def told(packed: bytes, limits: ArchiveLimits | None = None) -> list[tuple[str, str]]:
     """File and fault of every finding; nothing is unpacked where there is one."""
     found = unpack(packed, limits)
     assert not found.findings or not found.files

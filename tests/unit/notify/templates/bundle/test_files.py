@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.bundles import HOME, bundle, zipped
-from tidings.contracts.templates import Finding
+from tidings.contracts.templates import TemplateFinding
 from tidings.notify.templates.bundle.archive import unpack
 from tidings.notify.templates.bundle.read import read_bundle
 from tidings.notify.templates.bundle.texts import from_file, to_file
@@ -17,7 +17,7 @@ def told(files: dict[str, bytes]) -> list[tuple[str, str]]:
     return [(found.file.removeprefix(f"{HOME}/"), found.what) for found in read_bundle(files).findings]
 
 
-def only(files: dict[str, bytes]) -> Finding:
+def only(files: dict[str, bytes]) -> TemplateFinding:
     """The one thing that is wrong."""
     (found,) = read_bundle(files).findings
     return found

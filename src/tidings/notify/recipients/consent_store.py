@@ -7,7 +7,7 @@ from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
-from tidings.notify.recipients.ledger_model import ConsentEvent
+from tidings.notify.recipients.consent_ledger import ConsentEvent
 
 QUERIES = Queries.beside(__file__)
 

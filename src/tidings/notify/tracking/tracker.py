@@ -18,7 +18,7 @@ CLICK_PATH = "/t/c/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watch:
+class MailTracking:
     """What is watched of one tenant's mails."""
 
     tenant_id: TenantId
@@ -78,12 +78,12 @@ class Tracker:
         self._base_url = base_url.rstrip("/")
         self._marker: Marker | None = None
 
-    async def watch(self, tenant_id: TenantId, facts: Facts) -> Watch | None:
+    async def watch(self, tenant_id: TenantId, facts: Facts) -> MailTracking | None:
         """What is watched of this tenant's mails; None where nothing is, which costs nothing."""
         wanted = facts.tenant.policy.tracking
         if not (wanted.opens or wanted.clicks):
             return None
-        return Watch(
+        return MailTracking(
             tenant_id=tenant_id,
             wanted=wanted,
             categories=facts.categories,

@@ -12,7 +12,7 @@ from tidings.kernel.http.etags import etag
 from tidings.kernel.http.operations import deps_of
 from tidings.notify.templates import store
 from tidings.notify.templates.deps import Deps
-from tidings.notify.templates.model import Version
+from tidings.notify.templates.model import TemplateVersion
 from tidings.notify.templates.semver import Semver
 from tidings.notify.templates.wire import VersionView, channel_of, key_of
 
@@ -45,6 +45,6 @@ async def optional_body(request: AnyRequest, wanted: type[Any]) -> Any:
     return await read_body(request, wanted) if await body_of(request) else decode(b"{}", wanted)
 
 
-def shown(version: Version) -> Response[VersionView]:
+def shown(version: TemplateVersion) -> Response[VersionView]:
     """A version as it is answered."""
     return Response(VersionView.of(version), headers={"ETag": etag(version.version)})

@@ -7,13 +7,13 @@ from typing import Final
 from tidings.contracts.tenants import Channel
 from tidings.notify.preference_center.choices import Pair
 from tidings.notify.preference_center.pages import Offer
-from tidings.notify.recipients.ledger_model import told_between
+from tidings.notify.recipients.consent_ledger import told_between
 from tidings.notify.recipients.preferences_model import Choices
 from tidings.notify.refusals.model import EVERYTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddressWords:
+class AddressChoices:
     """Categories that the address wants no more, and those that it wants again."""
 
     #: None: everything that can be unsubscribed from.
@@ -23,7 +23,7 @@ class AddressWords:
 
 
 #: Everything off, whatever their own choices were before.
-NOTHING_MORE: Final = AddressWords(refuse=frozenset({None}))
+NOTHING_MORE: Final = AddressChoices(refuse=frozenset({None}))
 
 
 def words_of_save(
@@ -35,7 +35,7 @@ def words_of_save(
     hear: Collection[Pair],
     refused: Collection[str],
     asking: Collection[str],
-) -> AddressWords:
+) -> AddressChoices:
     """Of a saved page: what was ticked is wanted again, what was unticked is refused.
 
     What was refused as a whole is refused one by one, where some of it is wanted again. What is off and was left so stays
@@ -52,4 +52,4 @@ def words_of_save(
     if EVERYTHING in refused and ticked:
         no |= offered
     wanted = (ticked & offered) | ({EVERYTHING} if ticked & offered else set())
-    return AddressWords(refuse=frozenset(no - ticked), allow=frozenset(wanted))
+    return AddressChoices(refuse=frozenset(no - ticked), allow=frozenset(wanted))

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Final, cast
 
 from tidings.contracts.addresses import NormalisedAddress, normalise
-from tidings.contracts.channel_configs import SharedAccounts, Tried, VendorDesk
+from tidings.contracts.channel_configs import SharedAccounts, TestSend, VendorProbe
 from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.contracts.tenants import Channel, NotificationPolicy
@@ -28,9 +28,9 @@ from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.channels.senders import authorised, grants_on, shown_on
 from tidings.notify.channels.store import Begin
 from tidings.notify.facts.load import FactsLoader
-from tidings.notify.facts.model import Shared
+from tidings.notify.facts.model import SharedFacts
 from tidings.notify.suppressions import store as suppression_store
-from tidings.notify.suppressions.model import Question, domain_hash_of, mail_domain_of
+from tidings.notify.suppressions.model import SuppressionQuestion, domain_hash_of, mail_domain_of
 from tidings.notify.tenants import store as tenant_store
 
 #: Tests of one channel of one tenant.
@@ -41,7 +41,7 @@ DNS_LIMIT: Final = SlidingWindow(limit=60, window=timedelta(hours=1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestWish:
+class ChannelTestRequest:
     """A test that somebody wants."""
 
     __test__ = False
@@ -60,7 +60,7 @@ class ChannelTester:
     def __init__(
         self,
         *,
-        desk: VendorDesk,
+        desk: VendorProbe,
         accounts: SharedAccounts,
         limits: Limits,
         loader: FactsLoader,
@@ -76,7 +76,9 @@ class ChannelTester:
         self._audit = audit
         self._clock = clock
 
-    async def test(self, tenant_id: TenantId, begin: Begin, wish: TestWish, *, actor: str) -> Tried:
+    async def test(
+        self, tenant_id: TenantId, begin: Begin, wish: ChannelTestRequest, *, actor: str
+    ) -> TestSend:
         """What the vendor said; no transaction is open while it is asked."""
         to = normalise(wish.channel, wish.to, field="to")
         shared = await self._loader.shared()
@@ -109,7 +111,9 @@ class ChannelTester:
         if not taken.granted:
             raise TooManyTestsError
 
-    async def _allowed(self, tx: TenantTx, wish: TestWish) -> tuple[ChannelConfig, str, NotificationPolicy]:
+    async def _allowed(
+        self, tx: TenantTx, wish: ChannelTestRequest
+    ) -> tuple[ChannelConfig, str, NotificationPolicy]:
         """The channel, the vendor that the test goes to, and the policy with the tenant's grants."""
         found = await store.find_channels(tx, channels=[wish.channel])
         if not found:
@@ -126,9 +130,11 @@ class ChannelTester:
             raise SenderUnauthorisedError
         return config, vendor, policy
 
-    async def _not_held(self, tx: TenantTx, shared: Shared, channel: Channel, to: NormalisedAddress) -> None:
+    async def _not_held(
+        self, tx: TenantTx, shared: SharedFacts, channel: Channel, to: NormalisedAddress
+    ) -> None:
         pepper = await self._keyring.pepper(tx)
-        question = Question(
+        question = SuppressionQuestion(
             channel=channel,
             address_hash=pepper.hash(to),
             platform_hash=shared.platform_pepper.hash(to),

@@ -7,7 +7,7 @@ from msgspec import structs
 
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import RECIPIENT, RecipientId
-from tidings.contracts.recipients import ConsentRequested, OptOutRecorded, PreferencesUpdated
+from tidings.contracts.recipients import ConsentRequested, PreferenceOptOutRecorded, PreferencesUpdated
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -20,10 +20,10 @@ from tidings.kernel.tracing import current_traceparent
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.dispatch.reconsider import reconsider_quiet
 from tidings.notify.ids import CONSENT_EVENT, PREFERENCES
-from tidings.notify.recipients import ledger, preferences, store
+from tidings.notify.recipients import consent_store, preference_store, store
 from tidings.notify.recipients.consent import settle
+from tidings.notify.recipients.consent_ledger import ConsentEvent, told_between
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
-from tidings.notify.recipients.ledger_model import ConsentEvent, told_between
 from tidings.notify.recipients.preferences_model import (
     Choices,
     GuardianRouting,
@@ -31,7 +31,7 @@ from tidings.notify.recipients.preferences_model import (
     categories_named,
     nothing_chosen,
 )
-from tidings.notify.recipients.wish import canonical_locale
+from tidings.notify.recipients.recipient_input import canonical_locale
 from tidings.notify.refusals.refuse import Refuser
 from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists
 from tidings.notify.tenants.model import zone_exists
@@ -74,7 +74,7 @@ class PreferenceChanger:
             raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
         if recipient.erased_at is not None:
             raise ErasedRecipientError
-        known = await preferences.load_preferences(tx, recipient_ids=[recipient_id])
+        known = await preference_store.load_preferences(tx, recipient_ids=[recipient_id])
         before = known.get(recipient_id) or nothing_chosen(recipient_id)
         wanted = await self._checked(tx, before, make(before), categories, proven=proven)
         if before.id is not None and _same(wanted, before.choices):
@@ -139,7 +139,7 @@ class PreferenceChanger:
         now = self._clock.now()
         row_id = before.id or PREFERENCES.new(now)
         after = structs.replace(before, id=row_id, choices=wanted, version=before.version + 1, updated_at=now)
-        await preferences.save_preferences(tx, [(row_id, after)], now=now)
+        await preference_store.save_preferences(tx, [(row_id, after)], now=now)
         lines = [
             ConsentEvent(
                 id=CONSENT_EVENT.new(now),
@@ -156,7 +156,7 @@ class PreferenceChanger:
             )
             for told in told_between(before.choices, wanted)
         ]
-        await ledger.append_events(tx, lines)
+        await consent_store.append_events(tx, lines)
         updated = PreferencesUpdated(
             recipient_id=before.recipient_id, preferences_id=row_id, version=after.version
         )
@@ -165,7 +165,7 @@ class PreferenceChanger:
             self._event(
                 tx.tenant_id,
                 "optout.recorded.v1",
-                OptOutRecorded(
+                PreferenceOptOutRecorded(
                     recipient_id=line.recipient_id,
                     channel=line.channel,
                     category=line.category,
@@ -199,7 +199,7 @@ class PreferenceChanger:
         self,
         tenant_id: TenantId,
         subject: str,
-        payload: PreferencesUpdated | OptOutRecorded | ConsentRequested,
+        payload: PreferencesUpdated | PreferenceOptOutRecorded | ConsentRequested,
     ) -> Event:
         return new_event(
             subject,

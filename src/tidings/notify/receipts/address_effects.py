@@ -23,7 +23,12 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.sql import Queries
 from tidings.notify.receipts.soft_bounces import LASTS, SoftBounce, count_bounces
 from tidings.notify.recipients.model import address_purpose
-from tidings.notify.suppressions.model import CHANNELS, Reason, SuppressibleChannel, SuppressionWish
+from tidings.notify.suppressions.model import (
+    CHANNELS,
+    SuppressibleChannel,
+    SuppressionReason,
+    SuppressionSpec,
+)
 from tidings.notify.suppressions.suppress import Suppressor
 
 QUERIES = Queries.beside(__file__)
@@ -42,7 +47,7 @@ _read_kept = msgspec.json.Decoder(_Kept).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EffectTold:
+class EffectReport:
     """What somebody says of the address that a message went to."""
 
     notification_id: NotificationId
@@ -62,7 +67,7 @@ class EffectTold:
 class _Found:
     """The address that is meant."""
 
-    told: EffectTold
+    told: EffectReport
     address_id: RecipientAddressId
     address_hash: str
     ciphertext: bytes = field(repr=False)
@@ -80,7 +85,7 @@ class AddressEffects:
         self._suppressor = suppressor
         self._clock = clock
 
-    async def apply(self, tx: TenantTx, told: Sequence[EffectTold]) -> None:
+    async def apply(self, tx: TenantTx, told: Sequence[EffectReport]) -> None:
         """Suppress what is to be suppressed; a test's messages say nothing about anybody."""
         wanted = [one for one in told if one.channel in CHANNELS and one.effect in _EFFECTS]
         if not wanted:
@@ -104,15 +109,15 @@ class AddressEffects:
         found: _Found,
         full: Mapping[tuple[str, str], tuple[datetime, NotificationId]],
         key: DataKey | None,
-    ) -> SuppressionWish | None:
+    ) -> SuppressionSpec | None:
         told = found.told
         address = _opened(found, key)
         if address is None:
             return None
-        wish = SuppressionWish(
+        wish = SuppressionSpec(
             channel=cast("SuppressibleChannel", told.channel),
             address=address,
-            reason=Reason(told.effect),
+            reason=SuppressionReason(told.effect),
             source_notification_id=told.notification_id,
         )
         if told.effect != "soft_bounce":
@@ -126,7 +131,7 @@ class AddressEffects:
         return replace(wish, source_notification_id=last_id, expires_at=ends)
 
 
-async def _find(tx: TenantTx, told: Sequence[EffectTold]) -> list[_Found]:
+async def _find(tx: TenantTx, told: Sequence[EffectReport]) -> list[_Found]:
     created_ats = [time_of(one.notification_id) for one in told]
     rows = await tx.fetch(
         QUERIES.find_written_to,
@@ -156,7 +161,7 @@ async def _find(tx: TenantTx, told: Sequence[EffectTold]) -> list[_Found]:
     return found
 
 
-def _chosen(told: EffectTold, there: Sequence[Row]) -> Row | None:
+def _chosen(told: EffectReport, there: Sequence[Row]) -> Row | None:
     """The address that the message went to, of those that are there now; None where that is not certain."""
     if there[0]["is_test"]:
         return None

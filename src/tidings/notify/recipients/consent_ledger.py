@@ -16,7 +16,7 @@ _ALLOWED = ChannelChoice()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ConsentStatement:
     """One thing that somebody said."""
 
     kind: Kind
@@ -48,7 +48,7 @@ class ConsentEvent:
     preferences_version: int
 
 
-def told_between(before: Choices, after: Choices) -> list[Told]:
+def told_between(before: Choices, after: Choices) -> list[ConsentStatement]:
     """What was said by changing the one into the other; empty where neither a yes nor a no changed."""
     return [
         *_consent(before.marketing_consent, after.marketing_consent),
@@ -57,10 +57,12 @@ def told_between(before: Choices, after: Choices) -> list[Told]:
     ]
 
 
-def _consent(before: Consent, after: Consent) -> Iterator[Told]:
+def _consent(before: Consent, after: Consent) -> Iterator[ConsentStatement]:
     if after.pending_since is not None:
         if after.pending_since != before.pending_since:
-            yield Told(kind="consent_requested", at=after.at, source=after.source, evidence=after.evidence)
+            yield ConsentStatement(
+                kind="consent_requested", at=after.at, source=after.source, evidence=after.evidence
+            )
         return
     # Said anew in another way, or with other evidence, is worth a line too.
     if (before.granted, before.at, before.source, before.evidence) == (
@@ -72,7 +74,7 @@ def _consent(before: Consent, after: Consent) -> Iterator[Told]:
         return
     if not after.granted and not before.granted and before.pending_since is None:
         return
-    yield Told(
+    yield ConsentStatement(
         kind="consent_granted" if after.granted else "consent_withdrawn",
         at=after.at,
         source=after.source,
@@ -80,27 +82,27 @@ def _consent(before: Consent, after: Consent) -> Iterator[Told]:
     )
 
 
-def _everything(before: Choices, after: Choices) -> Iterator[Told]:
+def _everything(before: Choices, after: Choices) -> Iterator[ConsentStatement]:
     was, is_ = before.global_unsubscribed_at, after.global_unsubscribed_at
     if was is None and is_ is not None:
-        yield Told(kind="opted_out", at=is_)
+        yield ConsentStatement(kind="opted_out", at=is_)
     elif was is not None and is_ is None:
-        yield Told(kind="opted_in")
+        yield ConsentStatement(kind="opted_in")
 
 
-def _channels(before: Choices, after: Choices) -> Iterator[Told]:
+def _channels(before: Choices, after: Choices) -> Iterator[ConsentStatement]:
     for channel in dict.fromkeys((*before.channels, *after.channels)):
         was, is_ = before.channels.get(channel, _ALLOWED), after.channels.get(channel, _ALLOWED)
         if was.allow != is_.allow:
-            yield Told(kind="opted_in" if is_.allow else "opted_out", channel=channel)
+            yield ConsentStatement(kind="opted_in" if is_.allow else "opted_out", channel=channel)
         for category in dict.fromkeys((*was.categories, *is_.categories)):
             allowed = is_.categories.get(category)
             if allowed is None:
                 # Not named any more: it follows the channel. A no that was taken back is worth a line.
                 if was.categories[category] is False and is_.allow:
-                    yield Told(kind="opted_in", channel=channel, category=category)
+                    yield ConsentStatement(kind="opted_in", channel=channel, category=category)
             elif was.categories.get(category) is not allowed and (
                 not allowed or not was.categories.get(category, was.allow)
             ):
                 kind: Kind = "opted_in" if allowed else "opted_out"
-                yield Told(kind=kind, channel=channel, category=category)
+                yield ConsentStatement(kind=kind, channel=channel, category=category)

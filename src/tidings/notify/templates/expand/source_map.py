@@ -8,7 +8,7 @@ from itertools import accumulate
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePosition:
     """A place in what an author wrote."""
 
     #: In the layout of the files.
@@ -25,7 +25,7 @@ class MappedPiece:
     """A run of text from one place."""
 
     text: str
-    place: Place
+    place: SourcePosition
     #: Whether it was made by us, or stands in a file whose lines are not its own: all of it is at one place.
     whole: bool = False
 
@@ -49,14 +49,14 @@ class Lines:
 class MappedText:
     """The pieces as one text."""
 
-    def __init__(self, pieces: Iterable[MappedPiece], fallback: Place) -> None:
+    def __init__(self, pieces: Iterable[MappedPiece], fallback: SourcePosition) -> None:
         self._pieces = [piece for piece in pieces if piece.text]
         self._fallback = fallback
         self.text = "".join(piece.text for piece in self._pieces)
         self._lines = Lines(self.text)
         self._ends = list(accumulate(len(piece.text) for piece in self._pieces))
 
-    def place_of(self, line: int | None, column: int | None = None) -> Place:
+    def place_of(self, line: int | None, column: int | None = None) -> SourcePosition:
         """Where a line of the whole was written."""
         if line is None or not self._pieces:
             return self._fallback
@@ -70,7 +70,7 @@ class MappedText:
         at_column = (
             len(before) - before.rfind("\n") if "\n" in before else (piece.place.column or 1) + len(before)
         )
-        return Place(
+        return SourcePosition(
             piece.place.file,
             piece.place.field,
             piece.place.locale,

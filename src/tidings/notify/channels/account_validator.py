@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidings.contracts.channel_configs import VendorDesk, adapter_of
+from tidings.contracts.channel_configs import VendorProbe, adapter_of
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.secrets import SecretStoreError
-from tidings.notify.channels.configure import ChannelWish
+from tidings.notify.channels.configure import ChannelSpec
 from tidings.notify.channels.errors import SecretsUnavailableError
 from tidings.notify.channels.model import vendors_wrong
 
@@ -26,14 +26,14 @@ class Reference:
     secret_ref: str
 
 
-async def refuse_unreadable(desk: VendorDesk, tenant_id: TenantId, references: Sequence[Reference]) -> None:
+async def refuse_unreadable(desk: VendorProbe, tenant_id: TenantId, references: Sequence[Reference]) -> None:
     """Refuse references that are not this tenant's own, that lead nowhere, or to what the adapter can't read."""
     if wrong := await _wrong(desk, tenant_id, references):
         raise InvalidError(wrong)
 
 
 async def refuse_unreadable_wish(
-    desk: VendorDesk, tenant_id: TenantId, wish: ChannelWish, *, adapters: Mapping[str, frozenset[str]]
+    desk: VendorProbe, tenant_id: TenantId, wish: ChannelSpec, *, adapters: Mapping[str, frozenset[str]]
 ) -> None:
     """The same for the accounts of a channel, with what is wrong about its vendors. Before the transaction: it reads files."""
     references = [
@@ -48,7 +48,7 @@ async def refuse_unreadable_wish(
         )
 
 
-async def _wrong(desk: VendorDesk, tenant_id: TenantId, references: Sequence[Reference]) -> list[FieldError]:
+async def _wrong(desk: VendorProbe, tenant_id: TenantId, references: Sequence[Reference]) -> list[FieldError]:
     wrong: list[FieldError] = []
     for one in references:
         try:

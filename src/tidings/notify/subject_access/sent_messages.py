@@ -37,7 +37,7 @@ _AHEAD: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class AccessRequest:
     """Whose data is wanted, and by whom."""
 
     tenant_id: TenantId
@@ -74,7 +74,7 @@ class SentReader:
         self._attachments = attachments
         self._clock = clock
 
-    async def notifications(self, asked: Asked) -> AsyncIterator[dict[str, Any]]:
+    async def notifications(self, asked: AccessRequest) -> AsyncIterator[dict[str, Any]]:
         """One each, the newest first."""
         shared = await self._loader.shared()
         async for ids in self._pages(asked):
@@ -95,7 +95,7 @@ class SentReader:
                     "what_vendors_said": logs.get(one.id, []),
                 }
 
-    async def files(self, asked: Asked) -> AsyncIterator[SentFile]:
+    async def files(self, asked: AccessRequest) -> AsyncIterator[SentFile]:
         """The files that went along and can still be opened; one notification's at a time."""
         async for ids in self._pages(asked):
             async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
@@ -108,7 +108,7 @@ class SentReader:
                 ):
                     yield SentFile(notification_id=row.id, place=place, attachment=attachment)
 
-    async def looks(self, asked: Asked) -> AsyncIterator[dict[str, Any]]:
+    async def looks(self, asked: AccessRequest) -> AsyncIterator[dict[str, Any]]:
         """Who read the words of these messages, or stopped one, and when."""
         async for ids in self._pages(asked):
             async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
@@ -123,7 +123,9 @@ class SentReader:
                     "actor": row["actor"],
                 }
 
-    async def _open(self, asked: Asked, row: NotificationRow, key: DataKey | None) -> Sequence[Attachment]:
+    async def _open(
+        self, asked: AccessRequest, row: NotificationRow, key: DataKey | None
+    ) -> Sequence[Attachment]:
         if key is None or row.attachments is None:
             return ()
         try:
@@ -132,7 +134,7 @@ class SentReader:
         except (DestroyedKeyError, UnreadableError, BlobError):
             return ()
 
-    async def _pages(self, asked: Asked) -> AsyncIterator[list[NotificationId]]:
+    async def _pages(self, asked: AccessRequest) -> AsyncIterator[list[NotificationId]]:
         before_at, before_id = self._clock.now() + _AHEAD, ""
         while True:
             async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
@@ -157,7 +159,7 @@ def _told(one: Notification) -> dict[str, Any]:
     return shown
 
 
-def _key_of(facts: Facts, asked: Asked) -> DataKey | None:
+def _key_of(facts: Facts, asked: AccessRequest) -> DataKey | None:
     person = facts.people.get(asked.recipient_id)
     return person.key if person is not None else None
 

@@ -6,7 +6,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.notify.templates import store
 from tidings.notify.templates.errors import UnknownTemplateError, UnknownTemplateVersionError
-from tidings.notify.templates.model import Template, Version
+from tidings.notify.templates.model import Template, TemplateVersion
 from tidings.notify.templates.wire import TemplateView
 
 Owner = Literal["tenant", "platform"]
@@ -32,7 +32,7 @@ async def find_readable(
 
 async def find_readable_version(
     tx: store.Side, *, key: str, channel: Channel, semver: str, owner: Owner | None = None
-) -> tuple[Template, Version]:
+) -> tuple[Template, TemplateVersion]:
     """A template by the same rule, and one of its versions."""
     template = await find_readable(tx, key=key, channel=channel, owner=owner)
     version = await store.find_version(

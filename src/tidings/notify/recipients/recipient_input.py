@@ -110,7 +110,7 @@ class RecipientInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddressWish:
+class AddressSpec:
     """An address in its one spelling."""
 
     channel: Channel
@@ -124,7 +124,7 @@ class AddressWish:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecipientWish:
+class RecipientSpec:
     """One recipient as somebody wants it; UNSET: as it is."""
 
     id: RecipientId | None = None
@@ -134,13 +134,13 @@ class RecipientWish:
     timezone: str | UnsetType = UNSET
     tags: tuple[str, ...] | UnsetType = UNSET
     attributes: dict[str, Any] | UnsetType = UNSET
-    addresses: tuple[AddressWish, ...] = ()
+    addresses: tuple[AddressSpec, ...] = ()
 
     def __repr__(self) -> str:
         return f"RecipientWish(id={self.id}, addresses={len(self.addresses)}, ***)"
 
 
-def wish_of(given: RecipientInput, *, field: str = "", region: str | None = None) -> RecipientWish:
+def wish_of(given: RecipientInput, *, field: str = "", region: str | None = None) -> RecipientSpec:
     """The wish behind a checked body; an `InvalidError` that names every wrong field below `field`."""
     at = f"{field}." if field else ""
     wrong: list[FieldError] = []
@@ -157,7 +157,7 @@ def wish_of(given: RecipientInput, *, field: str = "", region: str | None = None
     )
     if wrong:
         raise InvalidError(wrong)
-    return RecipientWish(
+    return RecipientSpec(
         id=known_id,
         identity=identity,
         display_name=given.display_name,
@@ -171,9 +171,9 @@ def wish_of(given: RecipientInput, *, field: str = "", region: str | None = None
 
 def addresses_of(
     given: Sequence[AddressInput], at: str, wrong: list[FieldError], *, region: str | None = None
-) -> tuple[AddressWish, ...]:
+) -> tuple[AddressSpec, ...]:
     """The addresses in their one spelling; what is wrong with them is added to `wrong`."""
-    found: dict[tuple[str, str], AddressWish] = {}
+    found: dict[tuple[str, str], AddressSpec] = {}
     primaries: set[str] = set()
     for i, item in enumerate(given):
         try:
@@ -192,7 +192,7 @@ def addresses_of(
             wrong.append(FieldError(f"{at}[{i}].primary", "can be true for one address of a channel only"))
         if item.primary is True:
             primaries.add(item.channel)
-        found[item.channel, spelt] = AddressWish(
+        found[item.channel, spelt] = AddressSpec(
             channel=item.channel,
             address=spelt,
             primary=None if isinstance(item.primary, UnsetType) else item.primary,

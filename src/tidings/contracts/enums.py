@@ -36,7 +36,7 @@ Vendor = Annotated[
 ]
 
 
-class Status(StrEnum):
+class NotificationStatus(StrEnum):
     """Where a notification stands; it only moves forward."""
 
     QUEUED = "queued"
