@@ -9,8 +9,8 @@ from tidings.notify.correspondence.replies import NotificationReplier
 from tidings.router.conversations import deps as conversations_deps
 from tidings.router.conversations.answer import Answerer
 from tidings.router.conversations.close import Closer
-from tidings.router.conversations.dead_letters import DeadInbound
 from tidings.router.conversations.hashes import AddressHashes
+from tidings.router.conversations.queue import dead_inbound
 from tidings.router.conversations.sent import SentNotes
 from tidings.router.inbound_routes import deps as inbound_routes_deps
 from tidings.router.inbound_routes.call import WebhookCaller
@@ -79,7 +79,7 @@ class ConversationsStage:
                 audit=audit,
             ),
             closer=Closer(outbox=kernel.router_outbox, audit=audit, clock=clock),
-            dead=DeadInbound(audit=audit, clock=clock),
+            dead=dead_inbound(audit=audit, clock=clock),
             wakeups=self._wakeups,
         )
         self._changer = RouteChanger(

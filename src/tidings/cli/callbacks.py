@@ -193,8 +193,8 @@ def requeue(
         return
 
     async def work(system: "System") -> None:
+        from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
         from tidings.router.callbacks import store
-        from tidings.router.callbacks.dead_letters import MOST_AT_ONCE
 
         ids = [_event_id(one) for one in callbacks or ()]
         done: list[str] = []
@@ -232,10 +232,10 @@ def _requeue_messages(
     database_url: str | None,
 ) -> None:
     async def work(system: "System") -> None:
+        from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
         from tidings.router.conversations import queue
-        from tidings.router.conversations.dead_letters import MOST_AT_ONCE, DeadInbound
 
-        dead = DeadInbound(audit=system.kernel.router_audit, clock=system.clock)
+        dead = queue.dead_inbound(audit=system.kernel.router_audit, clock=system.clock)
         ids = [_message_id(one) for one in named]
         count = 0
         while True:

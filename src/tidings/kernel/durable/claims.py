@@ -175,7 +175,9 @@ class ClaimingJob(Generic[K]):
             if not self._tasks:
                 return done
             done += self._count()
-            await asyncio.gather(*self._tasks)
+            for ended in await asyncio.gather(*self._tasks, return_exceptions=True):
+                if ended is not None:
+                    raise ended
 
     async def free_orphans(self, tx: WorkerTx) -> int:
         """Orphan rescue: free what dead workers had claimed, and what is claimed in our name without our knowing."""

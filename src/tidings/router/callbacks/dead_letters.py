@@ -1,4 +1,4 @@
-"""Events that never found their attempt: look at them, read what came with them, give them new patience.
+"""Events that never found their attempt: look at them, read what came with them, requeue them.
 
 What an operator orders is in the platform's audit before it is done.
 """
@@ -12,6 +12,7 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx
+from tidings.kernel.durable.dead_letters import MOST_AT_ONCE, DeadLetters
 from tidings.kernel.ids import time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.callbacks import raw_bodies, store
@@ -21,8 +22,6 @@ from tidings.router.callbacks.retry_policy import OLDEST_ATTEMPT
 from tidings.router.callbacks.store import OpenEvent
 from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
 
-#: Dead letters that are given new patience in one transaction.
-MOST_AT_ONCE: Final = 1000
 _ENTITY: Final = "callback"
 
 
@@ -42,6 +41,9 @@ class DeadCallbacks:
         self._audit = audit
         self._keyring = keyring
         self._clock = clock
+        self._letters = DeadLetters[InboundWebhookEventId](
+            store.QUERIES.requeue_events, entity_type=_ENTITY, status="dlq", audit=audit, clock=clock
+        )
 
     async def show(self, tx: PlatformTx, event_id: InboundWebhookEventId) -> OpenEvent:
         """One event; a `CallbackNotFoundError` where nobody's has this id."""
@@ -78,28 +80,15 @@ class DeadCallbacks:
         since: datetime | None = None,
     ) -> Again:
         """Look for their attempts again, for at most `MOST_AT_ONCE`, as long as attempts are looked for at all."""
-        now = self._clock.now()
-        oldest = now - OLDEST_ATTEMPT
-        again = await store.requeue_events(
-            tx, ids=ids, vendor=vendor, since=since, oldest=oldest, now=now, limit=MOST_AT_ONCE
-        )
-        too_old = await store.count_too_old(
-            tx, ids=ids, vendor=vendor, since=since, oldest=oldest, limit=MOST_AT_ONCE
-        )
-        await self._audit.append(
-            tx,
-            [
-                Entry(
-                    entity_type=_ENTITY,
-                    entity_id=event_id,
-                    action="requeued",
-                    actor=actor,
-                    before={"status": "dlq", "vendor": its_vendor},
-                )
-                for event_id, its_vendor in again
-            ],
-        )
-        return Again(ids=[event_id for event_id, _ in again], too_old=too_old)
+        chosen = {
+            "ids": None if ids is None else list(ids),
+            "vendor": vendor,
+            "since": since,
+            "oldest": self._clock.now() - OLDEST_ATTEMPT,
+        }
+        again = await self._letters.requeue(tx, actor=actor, **chosen)
+        too_old: int = await tx.fetch_value(store.QUERIES.count_too_old, limit=MOST_AT_ONCE, **chosen)
+        return Again(ids=again, too_old=too_old)
 
     async def _body(
         self, tx: PlatformTx, blobs: BlobStore, entity_id: str, place: Place, actor: str

@@ -10,13 +10,13 @@ from msgspec import UnsetType
 from tidings.contracts.callback_forms import HookReply
 from tidings.contracts.callbacks import Callback
 from tidings.kernel.db import PlatformTx
+from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
 from tidings.kernel.http.bodies import body_of, read_body, read_query
 from tidings.kernel.http.callers import TenantNeed, caller_of
 from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.http.places import place_of
 from tidings.router.callbacks import store
-from tidings.router.callbacks.dead_letters import MOST_AT_ONCE
 from tidings.router.callbacks.deps import Deps
 from tidings.router.callbacks.errors import NoHookError
 from tidings.router.callbacks.intake import Taken
@@ -242,7 +242,7 @@ async def read_request_body(request: AnyRequest) -> Response[bytes]:
     ),
 )
 async def requeue_callbacks(request: AnyRequest) -> Requeued:
-    """Give dead letters new patience."""
+    """Requeue dead letters."""
     deps = deps_of(request, Deps)
     wanted = await read_body(request, Requeue)
     ids = wanted.event_ids()

@@ -351,50 +351,6 @@ async def show_request(
     return None if row is None else _kept_request(row)
 
 
-async def requeue_events(
-    tx: PlatformTx,
-    *,
-    ids: Sequence[InboundWebhookEventId] | None,
-    vendor: str | None,
-    since: datetime | None,
-    oldest: datetime,
-    now: datetime,
-    limit: int,
-) -> list[tuple[InboundWebhookEventId, str]]:
-    """Dead letters that came after `oldest` and have new patience, each with its vendor."""
-    rows = await tx.fetch(
-        QUERIES.requeue_events,
-        ids=list(ids) if ids is not None else None,
-        vendor=vendor,
-        since=since,
-        oldest=oldest,
-        now=now,
-        limit=limit,
-    )
-    return [(row["id"], row["vendor"]) for row in rows]
-
-
-async def count_too_old(
-    tx: PlatformTx,
-    *,
-    ids: Sequence[InboundWebhookEventId] | None,
-    vendor: str | None,
-    since: datetime | None,
-    oldest: datetime,
-    limit: int,
-) -> int:
-    """How many of those asked for came before that; counted up to `limit`."""
-    count: int = await tx.fetch_value(
-        QUERIES.count_too_old,
-        ids=list(ids) if ids is not None else None,
-        vendor=vendor,
-        since=since,
-        oldest=oldest,
-        limit=limit,
-    )
-    return count
-
-
 def _claimed(row: Row) -> Claimed:
     found = None
     if row["attempt_id"] is not None:

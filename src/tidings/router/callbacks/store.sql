@@ -260,7 +260,7 @@ FROM chan.webhook_inbound
 WHERE received_at = :received_at AND id = :id AND tenant_id IS NULL;
 
 -- name: requeue_events
--- Dead letters with new patience: looked at at once, and then as if they had just come. Their requests are open again.
+-- Requeues dead letters: looked at at once, and then as if they had just come. Their requests are open again.
 WITH dead AS MATERIALIZED (
     SELECT received_at, id, webhook_inbound_id
     FROM chan.webhook_inbound_events

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.dead_letters import DeadLetters
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.conversations.answer import Answerer
 from tidings.router.conversations.close import Closer
-from tidings.router.conversations.dead_letters import DeadInbound
+from tidings.router.conversations.model import InboundMessageId
 from tidings.router.conversations.wakeups import ConversationWakeups
 
 
@@ -23,5 +24,5 @@ class Deps:
     audit: AuditLog
     answerer: Answerer
     closer: Closer
-    dead: DeadInbound
+    dead: DeadLetters[InboundMessageId]
     wakeups: ConversationWakeups

@@ -6,7 +6,10 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from tidings.contracts.tenants import Channel
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, Row, WorkerTx
+from tidings.kernel.durable.dead_letters import DeadLetters
 from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries
 from tidings.router.conversations.model import InboundMessageId
@@ -256,25 +259,14 @@ async def show_inbound(tx: PlatformTx, message_id: InboundMessageId) -> OpenInbo
     return None if row is None else _open_inbound(row)
 
 
-async def requeue_inbound(
-    tx: PlatformTx,
-    *,
-    ids: Sequence[InboundMessageId] | None,
-    vendor: str | None,
-    since: datetime | None,
-    now: datetime,
-    limit: int,
-) -> list[tuple[InboundMessageId, str]]:
-    """Dead ones that have new patience, each with its vendor."""
-    rows = await tx.fetch(
-        QUERIES.requeue_inbound,
-        ids=list(ids) if ids is not None else None,
-        vendor=vendor,
-        since=since,
-        now=now,
-        limit=limit,
+def dead_inbound(*, audit: AuditLog, clock: Clock) -> DeadLetters[InboundMessageId]:
+    """The messages that were given up; what was written is shown to nobody, because nobody knows whose it is.
+
+    `audit` is of the schema `chan`.
+    """
+    return DeadLetters(
+        QUERIES.requeue_inbound, entity_type="inbound_message", status="dead", audit=audit, clock=clock
     )
-    return [(row["id"], row["vendor"]) for row in rows]
 
 
 def _open_inbound(row: Row) -> OpenInbound:

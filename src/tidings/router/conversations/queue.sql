@@ -218,7 +218,7 @@ FROM chan.inbound_messages
 WHERE id = :id AND tenant_id IS NULL AND status IN ('queued', 'dead');
 
 -- name: requeue_inbound
--- Dead ones with new patience: looked at at once, and then as if they had just come.
+-- Requeues dead letters: looked at at once, and then as if they had just come.
 WITH dead AS MATERIALIZED (
     SELECT id FROM chan.inbound_messages
     WHERE status = 'dead' AND tenant_id IS NULL

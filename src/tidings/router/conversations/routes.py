@@ -10,6 +10,7 @@ from msgspec import UnsetType
 
 from tidings.kernel.audit.log import Entry
 from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.bodies import body_of, read_body, read_query
@@ -20,9 +21,8 @@ from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
 from tidings.kernel.idempotency import HEADER, parse_key
 from tidings.router.callbacks.wire import Requeue
 from tidings.router.conversations import queue, store
-from tidings.router.conversations.dead_letters import MOST_AT_ONCE
 from tidings.router.conversations.deps import Deps
-from tidings.router.conversations.errors import UnknownConversationError
+from tidings.router.conversations.errors import UnknownConversationError, UnknownInboundMessageError
 from tidings.router.conversations.model import CONVERSATION, INBOUND_MESSAGE, Conversation, ConversationId
 from tidings.router.conversations.transcript import words_of
 from tidings.router.conversations.wire import (
@@ -267,7 +267,10 @@ async def show_inbound(request: AnyRequest) -> InboundMessageView:
     """Show one."""
     wanted = path_id(request, INBOUND_MESSAGE, "message_id")
     async with _platform(request) as tx:
-        return InboundMessageView.of(await deps_of(request, Deps).dead.show(tx, wanted))
+        found = await queue.show_inbound(tx, wanted)
+    if found is None:
+        raise UnknownInboundMessageError
+    return InboundMessageView.of(found)
 
 
 @post(
@@ -286,7 +289,7 @@ async def show_inbound(request: AnyRequest) -> InboundMessageView:
     ),
 )
 async def requeue_inbound(request: AnyRequest) -> RequeuedInbound:
-    """Give dead messages new patience."""
+    """Requeue dead messages."""
     deps = deps_of(request, Deps)
     wanted = await read_body(request, Requeue)
     ids = wanted.named(INBOUND_MESSAGE)

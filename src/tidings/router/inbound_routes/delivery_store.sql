@@ -112,7 +112,7 @@ FROM chan.inbound_deliveries
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: redeliver
--- With new patience. One that is in somebody's hands just now is being told anyway. Whoever has moved is told at the new place.
+-- From the first attempt on. One that is in somebody's hands just now is being told anyway. Whoever has moved is told at the new place.
 UPDATE chan.inbound_deliveries AS delivery
 SET status = 'pending', attempts = 0, next_attempt_at = :now::timestamptz, delivered_at = NULL, updated_at = :now::timestamptz,
     route_id = coalesce(:route_id::text, delivery.route_id)

@@ -50,10 +50,10 @@ from tidings.router.conversations import deps as conversation_deps
 from tidings.router.conversations import routes as conversation_routes
 from tidings.router.conversations.answer import Answerer
 from tidings.router.conversations.close import Closer
-from tidings.router.conversations.dead_letters import DeadInbound
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.jobs import ConversationJob, ConversationSettings
 from tidings.router.conversations.keep import insert_inbound
+from tidings.router.conversations.queue import dead_inbound
 from tidings.router.conversations.receive import Receiver
 from tidings.router.conversations.replies import ReplySender
 from tidings.router.conversations.reply_store import REPLY_CLAIMS
@@ -423,7 +423,7 @@ class ConversationWorld:
                 audit=self.audit,
             ),
             closer=Closer(outbox=self.outbox, audit=self.audit, clock=self.clock),
-            dead=DeadInbound(audit=self.audit, clock=self.clock),
+            dead=dead_inbound(audit=self.audit, clock=self.clock),
             wakeups=self.wakeups,
         )
         inbound = route_deps.Deps(
