@@ -1,6 +1,6 @@
 """What the generated namespaces stand on: how one call of a resource is made, sent, and followed page after page."""
 
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cache
@@ -125,7 +125,7 @@ class AsyncNamespace(_Calls):
                 return
             call = following(call, page)
 
-    async def _file(self, call: Call[T], content: bytes | Iterable[bytes]) -> T:
+    async def _file(self, call: Call[T], content: bytes | Iterable[bytes] | AsyncIterable[bytes]) -> T:
         if isinstance(content, bytes):
             return await self._client.call(replace(call, body=content))
         return await self._client.upload(call, content)

@@ -137,7 +137,7 @@ def check(
     message = given(to=to, sender=sender, channel=channel)
     body = {"dry_call": dry_call or bool(message), **message}
     told = api.ask("check_adapter", find(api, account)["id"], body=body)
-    api.failed = not told["ok"]
+    api.exit_code = int(not told["ok"])
     return told
 
 

@@ -55,8 +55,8 @@ class Api:
         #: Whether to take the platform's key of the data dir; set it before the first call.
         self.platform_key = platform
         self.as_json = as_json
-        #: Set where the command did its work and the answer is still bad news: it is printed, and the exit code is 1.
-        self.failed = False
+        #: Other than 0 where the command did its work and the answer is still bad news: it is printed first.
+        self.exit_code = 0
 
     @cached_property
     def tidings(self) -> "Tidings":
@@ -71,14 +71,19 @@ class Api:
         body: object = None,
         if_match: int | None = None,
         key: str | None = None,
+        media_type: str = "application/json",
     ) -> Shown:
         """Call an operation by its name in the OpenAPI document."""
         from tidings_client import operations
 
-        call = operations.call(
-            operation, *path, query=query, body=body, if_match=if_match, key=key, platform=self.platform
-        )
-        answer: Shown = self.tidings.call(call)
+        sent: Shown = {
+            "query": query,
+            "body": body,
+            "if_match": if_match,
+            "key": key,
+            "media_type": media_type,
+        }
+        answer: Shown = self.tidings.call(operations.call(operation, *path, platform=self.platform, **sent))
         return answer
 
     def find(self, operation: str, *path: object) -> Shown | None:
@@ -103,6 +108,25 @@ class Api:
             # A page with a filter may be empty and not be the last.
             if cursor is None or (most is not None and len(found) >= most):
                 return found
+
+    def show(
+        self,
+        answer: Any,
+        text: "Callable[[Any], Iterable[str | Text] | str] | None" = None,
+        empty: "str | Callable[[Api], str]" = "",
+    ) -> None:
+        """Print an answer: as it came with `--json`, else in words."""
+        lines = answer.lines if isinstance(answer, Told) else None
+        answer = answer.answer if isinstance(answer, Told) else answer
+        if self.as_json and answer is not None:
+            print_json(answer)
+        elif lines is not None:
+            _print(lines)
+        elif isinstance(answer, list) and not answer:
+            print(empty if isinstance(empty, str) else empty(self))
+        elif text is not None and answer is not None:
+            for one in answer if isinstance(answer, list) else [answer]:
+                _print(text(one))
 
     def download(
         self, operation: str, *path: object, query: Mapping[str, object] | None = None
@@ -144,21 +168,9 @@ def api_command(
             with ExitStack() as stack:
                 api = Api(stack, url, key, tenant, data_dir, platform=of_platform, as_json=as_json)
                 answer = function(api, **given)
-            if answer is None:
-                return
-            lines = answer.lines if isinstance(answer, Told) else None
-            answer = answer.answer if isinstance(answer, Told) else answer
-            if as_json:
-                print_json(answer)
-            elif lines is not None:
-                _print(lines)
-            elif isinstance(answer, list) and not answer:
-                print(empty if isinstance(empty, str) else empty(api))
-            elif text is not None:
-                for one in answer if isinstance(answer, list) else [answer]:
-                    _print(text(one))
-            if api.failed:
-                raise SystemExit(1)
+            api.show(answer, text, empty)
+            if api.exit_code:
+                raise SystemExit(api.exit_code)
 
         common: dict[str, tuple[Any, object]] = {"as_json": (Json, False)}
         common |= {

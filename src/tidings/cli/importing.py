@@ -4,15 +4,26 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
+import typer
+
+from tidings.cli.api_command import Api, Shown, Told
 from tidings.cli.failures import CommandError
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+    from rich.text import Text
 
-    from tidings_client import Tidings
-    from tidings_client.imports import Imported, Kind
+File = Annotated[Path, typer.Argument(help="A CSV, or JSON lines (.jsonl).", exists=True, dir_okay=False)]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen; change nothing.")]
+Report = Annotated[Path | None, typer.Option("--report", help="Where to keep all lines that can't be taken.")]
+Resume = Annotated[
+    str | None, typer.Option("--resume", help="Go on with an import that broke off, by its key.")
+]
+AllowRefused = Annotated[
+    bool, typer.Option("--allow-refused", help="End with 0 also where lines were refused; otherwise it is 3.")
+]
 
 _PIECE = 64 * 1024
 #: Pauses, in seconds, after a connection broke off; then the person has to say that they want to go on.
@@ -24,22 +35,38 @@ _STYLES = {"error": "bold red", "warning": "yellow"}
 
 
 def import_file(
-    tidings: "Tidings", kind: "Kind", file: Path, query: Mapping[str, str], *, resume: str | None
-) -> "Imported":
-    """The import when all of the file is taken in."""
-    from tidings_client import NotReachedError, UnavailableError
-    from tidings_client.calls import new_key
-    from tidings_client.imports import import_file as call_of
+    api: Api,
+    operation: str,
+    file: Path,
+    query: Mapping[str, object],
+    *,
+    resume: str | None,
+    report: Path | None,
+    allow_refused: bool,
+) -> Told:
+    """Take all of a file in; the report goes where it was asked for."""
+    done = _sent(api, operation, file, query, resume=resume)
+    if report is not None:
+        with report.open("wb") as kept:
+            for piece in api.download("download_report", done["id"]):
+                kept.write(piece)
+    api.exit_code = exit_code(done, allow_refused=allow_refused)
+    return Told(done, lines_of(done, report))
+
+
+def _sent(api: Api, operation: str, file: Path, query: Mapping[str, object], *, resume: str | None) -> Shown:
+    from tidings_client import NotReachedError, UnavailableError, operations
+    from tidings_client.calls import Call, new_key
 
     key = resume or new_key()
-    call = call_of(kind, query, key=key, media_type=_media_type(file))
+    call: Call[Shown] = operations.call(operation, query=query, key=key, media_type=_media_type(file))
     with _opened(file) as source, _bar() as bar:
         task = bar.add_task(file.name, total=file.stat().st_size)
         for pause in (*_PAUSES, None):
             source.seek(0)
             bar.update(task, completed=0)
             try:
-                return tidings.upload(call, _pieces(source, bar, task))
+                return api.tidings.upload(call, _pieces(source, bar, task))
             except (NotReachedError, UnavailableError) as error:
                 if pause is None:
                     raise CommandError(f"{error}; to go on where it stood, add --resume {key}") from None
@@ -50,56 +77,45 @@ def import_file(
     raise AssertionError("the last try returns or raises")
 
 
-def show(done: "Imported", tidings: "Tidings", *, as_json: bool, report: Path | None) -> None:
-    """What became of the lines; the report goes where it was asked for."""
-    from tidings_client.imports import report as report_of
-
-    if report is not None:
-        with report.open("wb") as kept:
-            for piece in tidings.download(report_of(done.id)):
-                kept.write(piece)
-    if as_json:
-        import msgspec
-
-        print(msgspec.json.encode(done).decode())
-        return
+def lines_of(done: Shown, report: Path | None) -> "list[Text]":
+    """What became of the lines."""
     from rich.text import Text
 
-    from tidings.cli.printing import print_lines, shown
+    from tidings.cli.printing import shown
 
-    would = "would be " if done.dry_run else ""
+    would = "would be " if done["dry_run"] else ""
     lines = [
-        Text(f"{done.id}  {shown(done.format)}, {done.lines:,} lines"),
+        Text(f"{done['id']}  {shown(done['format'])}, {done['lines']:,} lines"),
         Text(
-            f"{done.added:,} {would}added, {done.changed:,} changed, {done.unchanged:,} unchanged, "
-            f"{done.refused:,} refused"
+            f"{done['added']:,} {would}added, {done['changed']:,} changed, {done['unchanged']:,} unchanged, "
+            f"{done['refused']:,} refused"
         ),
     ]
-    if done.warnings:
-        lines.append(Text(f"{done.warnings:,} warnings: those lines count, without what is named"))
-    for p in done.first_problems[:_SHOWN]:
-        where = f"line {p.line}{f', {shown(p.column)}' if p.column else ''}"
-        style = _STYLES.get(p.severity, "")
-        lines.append(
-            Text.assemble(
-                f"  {where}: ", (f"{shown(p.severity)}: ", style), f"{shown(p.what)} ({shown(p.code)})"
-            )
-        )
-    if done.problems > _SHOWN:
+    if done.get("warnings"):
+        lines.append(Text(f"{done['warnings']:,} warnings: those lines count, without what is named"))
+    for p in done["first_problems"][:_SHOWN]:
+        column = f", {shown(p['column'])}" if p["column"] else ""
+        where = f"line {p['line']}{column}"
+        severity = p.get("severity", "error")
+        style = _STYLES.get(severity, "")
+        words = f"{shown(p['what'])} ({shown(p['code'])})"
+        lines.append(Text.assemble(f"  {where}: ", (f"{shown(severity)}: ", style), words))
+    if done["problems"] > _SHOWN:
         rest = f"; all of them are in {report}" if report else "; --report FILE keeps all of them"
-        lines.append(Text(f"  … {done.problems - _SHOWN:,} more problems{rest}"))
-    print_lines(lines)
+        lines.append(Text(f"  … {done['problems'] - _SHOWN:,} more problems{rest}"))
+    return lines
 
 
-def end(done: "Imported", *, allow_refused: bool) -> None:
+def exit_code(done: Shown, *, allow_refused: bool) -> int:
     """A script can tell by the exit code that lines were left out."""
-    if done.refused and not allow_refused:
-        would = "would be" if done.dry_run else "were"
-        print(
-            f"tidings: {done.refused:,} of {done.lines:,} lines {would} refused (--allow-refused ends with 0 all the same)",
-            file=sys.stderr,
-        )
-        raise SystemExit(_SOME_REFUSED)
+    if not done["refused"] or allow_refused:
+        return 0
+    would = "would be" if done["dry_run"] else "were"
+    print(
+        f"tidings: {done['refused']:,} of {done['lines']:,} lines {would} refused (--allow-refused ends with 0 all the same)",
+        file=sys.stderr,
+    )
+    return _SOME_REFUSED
 
 
 def _media_type(file: Path) -> str:

@@ -102,13 +102,23 @@ COMMANDS: Final = {
     ),
     "tenant": LazyCommand("tenant", "Create tenants, see them, grant them senders, freeze and suspend them."),
     "recipient": LazyCommand(
-        "recipient", "Find and show somebody; erase them, or export everything that is held about them."
+        "recipient",
+        "Find and show somebody, take many in; erase them, or export everything that is held about them.",
     ),
-    "recipients": LazyCommand("recipients", "People, many at a time."),
+    "recipients": LazyCommand(
+        "recipient",
+        "Find and show somebody, take many in; erase them, or export everything that is held about them.",
+        hidden=True,
+    ),
     "preferences": LazyCommand("preferences", "What recipients chose, many at a time."),
-    "suppression": LazyCommand("suppression", "One address that must not be written to: find, add, release."),
+    "suppression": LazyCommand(
+        "suppression",
+        "Addresses that must not be written to: find, add, release; import lists, count, export.",
+    ),
     "suppressions": LazyCommand(
-        "suppressions", "Addresses that must not be written to: import lists, count, export."
+        "suppression",
+        "Addresses that must not be written to: find, add, release; import lists, count, export.",
+        hidden=True,
     ),
     "erasure": LazyCommand("erasure", "Prove receipts of erasures."),
     "api-key": LazyCommand("api_key", "Create, list and revoke API keys."),

@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, Told, api_command
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
 
 app = typer.Typer(
     help="List notifications, look at one, cancel it, send it again.",
@@ -17,8 +16,9 @@ app = typer.Typer(
 Notification = Annotated[str, typer.Argument(metavar="NOTIFICATION", help="Its id, ntf_…")]
 
 
-@app.command("list")
+@api_command(app, "list")
 def list_(
+    api: Api,
     *,
     status: Annotated[str | None, typer.Option(help="Only these: queued, delivered, failed, …")] = None,
     channel: Annotated[str | None, typer.Option(help="Only those for this channel.")] = None,
@@ -30,13 +30,11 @@ def list_(
         str | None, typer.Option(help="NAME=VALUE, of a name that the tenant declared searchable.")
     ] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=200)] = 20,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """List notifications, the newest first."""
+    import msgspec
+
+    from tidings.cli.found_words import next_lines, notification_lines
     from tidings_client.calls import Filter
 
     wanted: Filter = {
@@ -52,88 +50,52 @@ def list_(
         if not mark or not name or not value:
             raise CommandError(f"--metadata must be NAME=VALUE such as order_number=A-77, not {metadata!r}")
         wanted["metadata"] = {name: value}
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.page(limit=limit, **wanted)
-    if as_json:
-        import msgspec
-
-        from tidings.cli.printing import print_json
-
-        print_json(msgspec.to_builtins(found))
-        return
-    from tidings.cli.found_words import next_lines, notification_lines
-    from tidings.cli.printing import print_lines
-
+    found = api.tidings.page(limit=limit, **wanted)
+    answer = msgspec.to_builtins(found)
     if found.items:
-        print_lines([*notification_lines(found.items), *next_lines([f"tidings explain {found.items[0].id}"])])
-    elif found.next_cursor:
-        print("none among the newest; narrow it with --recipient or --correlation-id")
-    else:
-        print("there is no such notification; `tidings find` looks by address or order number")
+        next_ = next_lines([f"tidings explain {found.items[0].id}"])
+        return Told(answer, [*notification_lines(found.items), *next_])
+    if found.next_cursor:
+        return Told(answer, "none among the newest; narrow it with --recipient or --correlation-id")
+    return Told(answer, "there is no such notification; `tidings find` looks by address or order number")
 
 
-@app.command("show")
-def show(
-    notification: Notification,
-    *,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "show")
+def show(api: Api, notification: Notification) -> Told:
     """Show a notification as it stands, as JSON; `tidings explain` tells its story."""
-    import msgspec
+    import json
 
-    from tidings.cli.printing import print_json
-
-    with client(url, key, tenant, data_dir) as tidings:
-        print_json(msgspec.to_builtins(tidings.get(notification)))
+    found = api.ask("show_notification", notification)
+    return Told(found, json.dumps(found, indent=2, ensure_ascii=False))
 
 
-@app.command("cancel")
-def cancel(
-    notification: Notification,
-    *,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "cancel")
+def cancel(api: Api, notification: Notification) -> Told:
     """Take a notification back while it is queued or scheduled."""
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.cancel(notification)
-    print(f"{found.id} is {found.status}")
+    found = api.ask("cancel_notification", notification)
+    return Told(found, f"{found['id']} is {found['status']}")
 
 
-@app.command("release")
-def release(
-    notification: Notification,
-    *,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+def _released(found: Shown) -> str:
+    return f"{found['id']} is sent now; `tidings explain {found['id']}` tells what becomes of it"
+
+
+@api_command(app, "release", text=_released)
+def release(api: Api, notification: Notification) -> Shown:
     """Send a notification now that waits for quiet hours, a limit or its time; every other gate is asked as before."""
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.release(notification)
-    print(f"{found.id} is sent now; `tidings explain {found.id}` tells what becomes of it")
+    return api.ask("release_notification", notification)
 
 
-@app.command("resend")
+@api_command(app, "resend")
 def resend(
+    api: Api,
     notification: Notification,
     *,
     idempotency_key: Annotated[
         str | None, typer.Option(help="Sending again with the same key does nothing new.")
     ] = None,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Send a notification once more to the same recipient: a new one, from the words of the old one."""
-    with client(url, key, tenant, data_dir) as tidings:
-        made = tidings.resend(notification, idempotency_key=idempotency_key)
-    print(f"{made.id}  {made.status}  for {made.recipient_id}, instead of {notification}")
-    print(f"`tidings explain {made.id}` tells what becomes of it")
+    made = api.ask("resend_notification", notification, key=idempotency_key)
+    first = f"{made['id']}  {made['status']}  for {made['recipient_id']}, instead of {notification}"
+    return Told(made, [first, f"`tidings explain {made['id']}` tells what becomes of it"])

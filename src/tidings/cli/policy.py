@@ -116,7 +116,7 @@ def diff(
         before, after = _version(api, known, start), _version(api, known, number)
         names, label = f"v{number}", f"v{start}"
     lines = list(differences(before, after, names=(label, names)))
-    api.failed = bool(lines)
+    api.exit_code = int(bool(lines))
     if not lines:
         # Beside the answer: a diff of nothing is empty.
         only = "there is only version 1: nothing to compare it with; name a file with --file"

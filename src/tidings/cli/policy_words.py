@@ -5,12 +5,13 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import counted, money, shown
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 #: What the server adds to a policy; the rest is what a file says.
 _OF_THE_SERVER = (
@@ -78,8 +79,10 @@ def version_line_of(kept: Mapping[str, Any]) -> str:
 
 def differences(
     before: Mapping[str, Any], after: Mapping[str, Any], *, names: tuple[str, str]
-) -> Iterator[Text]:
+) -> "Iterator[Text]":
     """What differs between two policies, line by line."""
+    from rich.text import Text
+
     for line in difflib.unified_diff(_lines(before), _lines(after), *names, lineterm=""):
         style = "bold" if line.startswith(("---", "+++")) else _STYLES.get(line[:1], "")
         yield Text(shown(line), style=style)

@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
-from tidings.cli.options import DataDir, Json
-from tidings.cli.suppressions import AllowRefused, DryRun, File, Report, Resume
+from tidings.cli.api_command import Api, Told, api_command
+from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
 
 app = typer.Typer(help="What recipients chose, many at a time.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -16,8 +15,9 @@ def preferences() -> None:
     """What recipients chose, many at a time."""
 
 
-@app.command("import")
+@api_command(app, "import")
 def import_(
+    api: Api,
     file: File,
     *,
     emit_events: Annotated[
@@ -27,17 +27,9 @@ def import_(
     report: Report = None,
     resume: Resume = None,
     allow_refused: AllowRefused = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Take in what recipients chose, merged into what they chose before."""
-    from tidings.cli.importing import end, import_file, show
-
-    query = {"dry_run": "true" if dry_run else "false", "emit_events": "true" if emit_events else "false"}
-    with client(url, key, tenant, data_dir) as tidings:
-        done = import_file(tidings, "preferences", file, query, resume=resume)
-        show(done, tidings, as_json=as_json, report=report)
-    end(done, allow_refused=allow_refused)
+    query = {"dry_run": dry_run, "emit_events": emit_events}
+    return import_file(
+        api, "import_preferences", file, query, resume=resume, report=report, allow_refused=allow_refused
+    )

@@ -1,17 +1,20 @@
-"""`tidings recipient`: find somebody, look at them, and what people have a right to: to be forgotten, to see everything."""
+"""`tidings recipient`: find somebody, look at them, take many in; and what people have a right to: to be forgotten, to see everything."""
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
+from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 app = typer.Typer(
-    help="Find and show somebody; erase them, or export everything that is held about them.",
+    help="Find and show somebody, take many in; erase them, or export everything that is held about them.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -19,65 +22,72 @@ app = typer.Typer(
 Recipient = Annotated[str, typer.Argument(metavar="RECIPIENT", help="Their id, rcp_…")]
 
 
-@app.command("find")
+@api_command(app, "find")
 def find(
+    api: Api,
     address: Annotated[str, typer.Argument(metavar="ADDRESS", help="A mail address, or a number (+93…).")],
     *,
     channel: Annotated[
         str | None, typer.Option(help="email, sms, …; default: email for a mail address, sms for a number.")
     ] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Show everybody who has an address; the audit notes who asked."""
     from tidings.cli.suppression import channel_of
-    from tidings_client import recipients
 
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(recipients.find(channel_of(address, channel), address))
-    _show_people(found["items"], as_json=as_json)
-    if not found["items"]:
+    body = {"channel": channel_of(address, channel), "address": address}
+    found = api.ask("look_up_recipients", body=body)["items"]
+    if not found:
+        if api.as_json:
+            print("[]")
         raise CommandError("nobody has this address")
+    return Told(found, _lines(found))
 
 
-@app.command("show")
+@api_command(app, "show")
 def show(
+    api: Api,
     recipient: Recipient,
     *,
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Addresses in the clear; the audit notes who saw them.")
     ] = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Show a recipient: who they are, and where they can be reached."""
-    from tidings_client import recipients
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(recipients.show(recipient, reveal=reveal))
-    _show_people([found], as_json=as_json)
+    found = [api.ask("show_recipient", recipient, query={"reveal": reveal or None})]
+    return Told(found, _lines(found))
 
 
-def _show_people(people: list[dict[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(people, indent=2, ensure_ascii=False))
-        return
+def _lines(people: list[Shown]) -> "list[Text]":
     from tidings.cli.found_words import next_lines, people_lines
-    from tidings.cli.printing import print_lines
 
-    if people:
-        command = f"tidings notification list --recipient {people[0]['id']}"
-        print_lines([*people_lines(people), *next_lines([command])])
+    return [*people_lines(people), *next_lines([f"tidings notification list --recipient {people[0]['id']}"])]
 
 
-@app.command("erase")
+@api_command(app, "import")
+def import_(
+    api: Api,
+    file: File,
+    *,
+    dry_run: DryRun = False,
+    report: Report = None,
+    resume: Resume = None,
+    allow_refused: AllowRefused = False,
+) -> Told:
+    """Make all recipients in a file known, or bring them up to date."""
+    return import_file(
+        api,
+        "import_recipients",
+        file,
+        {"dry_run": dry_run},
+        resume=resume,
+        report=report,
+        allow_refused=allow_refused,
+    )
+
+
+@api_command(app, "erase")
 def erase(
+    api: Api,
     recipient: Recipient,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -87,23 +97,15 @@ def erase(
     receipt: Annotated[
         Path | None, typer.Option("--receipt", help="Write the signed receipt to this file.")
     ] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Erase a recipient for good, and print what was destroyed. Doing it again gives the same receipt."""
-    from tidings_client import recipients
-
     if receipt is not None and receipt.exists():
         raise CommandError(f"{receipt} is there already; name another file for the receipt")
     if receipt is not None and not receipt.parent.is_dir():
         raise CommandError(f"there is no folder {receipt.parent} for the receipt; nothing was erased")
     if not yes and not typer.confirm(f"Erase {recipient}? There is no way back.", err=True):
         raise CommandError("nothing was erased")
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(recipients.erase(recipient, reason=reason))
+    found = api.ask("erase_recipient", recipient, body=given(reason=reason))
     text = json.dumps(found, indent=2, ensure_ascii=False)
     lost = None if receipt is None else _unwritten(receipt, f"{text}\n")
     if lost is not None:
@@ -113,28 +115,18 @@ def erase(
             f"{recipient} was erased, but {receipt} can't be written: {lost}; the receipt is printed above, and "
             "doing it again gives the same one"
         )
-    if as_json:
-        print(text)
-        return
-    for line in _told(found["statement"]):
-        print(line)
-    if receipt is not None:
-        print(f"receipt: {receipt}; `tidings erasure verify {receipt}` proves it")
+    proof = [] if receipt is None else [f"receipt: {receipt}; `tidings erasure verify {receipt}` proves it"]
+    return Told(found, [*_told(found["statement"]), *proof])
 
 
-@app.command("export")
+@api_command(app, "export")
 def export(
+    api: Api,
     recipient: Recipient,
     *,
     out: Annotated[Path | None, typer.Option("--out", help="The zip. [default: RECIPIENT.zip]")] = None,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Write everything that is held about a recipient into a zip that only you can read."""
-    from tidings_client import recipients
-
     target = out or Path(f"{recipient}.zip")
     if target.exists():
         raise CommandError(f"{target} is there already; name another file with --out")
@@ -143,8 +135,8 @@ def export(
     try:
         draft.unlink(missing_ok=True)
         draft.touch(mode=0o600)
-        with client(url, key, tenant, data_dir) as tidings, draft.open("wb") as file:
-            for piece in tidings.download(recipients.export(recipient)):
+        with draft.open("wb") as file:
+            for piece in api.download("export_recipient", recipient):
                 file.write(piece)
         _check(draft)
         draft.replace(target)
@@ -152,7 +144,9 @@ def export(
         raise CommandError(f"{target} can't be written: {error.strerror}") from None
     finally:
         draft.unlink(missing_ok=True)
-    print(f"{target}: {target.stat().st_size} bytes; README.txt in it says what is what")
+    size = target.stat().st_size
+    said = f"{target}: {size} bytes; README.txt in it says what is what"
+    return Told({"file": str(target), "bytes": size}, said)
 
 
 def _unwritten(receipt: Path, text: str) -> str | None:

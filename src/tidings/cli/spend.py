@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, api_command
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import counted, money, print_json, shown
+from tidings.cli.printing import counted, money, shown
 
 #: Characters of the longest bar.
 _WIDTH = 30
@@ -22,27 +21,6 @@ class By(StrEnum):
     DAY = "day"
     CHANNEL = "channel"
     VENDOR = "vendor"
-
-
-def spend(
-    *,
-    since: Annotated[str | None, typer.Option(help="The first day, 2026-11-01. [default: 30 days]")] = None,
-    until: Annotated[str | None, typer.Option(help="The last day. [default: today]")] = None,
-    by: Annotated[By, typer.Option(help="What it is summed by.")] = By.DAY,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Show what messages cost: estimated by the price lists, charged by what vendors said."""
-    from tidings_client import spend as calls
-
-    with client(url, key, tenant, data_dir) as tidings:
-        told = tidings.call(
-            calls.spend(since=_day(since, "--since"), until=_day(until, "--until"), by=by.value)
-        )
-    print_json(told) if as_json else print("\n".join(spend_lines(told)))
 
 
 def spend_lines(told: Mapping[str, Any]) -> Iterator[str]:
@@ -124,3 +102,16 @@ def _day(text: str | None, option: str) -> date | None:
         return datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a day has no zone
     except ValueError:
         raise CommandError(f"{option} must be a day such as 2026-11-01, not {shown(text)!r}") from None
+
+
+@api_command(None, "spend", text=spend_lines)
+def spend(
+    api: Api,
+    *,
+    since: Annotated[str | None, typer.Option(help="The first day, 2026-11-01. [default: 30 days]")] = None,
+    until: Annotated[str | None, typer.Option(help="The last day. [default: today]")] = None,
+    by: Annotated[By, typer.Option(help="What it is summed by.")] = By.DAY,
+) -> Shown:
+    """Show what messages cost: estimated by the price lists, charged by what vendors said."""
+    query = {"by": by.value, "since": _day(since, "--since"), "until": _day(until, "--until")}
+    return api.ask("show_spend", query=query)

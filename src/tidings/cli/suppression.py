@@ -1,15 +1,19 @@
-"""`tidings suppression`: one address that must not be written to; lists go with `tidings suppressions`."""
+"""`tidings suppression`: addresses that must not be written to; one at a time, and in lists."""
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
+from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 app = typer.Typer(
-    help="One address that must not be written to: find, add, release.",
+    help="Addresses that must not be written to: find, add, release; import lists, count, export.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -20,27 +24,16 @@ Channel = Annotated[
 ]
 
 
-@app.command("find")
-def find(
-    address: Address,
-    *,
-    channel: Channel = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(app, "find", empty="nothing holds this address back, and nothing did")
+def find(api: Api, address: Address, *, channel: Channel = None) -> Told | list[Shown]:
     """Show what holds an address back, and what did."""
-    from tidings_client import suppressions
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = tidings.call(suppressions.find(channel_of(address, channel), address))["items"]
-    _show(found, as_json=as_json)
+    found = _lookup(api, channel_of(address, channel), address)
+    return Told(found, _lines(found)) if found else found
 
 
-@app.command("add")
+@api_command(app, "add")
 def add(
+    api: Api,
     address: Address,
     *,
     channel: Channel = None,
@@ -51,53 +44,97 @@ def add(
         ),
     ] = "manual",
     notes: Annotated[str | None, typer.Option(help="For people; nothing personal.")] = None,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Suppress an address: nothing is sent to it on that channel any more."""
-    from tidings_client import suppressions
-
-    with client(url, key, tenant, data_dir) as tidings:
-        made = tidings.call(
-            suppressions.add(channel_of(address, channel), address, reason=reason, notes=notes)
-        )
-    _show([made], as_json=as_json)
+    body = given(channel=channel_of(address, channel), address=address, reason=reason, notes=notes)
+    made = [api.ask("add_suppression", body=body)]
+    return Told(made, _lines(made))
 
 
-@app.command("release")
+@api_command(app, "release")
 def release(
+    api: Api,
     target: Annotated[
         str, typer.Argument(metavar="SUPPRESSION|ADDRESS", help="Its id, sup_…, or the address.")
     ],
     *,
     reason: Annotated[str, typer.Option("--reason", help="Why; it is audited.")],
     channel: Channel = None,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told:
     """Let an address be written to again."""
-    from tidings_client import suppressions
+    wanted = [target] if target.startswith("sup_") else _in_force(api, target, channel)
+    for one in wanted:
+        api.ask("release_suppression", one, query={"reason": reason})
+    return Told(wanted, [f"{one} is released" for one in wanted])
 
-    with client(url, key, tenant, data_dir) as tidings:
-        if target.startswith("sup_"):
-            wanted = [target]
-        else:
-            named = channel_of(target, channel)
-            found = tidings.call(suppressions.find(named, target))["items"]
-            held = [one for one in found if not one.get("released_at") and not one.get("mail_domain")]
-            wanted = [one["id"] for one in held if channel is None or one["channel"] == channel]
-            if not wanted:
-                domain = next((o["id"] for o in found if o.get("mail_domain") and not o["released_at"]), None)
-                whole = f"; its whole domain is held back by {domain}" if domain else ""
-                raise CommandError(f"nothing holds this address back on {named}{whole}")
-        for one in wanted:
-            tidings.call(suppressions.release(one, reason=reason))
-            print(f"{one} is released")
+
+@api_command(app, "import")
+def import_(
+    api: Api,
+    file: File,
+    *,
+    format_: Annotated[
+        str, typer.Option("--format", help="auto, sendgrid, mailgun, postmark, ses or generic.")
+    ] = "auto",
+    mapping: Annotated[
+        str | None, typer.Option("--mapping", help="Where a generic file has what: address:E-mail,reason:Why")
+    ] = None,
+    channel: Annotated[str, typer.Option("--channel", help="Of lines that name none.")] = "email",
+    reason: Annotated[
+        str | None, typer.Option("--reason", help="Of all lines, whatever the file says.")
+    ] = None,
+    emit_events: Annotated[
+        bool, typer.Option("--events/--no-events", help="Whether each new one is announced as an event.")
+    ] = True,
+    dry_run: DryRun = False,
+    report: Report = None,
+    resume: Resume = None,
+    allow_refused: AllowRefused = False,
+) -> Told:
+    """Suppress all addresses in a list, as SendGrid, Mailgun, Postmark or SES exports it, or any other CSV."""
+    query = {
+        "format": format_,
+        "mapping": mapping,
+        "channel": channel,
+        "reason": reason,
+        "emit_events": emit_events,
+        "dry_run": dry_run,
+    }
+    return import_file(
+        api, "import_suppressions", file, query, resume=resume, report=report, allow_refused=allow_refused
+    )
+
+
+@api_command(app, "stats")
+def stats(api: Api) -> Told:
+    """How many are in force, by channel and reason; to compare with what another service counted."""
+    found = api.ask("suppression_stats")
+    lines = [
+        f"{channel:10} {reason:16} {count:>12,}"
+        for channel, counts in found["by_channel"].items()
+        for reason, count in counts["by_reason"].items()
+    ]
+    return Told(found, [*lines, f"{'all':10} {'':16} {found['total']:>12,}"])
+
+
+@api_command(app, "export")
+def export(
+    api: Api,
+    file: Annotated[Path, typer.Argument(help="Where to write the CSV.", dir_okay=False)],
+    *,
+    channel: Annotated[str | None, typer.Option("--channel", help="Only this one.")] = None,
+    reason: Annotated[str | None, typer.Option("--reason", help="Only these.")] = None,
+    released: Annotated[bool, typer.Option("--released", help="Those too that are released.")] = False,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="With the addresses; the audit notes who saw them.")
+    ] = False,
+) -> Told:
+    """Write all suppressions to a file; with --reveal it can be imported again."""
+    query = {"channel": channel, "reason": reason, "released": released, "reveal": reveal}
+    with file.open("wb") as kept:
+        for piece in api.download("export_suppressions", query=query):
+            kept.write(piece)
+    return Told({"file": str(file)}, f"written to {file}")
 
 
 def channel_of(address: str, channel: str | None) -> str:
@@ -111,18 +148,28 @@ def channel_of(address: str, channel: str | None) -> str:
     raise CommandError("say with --channel what kind of address this is: email, sms, telegram, …")
 
 
-def _show(found: list[dict[str, Any]], *, as_json: bool) -> None:
-    if as_json:
-        from tidings.cli.printing import print_json
+def _lookup(api: Api, channel: str, address: str) -> list[Shown]:
+    found: list[Shown] = api.ask("look_up_suppressions", body={"channel": channel, "address": address})[
+        "items"
+    ]
+    return found
 
-        print_json(found)
-        return
+
+def _in_force(api: Api, address: str, channel: str | None) -> list[str]:
+    named = channel_of(address, channel)
+    found = [one for one in _lookup(api, named, address) if not one.get("released_at")]
+    held = [one for one in found if not one.get("mail_domain")]
+    wanted = [one["id"] for one in held if channel is None or one["channel"] == channel]
+    if not wanted:
+        domain = next((one["id"] for one in found if one.get("mail_domain")), None)
+        whole = f"; its whole domain is held back by {domain}" if domain else ""
+        raise CommandError(f"nothing holds this address back on {named}{whole}")
+    return wanted
+
+
+def _lines(found: list[Shown]) -> "list[Text]":
     from tidings.cli.found_words import next_lines, suppression_lines
-    from tidings.cli.printing import print_lines
 
-    if not found:
-        print("nothing holds this address back, and nothing did")
-        return
     in_force = [one for one in found if not one.get("released_at")]
     commands = [f"tidings suppression release {in_force[0]['id']} --reason …"] if in_force else []
-    print_lines([*suppression_lines(found), *next_lines(commands)])
+    return [*suppression_lines(found), *next_lines(commands)]

@@ -3,19 +3,18 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tidings.cli.api_command import Api, Shown, given
 from tidings.cli.failures import CommandError
 
 if TYPE_CHECKING:
     from tidings.cli.template_folder import Name
-    from tidings_client import Tidings
-    from tidings_client.templates import ImportReport, TemplateLine
+    from tidings_client import ProblemError
 
 
-def fetch(tidings: "Tidings", names: "Sequence[Name]", *, active: bool, platform: bool) -> dict[str, bytes]:
+def fetch(api: Api, names: "Sequence[Name]", *, active: bool, platform: bool) -> dict[str, bytes]:
     """The server's files of these templates, or of all."""
     from tidings.cli.printing import shown
     from tidings.notify.templates.bundle.archive import ArchiveLimits, unpack
-    from tidings_client import templates as calls
 
     # What a server gives may be more than it takes at once; its names are looked at as strictly, but for those that
     # matter only where they are written.
@@ -23,15 +22,9 @@ def fetch(tidings: "Tidings", names: "Sequence[Name]", *, active: bool, platform
     found: dict[str, bytes] = {}
     all_of_them: list[tuple[str | None, str | None]] = [(None, None)]
     for wanted in [(name.key, name.channel) for name in names] or all_of_them:
-        packed = tidings.call(
-            calls.export(
-                key=wanted[0],
-                channel=wanted[1],
-                version="active" if active else None,
-                owner="platform" if platform else None,
-            )
-        )
-        unpacked = unpack(packed, limits)
+        query = given(key=wanted[0], channel=wanted[1])
+        query |= given(version="active" if active else None, owner="platform" if platform else None)
+        unpacked = unpack(b"".join(api.download("export_templates", query=query)), limits)
         if unpacked.findings:
             first = unpacked.findings[0]
             raise CommandError(f"the server's zip is not in order: {shown(first.file)} {first.what}")
@@ -39,56 +32,54 @@ def fetch(tidings: "Tidings", names: "Sequence[Name]", *, active: bool, platform
     return found
 
 
-def give(tidings: "Tidings", packed: bytes, *, dry_run: bool) -> "ImportReport":
+def give(api: Api, packed: bytes, *, dry_run: bool) -> Shown:
     """Send a zip; the report, also of one that was refused: then nothing is written."""
     from tidings_client import ProblemError
-    from tidings_client import templates as calls
 
     try:
-        return tidings.call(calls.import_(packed, dry_run=dry_run))
+        return _import(api, packed, dry_run=dry_run)
     except ProblemError as problem:
         if problem.code != "template_bundle_refused":
             raise
-    return tidings.call(calls.import_(packed, dry_run=True))
+    return _import(api, packed, dry_run=True)
 
 
-def newest(
-    tidings: "Tidings", key: str, channel: str, statuses: Sequence[str], *, owner: str | None = None
-) -> str:
+def _import(api: Api, packed: bytes, *, dry_run: bool) -> Shown:
+    query = {"dry_run": dry_run or None}
+    return api.ask("import_templates", body=packed, query=query, media_type="application/zip")
+
+
+def findings_of(problem: "ProblemError") -> list[Shown]:
+    """What stands in the way of publishing or taking a zip, as the server's refusal tells it."""
+    # A server that tells no more than the wrong fields is understood as well.
+    fields = [{"severity": "error", "file": one.field, "what": one.remedy} for one in problem.errors]
+    return [dict(one) for one in problem.problem.report] or fields
+
+
+def newest(api: Api, key: str, channel: str, statuses: Sequence[str], *, owner: str | None = None) -> str:
     """The number of the newest version with one of these statuses; a `CommandError` where there is none."""
-    from tidings_client import templates as calls
 
-    for line in tidings.call(calls.versions(key, channel, owner=owner)).items:
-        if line.status in statuses:
-            return line.semver
+    for line in api.ask("list_versions", key, channel, query={"owner": owner})["items"]:
+        if line["status"] in statuses:
+            return str(line["semver"])
     raise CommandError(
         f"{key}/{channel} has no version here that is {' or '.join(statuses)}; `tidings template push` sends a draft"
     )
 
 
-def every_template(
-    tidings: "Tidings", *, key: str | None = None, channel: str | None = None, status: str | None = None
-) -> "list[TemplateLine]":
+def every_template(api: Api, *, key: str | None = None, status: str | None = None) -> list[Shown]:
     """All templates that can be used, page by page."""
-    from tidings_client import templates as calls
-
-    found: list[TemplateLine] = []
-    cursor: str | None = None
-    while True:
-        page = tidings.call(calls.list_(key=key, channel=channel, status=status, cursor=cursor))
-        found += page.items
-        if (cursor := page.next_cursor) is None:
-            return found
+    return api.every("list_templates", key=key, status=status, limit=200)
 
 
-def drafts_of(tidings: "Tidings", name: "Name") -> list[tuple[str, str]]:
+def drafts_of(api: Api, name: "Name") -> list[tuple[str, str]]:
     """The channels of a key whose latest version is a draft, each with its number; a `CommandError` where none is."""
-    lines = every_template(tidings, key=name.key)
-    own = [line for line in lines if line.owner == "tenant"] or lines
+    lines = every_template(api, key=name.key)
+    own = [line for line in lines if line["owner"] == "tenant"] or lines
     found = [
-        (line.channel, line.latest_version)
+        (line["channel"], line["latest_version"])
         for line in own
-        if line.latest_status == "draft" and line.latest_version is not None
+        if line["latest_status"] == "draft" and line["latest_version"] is not None
     ]
     if not found:
         raise CommandError(f"{name.key} has no draft in any channel; `tidings template push` sends one")

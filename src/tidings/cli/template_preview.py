@@ -2,19 +2,24 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
+from tidings.cli.printing import shown
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 #: Told in this order where the answer has them.
 _LINES = ("subject", "preheader")
 
 
+@api_command(None, "preview")
 def preview(
+    api: Api,
     name: Annotated[str, typer.Argument(metavar="NAME", help="welcome/email")],
     *,
     locale: Annotated[str | None, typer.Option(help="A language such as ps-AF.")] = None,
@@ -39,43 +44,29 @@ def preview(
         Path | None, typer.Option("--save", help="Write the page to this file.", dir_okay=False)
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Told | None:
     """Render a version that is on the server; prints its text, or shows its page."""
     from tidings.cli.template_exchange import newest
     from tidings.cli.template_folder import names_of
     from tidings.cli.typed_message import variables_of
-    from tidings_client import templates as calls
+    from tidings_client import operations
 
     (wanted,) = names_of([name])
     channel = wanted.one_channel()
     filled = variables_of(var or [], variables) if var or variables else None
     if filled is not None and sample is not None:
         raise CommandError("--sample and --var or --variables exclude each other: both say what is filled in")
-    asked = {
-        "locale": locale,
-        "sample": sample,
-        "variables": filled,
-        "recipient_id": recipient,
-        "width": width,
-    }
-    body = {field: value for field, value in asked.items() if value is not None}
+    body = given(locale=locale, sample=sample, variables=filled, recipient_id=recipient, width=width)
     owner = "platform" if platform else None
-    with client(url, key, tenant, data_dir) as tidings:
-        semver = version or newest(tidings, wanted.key, channel, ("draft", "active"), owner=owner)
-        if save is not None or open_:
-            page = calls.preview_page(wanted.key, channel, semver, body, owner=owner)
-            _keep(tidings.call(page), save, open_=open_)
-            return
-        seen = tidings.call(calls.preview(wanted.key, channel, semver, body, owner=owner))
-    if as_json:
-        print(json.dumps(seen, indent=2, ensure_ascii=False))
-    else:
-        _tell(seen, f"{wanted} {semver}")
+    semver = version or newest(api, wanted.key, channel, ("draft", "active"), owner=owner)
+    place, query = (wanted.key, channel, semver), {"owner": owner}
+    if save is not None or open_:
+        accept = "text/html, */*;q=0.1"
+        page = operations.call("preview_version", *place, query=query, body=body, accept=accept)
+        _keep(api.tidings.call(page).decode(), save, open_=open_)
+        return None
+    seen = api.ask("preview_version", *place, query=query, body=body)
+    return Told(seen, _lines(seen, f"{wanted} {semver}"))
 
 
 def _keep(page: str, save: Path | None, *, open_: bool) -> None:
@@ -99,10 +90,8 @@ def _keep(page: str, save: Path | None, *, open_: bool) -> None:
         print(f"the page is in {save}")
 
 
-def _tell(seen: dict[str, Any], what: str) -> None:
+def _lines(seen: Shown, what: str) -> "list[Text]":
     from rich.text import Text
-
-    from tidings.cli.printing import print_lines, shown
 
     facts = [str(seen[fact]) for fact in ("locale", "locale_why", "direction") if seen.get(fact)]
     lines = [Text.assemble((what, "bold"), f"  {shown(' · '.join(facts))}")]
@@ -120,10 +109,10 @@ def _tell(seen: dict[str, Any], what: str) -> None:
         lines.append(Text.assemble(("warning: ", "yellow"), shown(words)))
     lines.append(Text(""))
     lines += [Text(shown(line.replace("\t", "    "))) for line in str(seen.get("text") or "").splitlines()]
-    print_lines(lines)
+    return lines
 
 
-def _sms(sms: dict[str, Any]) -> str:
+def _sms(sms: Shown) -> str:
     """How the text travels, in a line."""
     told = (
         f"{sms.get('encoding')}, segments {sms.get('segments')}, characters left {sms.get('characters_left')}"

@@ -5,40 +5,37 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from tidings.cli.api_command import Shown
 from tidings.cli.printing import shown
-
-if TYPE_CHECKING:
-    from tidings_client.templates import Finding, ImportReport
 
 _STYLES = {"error": "bold red", "warning": "yellow"}
 _OUTCOMES = {"created": "green", "replaced": "green", "unchanged": "dim"}
 
 
-def tell_report(report: "ImportReport") -> Iterator[Text]:
+def tell_report(report: Shown) -> Iterator[Text]:
     """A line for each template, then what was found."""
-    for one in report.templates:
-        word = f"would be {one.outcome}" if report.dry_run and one.outcome != "unchanged" else one.outcome
-        style = _OUTCOMES.get(one.outcome, "")
-        yield Text.assemble(
-            (f"{shown(word):18}", style), f"  {shown(one.key)}/{shown(one.channel)}  {shown(one.semver)}"
-        )
-    yield from tell_findings(report.findings)
+    for one in report.get("templates", ()):
+        outcome = one["outcome"]
+        word = f"would be {outcome}" if report["dry_run"] and outcome != "unchanged" else outcome
+        name = f"{shown(one['key'])}/{shown(one['channel'])}"
+        style = _OUTCOMES.get(outcome, "")
+        yield Text.assemble((f"{shown(word):18}", style), f"  {name}  {shown(one['semver'])}")
+    yield from tell_findings(report.get("findings", ()))
 
 
-def tell_findings(findings: "Iterable[Finding]") -> Iterator[Text]:
+def tell_findings(findings: Iterable[Shown]) -> Iterator[Text]:
     """As compilers say it, so that editors can go there: file:line:column."""
-    for found in sorted(findings, key=lambda f: (f.file, f.line or 0, f.column or 0)):
-        where = ":".join(str(part) for part in (found.file or "the zip", found.line, found.column) if part)
-        how = f"; {found.how}" if found.how else ""
+    for found in sorted(findings, key=lambda f: (f["file"], f.get("line") or 0, f.get("column") or 0)):
+        parts = (found["file"] or "the zip", found.get("line"), found.get("column"))
+        how = f"; {found['how']}" if found.get("how") else ""
         yield Text.assemble(
-            (shown(where), "bold"),
+            (shown(":".join(str(part) for part in parts if part)), "bold"),
             ": ",
-            (f"{shown(found.severity)}: ", _STYLES.get(found.severity, "")),
-            shown(f"{found.what}{how}"),
+            (f"{shown(found['severity'])}: ", _STYLES.get(found["severity"], "")),
+            shown(f"{found['what']}{how}"),
         )
 
 

@@ -1,74 +1,62 @@
 """`tidings template list|customise|archive|restore`: which templates there are, and whose of them count."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
-from tidings.cli.options import DataDir, Json
+from tidings.cli.printing import shown
+from tidings.cli.template_exchange import every_template, newest
+from tidings.cli.template_folder import names_of
 
 if TYPE_CHECKING:
-    from tidings_client import Tidings
-    from tidings_client.templates import TemplateLine
+    from rich.text import Text
 
 One = Annotated[str, typer.Argument(metavar="NAME", help="welcome/email")]
 Reason = Annotated[str | None, typer.Option(help="Why; it is kept in the audit.")]
 
 
+def _line(one: Shown) -> str:
+    state = f"{one['active_version']} in force" if one["active_version"] else "nothing in force"
+    name, notes = f"{one['key']}/{one['channel']}", []
+    if one.get("archived"):
+        notes.append("archived")
+    elif one["latest_status"] == "draft":
+        notes.append(f"draft {one['latest_version']}")
+    if one.get("customised_from") is not None:
+        notes.append(f"customised from the platform's {one['customised_from']}")
+    if (newer := one.get("platform_newer")) is not None:
+        notes.append(f"platform_newer: {newer} (`tidings template diff --platform {name}`)")
+    told = "; ".join(notes)
+    return shown(f"{name}  {one['owner']}  {one['category']}  {state}{f'; {told}' if told else ''}")
+
+
+@api_command(
+    None,
+    "list",
+    text=_line,
+    empty="there is no template; `tidings template push` sends one, `tidings bootstrap` publishes the platform's",
+)
 def list_(
+    api: Api,
     *,
     archived: Annotated[bool, typer.Option("--archived", help="Those that were put away.")] = False,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> list[Shown]:
     """List the templates that can be used: your own and the platform's, and where the platform has a newer one."""
-    from tidings.cli.printing import print_json
-    from tidings.cli.template_exchange import every_template
-
-    with client(url, key, tenant, data_dir) as tidings:
-        found = every_template(tidings, status="archived" if archived else None)
-    found = [line for line in found if line.archived is archived or (archived and not line.active_version)]
-    found.sort(key=lambda line: (line.key, line.channel, line.owner))
-    if as_json:
-        import msgspec
-
-        print_json(msgspec.to_builtins(found))
-        return
-    for line in found:
-        print(_told(line))
-    if not found:
-        print(
-            "there is no template; `tidings template push` sends one, `tidings bootstrap` publishes the platform's"
-        )
+    found = every_template(api, status="archived" if archived else None)
+    kept = [
+        one
+        for one in found
+        if one.get("archived", False) is archived or (archived and not one["active_version"])
+    ]
+    return sorted(kept, key=lambda one: (one["key"], one["channel"], one["owner"]))
 
 
-def _told(line: "TemplateLine") -> str:
-    from tidings.cli.printing import shown
-
-    state = f"{line.active_version} in force" if line.active_version else "nothing in force"
-    notes = []
-    if line.archived:
-        notes.append("archived")
-    elif line.latest_status == "draft":
-        notes.append(f"draft {line.latest_version}")
-    if line.customised_from is not None:
-        notes.append(f"customised from the platform's {line.customised_from}")
-    if line.platform_newer is not None:
-        notes.append(
-            f"platform_newer: {line.platform_newer} (`tidings template diff --platform {line.key}/{line.channel}`)"
-        )
-    told = "; ".join(notes)
-    return shown(
-        f"{line.key}/{line.channel}  {line.owner}  {line.category}  {state}{f'; {told}' if told else ''}"
-    )
-
-
+@api_command(None, "customise")
 def customise(
+    api: Api,
     names: Annotated[
         list[str], typer.Argument(metavar="NAME...", help="otp/email, or otp for all its channels")
     ],
@@ -80,117 +68,73 @@ def customise(
         bool,
         typer.Option("--note-only", help="Copy nothing; note that you have looked at the platform's newest."),
     ] = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
 ) -> None:
     """Copy the platform's templates into drafts of your own; `publish` puts them in force, `archive` undoes it."""
-    from tidings.cli.template_exchange import every_template
-    from tidings.cli.template_folder import names_of
-    from tidings_client import templates as calls
-
-    with client(url, key, tenant, data_dir) as tidings:
-        for name in names_of(names):
-            channels = [name.channel] if name.channel else _channels(every_template(tidings, key=name.key))
-            if not channels:
-                raise CommandError(
-                    f"the platform has no template {name.key}; `tidings template list` shows those it has"
-                )
-            for channel in channels:
-                made = tidings.call(calls.customise(name.key, channel, semver=version, note_only=note_only))
-                of = f"the platform's {made['customised_from']}"
-                if made["draft"] is None:
-                    print(f"noted  {name.key}/{channel}  {of}")
-                else:
-                    print(f"draft  {name.key}/{channel}  {made['draft']}  from {of}")
+    body = given(semver=version, note_only=note_only or None)
+    for name in names_of(names):
+        channels = [name.channel] if name.channel else _channels(every_template(api, key=name.key))
+        if not channels:
+            raise CommandError(
+                f"the platform has no template {name.key}; `tidings template list` shows those it has"
+            )
+        for channel in channels:
+            made = api.ask("customise_template", name.key, channel, body=body)
+            of = f"the platform's {made['customised_from']}"
+            if made["draft"] is None:
+                print(f"noted  {name.key}/{channel}  {of}")
+            else:
+                print(f"draft  {name.key}/{channel}  {made['draft']}  from {of}")
     if not note_only:
         print(
             "`tidings template pull` writes them into a folder, `tidings template publish` puts them in force"
         )
 
 
-def _channels(lines: "Sequence[TemplateLine]") -> list[str]:
-    return sorted(line.channel for line in lines if line.owner == "platform")
+def _channels(lines: Sequence[Shown]) -> list[str]:
+    return sorted(line["channel"] for line in lines if line["owner"] == "platform")
 
 
-def archive(
-    name: One,
-    *,
-    reason: Reason = None,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(None, "archive")
+def archive(api: Api, name: One, *, reason: Reason = None) -> Told:
     """Put a whole template away; the platform's of the same key counts again. `restore` brings it back."""
-    from tidings.cli.template_folder import names_of
-    from tidings_client import templates as calls
-
     (wanted,) = names_of([name])
-    with client(url, key, tenant, data_dir) as tidings:
-        tidings.call(calls.archive(wanted.key, wanted.one_channel(), reason=reason))
-    print(f"archived  {wanted}")
+    done = api.ask("archive_template", wanted.key, wanted.one_channel(), body=given(reason=reason))
+    return Told(done, f"archived  {wanted}")
 
 
-def restore(
-    name: One,
-    *,
-    reason: Reason = None,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+@api_command(None, "restore")
+def restore(api: Api, name: One, *, reason: Reason = None) -> Told:
     """Take an archived template back, as it was."""
-    from tidings.cli.template_folder import names_of
-    from tidings_client import templates as calls
-
     (wanted,) = names_of([name])
-    with client(url, key, tenant, data_dir) as tidings:
-        seen = tidings.call(calls.restore(wanted.key, wanted.one_channel(), reason=reason))
-    print(f"restored  {wanted}  {seen.get('active_version') or 'nothing'} in force")
+    seen = api.ask("restore_template", wanted.key, wanted.one_channel(), body=given(reason=reason))
+    return Told(seen, f"restored  {wanted}  {seen.get('active_version') or 'nothing'} in force")
 
 
-def tell_platform_diff(tidings: "Tidings", names: Sequence[str]) -> bool:
-    """Print what differs between the platform's templates in force and the tenant's newest; whether anything does."""
+def platform_differences(api: Api, names: Sequence[str]) -> "Iterator[Text]":
+    """What differs between the platform's templates in force and the tenant's newest."""
     from rich.text import Text
 
-    from tidings.cli.printing import print_lines, shown
-    from tidings.cli.template_exchange import every_template, newest
-    from tidings.cli.template_folder import names_of
-    from tidings_client import templates as calls
-
     wanted = names_of(names)
-    lines = every_template(tidings)
-    theirs = {(line.key, line.channel): line.active_version for line in lines if line.owner == "platform"}
-    own = [
-        line
-        for line in lines
-        if line.owner == "tenant"
-        and (line.key, line.channel) in theirs
-        and (not wanted or any(n.key == line.key and n.channel in (None, line.channel) for n in wanted))
-    ]
+    lines = every_template(api)
+    theirs = {
+        (one["key"], one["channel"]): one["active_version"] for one in lines if one["owner"] == "platform"
+    }
+    own = sorted(
+        (one["key"], one["channel"])
+        for one in lines
+        if one["owner"] == "tenant"
+        and (one["key"], one["channel"]) in theirs
+        and (not wanted or any(n.key == one["key"] and n.channel in (None, one["channel"]) for n in wanted))
+    )
     if not own:
         raise CommandError(
             "you have no template of your own that the platform has too; `tidings template customise` makes one"
         )
-    differs = False
-    for line in sorted(own, key=lambda line: (line.key, line.channel)):
-        mine = newest(tidings, line.key, line.channel, ("draft", "active"), owner="tenant")
-        seen = tidings.call(
-            calls.diff(
-                line.key,
-                line.channel,
-                from_=str(theirs[line.key, line.channel]),
-                to=mine,
-                from_owner="platform",
-                to_owner="tenant",
-            )
-        )
+    for key, channel in own:
+        mine = newest(api, key, channel, ("draft", "active"), owner="tenant")
+        query = {"from": theirs[key, channel], "to": mine, "from_owner": "platform", "to_owner": "tenant"}
+        seen = api.ask("show_diff", key, channel, query=query)
         if seen["changes"]:
-            differs = True
-            told = f"{line.key}/{line.channel}: the platform's {seen['from_version']} → yours {mine}"
-            patch = [Text(shown(text.replace("\t", "    "))) for text in str(seen["unified"]).splitlines()]
-            print_lines([Text(shown(told), "bold"), *patch])
-    return differs
+            told = f"{key}/{channel}: the platform's {seen['from_version']} → yours {mine}"
+            yield Text(shown(told), "bold")
+            yield from (Text(shown(text.replace("\t", "    "))) for text in str(seen["unified"]).splitlines())

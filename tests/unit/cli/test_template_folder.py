@@ -15,7 +15,6 @@ from tidings.cli.template_folder import (
 )
 from tidings.cli.template_report import differences, tell_findings
 from tidings.notify.templates.bundle.archive import unpack
-from tidings_client.templates import Finding
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
@@ -125,6 +124,13 @@ def test_differences() -> None:
 
 def test_findings_lead_editors_there() -> None:
     """file:line:column, and nothing that a terminal obeys."""
-    found = Finding(severity="error", file="a/b.html", line=3, column=5, what="is\x1b wrong", how="mend it")
+    found = {
+        "severity": "error",
+        "file": "a/b.html",
+        "line": 3,
+        "column": 5,
+        "what": "is\x1b wrong",
+        "how": "mend it",
+    }
 
     assert [line.plain for line in tell_findings([found])] == ["a/b.html:3:5: error: is? wrong; mend it"]

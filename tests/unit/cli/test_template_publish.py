@@ -23,7 +23,7 @@ def _published(api: PlayedApi) -> list[str]:
 def test_a_key_alone_publishes_the_drafts_of_all_its_channels(api: PlayedApi, types: Types) -> None:
     lines = [_line("sms", "draft"), _line("email", "draft"), _line("push", "active")]
     api.read = lambda call: call.partition("?")[0]
-    api.answers = {"GET /api/v1/templates/": (200, {"items": [*lines, _line("voice", "draft", "platform")]})}
+    api.answers = {"GET /api/v1/templates": (200, {"items": [*lines, _line("voice", "draft", "platform")]})}
     api.answers |= {
         f"POST /api/v1/templates/welcome_guest/{channel}/versions/1.0.1/publish": (200, {"semver": "1.0.1"})
         for channel in ("email", "sms")
@@ -40,7 +40,7 @@ def test_a_key_alone_publishes_the_drafts_of_all_its_channels(api: PlayedApi, ty
 
 def test_without_a_draft_nothing_is_published(api: PlayedApi, types: Types) -> None:
     api.read = lambda call: call.partition("?")[0]
-    api.answers = {"GET /api/v1/templates/": (200, {"items": [_line("sms", "active")]})}
+    api.answers = {"GET /api/v1/templates": (200, {"items": [_line("sms", "active")]})}
     printed = types("template", "publish", "welcome_guest")
 
     assert printed.code == 1
@@ -61,7 +61,7 @@ def test_a_mistake_of_the_server_names_the_request_that_it_is_logged_under(
     api.read = lambda call: call.partition("?")[0]
     detail = "Something went wrong on our side; it was logged under this request id."
     problem = {"status": 500, "code": "internal", "detail": detail, "request_id": "req_0123"}
-    api.answers = {"GET /api/v1/templates/": (500, problem)}
+    api.answers = {"GET /api/v1/templates": (500, problem)}
     printed = types("template", "publish", "welcome_guest")
 
     assert printed.code == 1

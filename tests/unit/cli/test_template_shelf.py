@@ -23,7 +23,7 @@ def _line(owner: str, **facts: Any) -> dict[str, Any]:
 
 
 MINE = _line("tenant", customised_from="1.2.0", platform_newer="1.3.0")
-LIST = "GET /api/v1/templates/"
+LIST = "GET /api/v1/templates"
 
 
 def test_the_list_says_whose_and_where_the_platform_has_a_newer_one(api: PlayedApi, types: Types) -> None:

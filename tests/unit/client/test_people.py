@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.client.conftest import Caller, PlayedServer
 from tests.unit.client.test_calls import ACCEPTED, NOTIFICATION
-from tidings_client import Address, ConflictError, Identity, Recipient, recipients, suppressions
+from tidings_client import Address, ConflictError, Identity, Recipient, operations
 
 
 def test_notifications_are_looked_up_and_sent_again(call: Caller, server: PlayedServer) -> None:
@@ -37,13 +37,15 @@ def test_people_are_made_found_and_changed(call: Caller, server: PlayedServer) -
     kamran = Recipient(
         identity=Identity("guest", "g-77"), addresses=[Address("email", "kamran@example.test")]
     )
-    made = call.call(recipients.create(kamran))
-    call.call(recipients.show("rcp_1", reveal=True))
-    call.call(recipients.find("email", "kamran@example.test"))
-    call.call(recipients.find_identity("guest", "g-77"))
-    call.call(recipients.change("rcp_1", {"locale": "fa-AF"}, version=3))
-    call.call(recipients.preferences("rcp_1"))
-    call.call(recipients.change_preferences("rcp_1", {"quiet_hours": []}, version=0))
+    made = call.call(operations.call("upsert_recipient", body=kamran))
+    call.call(operations.call("show_recipient", "rcp_1", query={"reveal": True}))
+    call.call(
+        operations.call("look_up_recipients", body={"channel": "email", "address": "kamran@example.test"})
+    )
+    call.call(operations.call("list_recipients", query={"identity_type": "guest", "identity_id": "g-77"}))
+    call.call(operations.call("update_recipient", "rcp_1", body={"locale": "fa-AF"}, if_match=3))
+    call.call(operations.call("show_preferences", "rcp_1"))
+    call.call(operations.call("update_preferences", "rcp_1", body={"quiet_hours": []}, if_match=0))
 
     assert made["id"] == "rcp_1"
     heard = [(request.method, request.url.raw_path.decode()) for request in server.heard]
@@ -69,25 +71,25 @@ def test_an_address_of_several_is_a_conflict(call: Caller, server: PlayedServer)
     server.answers(httpx2.Response(409, json=problem))
 
     with pytest.raises(ConflictError) as refused:
-        call.call(recipients.create({"addresses": [{"channel": "email", "address": "a@example.test"}]}))
+        call.of("recipients").create(addresses=[{"channel": "email", "address": "a@example.test"}])
 
     assert refused.value.code == "address_shared"
 
 
 def test_one_address_is_suppressed_found_and_released(call: Caller, server: PlayedServer) -> None:
     server.answers(httpx2.Response(201, json={"id": "sup_1"}))
-    call.call(suppressions.add("email", "kamran@example.test", notes="ticket 7"))
+    kamran = {"channel": "email", "address": "kamran@example.test"}
+    call.call(operations.call("add_suppression", body={**kamran, "notes": "ticket 7"}))
     server.answers(httpx2.Response(200, json={"items": []}))
-    call.call(suppressions.find("email", "kamran@example.test"))
-    call.call(suppressions.page(channel="email"))
+    call.call(operations.call("look_up_suppressions", body=kamran))
+    call.of("suppressions").list(channel="email")
     server.answers(httpx2.Response(204))
-    released = call.call(suppressions.release("sup_1", reason="asked for it"))
+    released = call.of("suppressions").delete("sup_1", reason="asked for it")
 
     assert released is None
     assert json.loads(server.heard[0].content) == {
         "channel": "email",
         "address": "kamran@example.test",
-        "reason": "manual",
         "notes": "ticket 7",
     }
     assert [(r.method, r.url.path) for r in server.heard] == [

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from tidings_client import AsyncTidings, ConflictError, Tidings, recipients
+from tidings_client import AsyncTidings, ConflictError, Tidings, operations
 
 _PIECES = [b"PK", b"\x03\x04" * 1000]
 
@@ -23,23 +23,26 @@ def _client() -> Tidings:
 
 def test_an_erasure_brings_its_reason() -> None:
     with _client() as tidings:
-        told = tidings.call(recipients.erase("rcp_1", reason="ticket 4711"))
+        told = tidings.call(operations.call("erase_recipient", "rcp_1", body={"reason": "ticket 4711"}))
         assert told == {"heard": '{"reason":"ticket 4711"}', "path": "/api/v1/recipients/rcp_1/erase"}
-        assert tidings.call(recipients.erasure("rcp_1"))["path"] == "/api/v1/recipients/rcp_1/erasure"
+        assert (
+            tidings.call(operations.call("show_erasure", "rcp_1"))["path"]
+            == "/api/v1/recipients/rcp_1/erasure"
+        )
 
 
 def test_an_export_comes_in_pieces() -> None:
     with _client() as tidings:
-        assert b"".join(tidings.download(recipients.export("rcp_1"))) == b"".join(_PIECES)
+        assert b"".join(tidings.recipients.export("rcp_1")) == b"".join(_PIECES)
         with pytest.raises(ConflictError) as refused:
-            list(tidings.download(recipients.export("rcp_gone")))
+            list(tidings.recipients.export("rcp_gone"))
     assert refused.value.code == "recipient_erased"
 
 
 async def test_tasks_download_too() -> None:
     transport = httpx2.MockTransport(_answer)
     async with AsyncTidings("http://tidings.test", "tdk_x", transport=transport) as tidings:
-        pieces = [piece async for piece in tidings.download(recipients.export("rcp_1"))]
+        pieces = [piece async for piece in tidings.recipients.export("rcp_1")]
         assert b"".join(pieces) == b"".join(_PIECES)
         with pytest.raises(ConflictError):
-            _ = [piece async for piece in tidings.download(recipients.export("rcp_gone"))]
+            _ = [piece async for piece in tidings.recipients.export("rcp_gone")]

@@ -7,22 +7,25 @@ import httpx2
 import pytest
 
 from tests.unit.client.conftest import KEY, URL, Caller, PlayedServer
-from tidings_client import AsyncTidings, NotReachedError, RefusedError, imports
+from tidings_client import AsyncTidings, NotReachedError, RefusedError, operations
+from tidings_client.api.shared import ImportView
 
 DONE = {
     "id": "imp_1", "kind": "suppressions", "status": "completed", "format": "generic", "dry_run": False,
     "lines": 3, "bytes": 30, "added": 2, "changed": 0, "unchanged": 0, "refused": 0, "problems": 1, "warnings": 1,
     "first_problems": [{"line": 2, "column": "date", "code": "bad_date", "what": "is no date", "severity": "warning"}],
-    "a_field_of_tomorrow": 1,
+    "emit_events": True, "skipped": 0, "created_at": "2026-11-15T12:00:00Z", "updated_at": "2026-11-15T12:00:00Z",
+    "completed_at": None, "links": {"self": "/api/v1/imports/imp_1", "report": "/api/v1/imports/imp_1/report"}, "a_field_of_tomorrow": 1,
 }  # fmt: skip
-FILE = imports.import_file("suppressions", {"format": "generic"}, key="k-1", media_type="text/csv")
+FILE = operations.call("import_suppressions", query={"format": "generic"}, key="k-1", media_type="text/csv")
 
 
 def test_a_file_in_pieces(call: Caller, server: PlayedServer) -> None:
     """With its kind and its key, and none of it looked into."""
     server.answers(httpx2.Response(200, json=DONE))
 
-    done = call.upload(FILE, iter([b"address\n", b"a@example.test\n"]))
+    pieces = iter([b"address\n", b"a@example.test\n"])
+    done = call.of("suppressions").import_(pieces, format="generic", idempotency_key="k-1")
 
     [sent] = server.heard
     assert (sent.method, sent.url.raw_path) == ("POST", b"/api/v1/suppressions/import?format=generic")
@@ -54,9 +57,9 @@ def test_pieces_that_have_to_be_waited_for(server: PlayedServer) -> None:
             await asyncio.sleep(0)
             yield piece
 
-    async def run() -> imports.Imported:
+    async def run() -> ImportView:
         async with AsyncTidings(URL, KEY, transport=httpx2.MockTransport(server.take)) as tidings:
-            return await tidings.upload(FILE, pieces())
+            return await tidings.suppressions.import_(pieces(), idempotency_key="k-1")
 
     assert asyncio.run(run()).added == 2
     assert server.heard[0].content == b"address\na@example.test\n"

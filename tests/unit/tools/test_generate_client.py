@@ -27,11 +27,18 @@ def method(client: type[Tidings] | type[AsyncTidings], operation: Operation) -> 
     return getattr(getattr(module, resources._CLASSES[name]), safe(operation.verb))
 
 
+def _names(signature: inspect.Signature) -> list[tuple[str, object]]:
+    # Files may come from an asynchronous iterator in one of them.
+    return [(one.name, one.kind) for one in signature.parameters.values()]
+
+
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 def test_every_operation_has_the_same_typed_method_in_both_clients(operation: Operation) -> None:
     usual, awaited = (inspect.signature(method(client, operation)) for client in (Tidings, AsyncTidings))
 
-    assert usual.parameters == awaited.parameters
+    assert _names(usual) == _names(awaited)
+    if not operation.files:
+        assert usual.parameters == awaited.parameters
     assert list(usual.parameters)[1 : 1 + len(operation.path_parameters)] == operation.path_parameters
     assert {safe(one["name"]) for one in operation.query} <= set(usual.parameters)
     assert ("body" in usual.parameters) is (operation.body is not None)
