@@ -1,8 +1,8 @@
-"""Traces from the API to the vendor's callback, through OpenTelemetry.
+"""Traces through OpenTelemetry: from a request to everything that follows from it.
 
-Work is done in sets, so spans are of sets: `span_of_set` opens one for all the notifications that a stage deals with,
+Work is done in sets, so spans are of sets: `span_of_set` opens one for all the items that a stage deals with,
 as part of their trace where they have one in common, otherwise as a trace of its own that is linked to each of theirs.
-What travels with a notification is its `traceparent`. Without a collector none of it opens a span.
+What travels with an item is its `traceparent`. Without a collector none of it opens a span.
 Attributes are ids and counts, never content. `configure` is called once, by a process that has a collector to send to,
 and needs the extra `tidings-platform[tracing]`.
 """
@@ -31,7 +31,7 @@ def tracer(part: str) -> trace.Tracer:
 
 
 def current_traceparent() -> str | None:
-    """The W3C header of the span we are in, to travel with an event or a notification."""
+    """The W3C header of the span we are in, to travel with an event or an item of work."""
     place = trace.get_current_span().get_span_context()
     return traceparent_of(place) if place.is_valid else None
 

@@ -19,6 +19,7 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import Kms, UnknownMasterKeyError
 from tidings.kernel.keys.rotation import has_keys, plan_tenant_rotation, rotate_master, rotate_tenant
 from tidings.kernel.keys.status import check_master_keys, key_status
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 
 
 class KilledError(Exception):
@@ -222,7 +223,7 @@ async def test_the_master_key_rotates(fresh_db: Database, key_file: LocalKeyFile
     tenants = [TENANT.new(SystemClock().now()) for _ in range(4)]
     sealed = {tenant: await seal_for(fresh_db, keyring, tenant, recipients(3)) for tenant in tenants}
     async with fresh_db.platform() as tx:
-        platform_box = (await keyring.platform_key(tx)).seal(b"raw", "body")
+        platform_box = (await keyring.platform_key(tx, PLATFORM_PURPOSE)).seal(b"raw", "body")
         pepper = (await keyring.platform_pepper(tx)).hash("a")
     old = await key_file.current_key_id()
 
@@ -235,7 +236,7 @@ async def test_the_master_key_rotates(fresh_db: Database, key_file: LocalKeyFile
     for tenant, boxes in sealed.items():
         await open_all(fresh_db, key_file, tenant, boxes)
     async with fresh_db.platform() as tx:
-        assert (await elsewhere.platform_key(tx)).unseal(platform_box, "body") == b"raw"
+        assert (await elsewhere.platform_key(tx, PLATFORM_PURPOSE)).unseal(platform_box, "body") == b"raw"
         assert (await elsewhere.platform_pepper(tx)).hash("a") == pepper
 
 

@@ -8,6 +8,7 @@ from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.contracts.tenants import NotificationPolicy
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.conversations.keep import insert_inbound
 from tidings.router.executions.model import moment
 
@@ -55,7 +56,7 @@ async def _write(world: PipelineWorld, sender: Sender, phone: str, ours: str) ->
             text="Which day?",
             occurred_at=None,
         )
-        key = await world.system.kernel.keyring.platform_key(platform)
+        key = await world.system.kernel.keyring.platform_key(platform, PLATFORM_PURPOSE)
         await insert_inbound(platform, "http", [(account, read)], key, moment(world.clock))
     await world.system.conversations.job.drain()
     [found] = (await sender.client.get("/api/v1/router/conversations")).json()["items"]

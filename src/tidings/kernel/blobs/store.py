@@ -2,7 +2,7 @@
 
 Every object comes in an envelope that says whose it is and carries a checksum. Somebody who can write to the
 store can also make a new checksum: rows that matter keep the one that `put` returned and hand it to `get`, and
-personal content is sealed with its recipient's key before it comes here.
+personal content is sealed with its subject's key before it comes here.
 """
 
 import asyncio

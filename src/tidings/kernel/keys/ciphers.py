@@ -4,7 +4,7 @@
 
 The first five bytes are authenticated together with the associated data, so a box can't be passed off as
 another version's. Nonces are random: a key may seal some four thousand million boxes before two of them
-become likely enough to matter, which no recipient's key will ever do.
+become likely enough to matter, which no subject's key will ever do.
 """
 
 import os

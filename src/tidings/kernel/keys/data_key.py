@@ -24,7 +24,7 @@ class DataKey:
     def __init__(self, tenant_id: str, subject_id: str, keys: Mapping[int, Key], highest: int) -> None:
         #: Whose subject; bound into every box.
         self.tenant_id = tenant_id
-        #: Whose key: `rcp_…` for a recipient; bound into every box.
+        #: Whose key: the subject's id; bound into every box.
         self.subject_id = subject_id
         self._keys = dict(keys)
         self._highest = highest

@@ -1,6 +1,6 @@
-"""Keys of tenants and their recipients: master wraps tenant, tenant wraps recipient, recipient seals content.
+"""Keys of tenants and their subjects: the master key wraps the tenant's, that one wraps a subject's, and that one seals content.
 
-Everything takes the caller's transaction, so a new recipient and its key are committed together, and an erasure
+Everything takes the caller's transaction, so a new subject and its key are committed together, and an erasure
 destroys the key in the transaction that says so. Rotation is in `rotation.py`.
 """
 
@@ -21,8 +21,6 @@ from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)
 
-#: The platform key that seals callbacks until somebody knows whose they are.
-CALLBACKS = "callbacks"
 _ATTEMPTS = 5
 _TOO_OFTEN = "the tenant's key is being rotated too often to make new keys; try again"
 
@@ -117,7 +115,7 @@ class Keyring:
         material = await self._unwrap(row["wrapped_key"], platform_key_aad("pepper", 1))
         return self._remember_pepper(None, Pepper(material), row)
 
-    async def platform_key(self, tx: PlatformTx, purpose: str = CALLBACKS) -> DataKey:
+    async def platform_key(self, tx: PlatformTx, purpose: str) -> DataKey:
         """The platform's own key for a purpose."""
         keys: dict[int, Key] = {}
         for row in await self._platform_rows(tx, purpose):

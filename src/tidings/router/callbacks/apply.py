@@ -28,6 +28,7 @@ from tidings.router.adapters.redaction import kept_code
 from tidings.router.adapters.registry import kind_of
 from tidings.router.callbacks import store
 from tidings.router.callbacks.model import Observer, Unobserved
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
 from tidings.router.callbacks.store import Claimed, Found, Told
 from tidings.router.ids import InboundWebhookEventId
@@ -186,7 +187,7 @@ class Applier:
         async with self._db.platform() as tx:
             told = await store.load_details(tx, [event for event, _ in events])
             sealed = any(one.payload is not None for one in told.values())
-            key = await self._keyring.platform_key(tx) if sealed else None
+            key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE) if sealed else None
         nothing = Told(occurred_at=None, payload=None)
         return [_receipt(event, found, told.get(event.id, nothing), key) for event, found in events]
 

@@ -17,7 +17,7 @@ from tidings.kernel.ids import time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import CallbackNotFoundError, CallbackRequestNotFoundError
-from tidings.router.callbacks.raw_bodies import Place
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, Place
 from tidings.router.callbacks.retry_policy import OLDEST_ATTEMPT
 from tidings.router.callbacks.store import OpenEvent
 from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
@@ -93,7 +93,7 @@ class DeadCallbacks:
     async def _body(
         self, tx: PlatformTx, blobs: BlobStore, entity_id: str, place: Place, actor: str
     ) -> bytes:
-        key = await self._keyring.platform_key(tx)
+        key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE)
         body = await raw_bodies.read(blobs, key, place)
         await self._audit.append(
             tx, [Entry(entity_type=_ENTITY, entity_id=entity_id, action="body.read", actor=actor)]

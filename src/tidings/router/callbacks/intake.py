@@ -28,7 +28,7 @@ from tidings.router.callbacks.apply import details_of, purpose
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.model import Observer, Unobserved
 from tidings.router.callbacks.portions import portions
-from tidings.router.callbacks.raw_bodies import Place
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, Place
 from tidings.router.callbacks.store import NewEvent, NewRequest, RequestStatus
 from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.executions.model import moment
@@ -135,7 +135,7 @@ class Intake:
         now = moment(self._clock)
         ids = [INBOUND_WEBHOOK.new(now) for _ in given]
         async with self._db.platform() as tx:
-            key = await self._keyring.platform_key(tx)
+            key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE)
             packed, places = raw_bodies.pack(
                 key, vendor, [(one, request.body) for one, request in zip(ids, given, strict=True)]
             )

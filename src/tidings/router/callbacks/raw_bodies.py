@@ -8,6 +8,7 @@ a person was erased, nobody can read this body, and its neighbours are as before
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import msgspec
 
@@ -21,6 +22,8 @@ from tidings.router.callbacks.errors import CallbackBodyGoneError
 from tidings.router.callbacks.portions import portions
 from tidings.router.ids import InboundWebhookId
 
+#: Names the platform key that seals callbacks until their tenant is known.
+PLATFORM_PURPOSE: Final = "callbacks"
 #: An object is opened whole to read one body of it.
 _MOST_BYTES_TOGETHER = 4 * 1024 * 1024
 #: A body's own key is never rotated: it is there, or it is not.

@@ -14,6 +14,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.conversations import queue
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.keywords import read_keyword
@@ -131,7 +132,7 @@ class Resolver:
     async def _opened(self, claimed: Sequence[Claimed]) -> tuple[list[Message], list[Claimed]]:
         async with self._db.platform() as tx:
             boxes = await queue.load_payloads(tx, [one.id for one in claimed])
-            key = await self._keyring.platform_key(tx)
+            key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE)
         messages: list[Message] = []
         unreadable: list[Claimed] = []
         for one in claimed:

@@ -13,6 +13,7 @@ from tidings.kernel.ids import TenantId, time_of
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.errors import CallbackBodyGoneError
 from tidings.router.callbacks.forget import BodyEraser, CallbackForgetter
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 
 
 async def _ladder(world: CallbackWorld, attempt: Attempt) -> str:
@@ -48,7 +49,7 @@ async def _erase(world: CallbackWorld, tenant_id: TenantId, *notification_ids: s
 
 async def _read(world: CallbackWorld, request: Row) -> bytes:
     async with world.db.platform() as tx:
-        key = await world.keyring.platform_key(tx)
+        key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
     return await raw_bodies.read(world.blobs, key, place_of(request))
 
 
@@ -95,7 +96,7 @@ async def test_their_bodies_are_gone_and_the_neighbours_are_not(
     assert "a person it is about was erased" in gone.json()["detail"]
     assert (await _about(world, hers))["body_key"] is None
     async with world.db.platform() as tx:
-        key = await world.keyring.platform_key(tx)
+        key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
     opened = key.unseal((await world.blobs.get(name)).content, f"raw:{name}")
     assert b"unmistakable" not in opened
     assert (await _show(world, neighbour)).content == bodies[1]

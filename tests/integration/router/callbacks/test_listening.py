@@ -20,6 +20,7 @@ from tidings.router.adapters.smpp.adapter import KIND, SmppSettings
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.hearing import Hearing
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.vendors.listening import ListeningJob
 from tidings.router.vendors.opened import OpenAdapters
@@ -126,7 +127,7 @@ async def test_an_odd_receipt_ends_its_message_and_an_unreadable_one_is_kept(
     [told] = await world.receipts(tenant_id)
     kept = [one for one in await world.requests() if one["reason"] == "unreadable"]
     async with world.db.platform() as tx:
-        key = await world.keyring.platform_key(tx)
+        key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
     assert [one.status for one in answers] == [0, 0]
     assert (told["status"], told["provider_code"]) == ("failed_perm", "27")
     assert [(one["status"], one["signature_valid"]) for one in kept] == [("dlq", True)]

@@ -13,6 +13,7 @@ from tidings.contracts.callbacks import signed_headers
 from tidings.kernel.ids import TenantId
 from tidings.kernel.secrets import Secret, SecretStoreError
 from tidings.router.callbacks import raw_bodies
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 
 
 async def test_a_body_changed_by_one_byte_is_refused(world: CallbackWorld, tenant_id: TenantId) -> None:
@@ -177,7 +178,7 @@ async def test_of_a_forged_body_only_the_beginning_is_kept(world: CallbackWorld)
 
     [kept] = await world.requests()
     async with world.db.platform() as tx:
-        key = await world.keyring.platform_key(tx)
+        key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
     assert await raw_bodies.read(world.blobs, key, place_of(kept)) == forged[: 16 * 1024]
 
 

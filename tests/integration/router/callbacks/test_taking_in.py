@@ -15,6 +15,7 @@ from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.intake import Incoming
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.callbacks.store import NewEvent
 from tidings.router.executions.model import moment
 from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
@@ -32,7 +33,7 @@ async def test_a_signed_receipt_is_kept_and_answered(world: CallbackWorld, tenan
     [request] = await world.requests()
     assert (request["status"], request["signature_valid"], request["adapter"]) == ("received", True, account)
     async with world.db.platform() as tx:
-        key = await world.keyring.platform_key(tx)
+        key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
     assert await raw_bodies.read(world.blobs, key, place_of(request)) == body
     [kept] = await world.events()
     assert (kept["status"], kept["tenant_id"]) == ("queued", None)
@@ -122,7 +123,7 @@ async def test_many_at_once_share_transactions_and_objects(world: CallbackWorld)
     assert sum(a.json()["accepted"] for a in answers) == 100
     requests = await world.requests()
     async with world.db.platform() as tx:
-        key = await world.keyring.platform_key(tx)
+        key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
     kept = {await raw_bodies.read(world.blobs, key, place_of(r)) for r in requests}
     assert kept == set(bodies)
     assert len({r["raw_body_ref"].partition("#")[0] for r in requests}) < 100

@@ -45,6 +45,7 @@ from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.tenants.names import StoredTenantNames
 from tidings.router.adapters.egress import Guard, anywhere
 from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations import deps as conversation_deps
 from tidings.router.conversations import routes as conversation_routes
@@ -301,7 +302,7 @@ class ConversationWorld:
             sender_name="Laila",
         )
         async with self.db.platform() as tx:
-            key = await self.keyring.platform_key(tx)
+            key = await self.keyring.platform_key(tx, PLATFORM_PURPOSE)
             [fresh] = await insert_inbound(tx, vendor, [(account_id, read)], key, moment(self.clock))
         return fresh
 

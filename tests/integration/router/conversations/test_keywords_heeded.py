@@ -13,6 +13,7 @@ from tidings.contracts.callback_forms import ReadInbound
 from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.ids import TenantId
 from tidings.router.adapters.registry import ADAPTERS, kind_of
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.conversations.jobs import ConversationSettings
 from tidings.router.conversations.keep import insert_inbound
 from tidings.router.executions.model import moment
@@ -395,7 +396,7 @@ async def test_what_one_request_tells_is_heard_in_its_order(
         for place, text in enumerate(("stop", "start", "hello", "stop"))
     ]
     async with world.db.platform() as tx:
-        key = await world.keyring.platform_key(tx)
+        key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
         await insert_inbound(tx, "http", [(account, one) for one in said], key, moment(world.clock))
 
     await world.job().drain()

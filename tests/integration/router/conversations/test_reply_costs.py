@@ -14,7 +14,7 @@ from tidings.kernel.ids import TenantId
 from tidings.router.callbacks import store as callbacks
 from tidings.router.callbacks.apply import Applier, purpose
 from tidings.router.callbacks.jobs import CallbackJob
-from tidings.router.callbacks.raw_bodies import Place
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, Place
 from tidings.router.callbacks.store import NewEvent, NewRequest
 from tidings.router.conversations import reply_store
 from tidings.router.conversations.replies import ReplySender
@@ -44,7 +44,7 @@ async def _told(world: ConversationWorld, account_id: str, micros: int, *, word:
     )
     request_id, event_id = INBOUND_WEBHOOK.new(now), INBOUND_WEBHOOK_EVENT.new(now)
     async with world.db.platform() as tx:
-        key = await world.keyring.platform_key(tx)
+        key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
         details = msgspec.json.encode(Details(cost=VendorCost(micros=micros, currency="USD")))
         await callbacks.insert_callbacks(
             tx,
