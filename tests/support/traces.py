@@ -10,7 +10,7 @@ from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, Recip
 from tidings.notify.decide.trace import decode
 from tidings.notify.ids import TEMPLATE_VERSION, TemplateVersionId
 from tidings.notify.notifications.model import Notification
-from tidings.notify.notifications.read_store import LoggedAttempt, Wait
+from tidings.notify.notifications.store import LoggedAttempt, Wait
 from tidings.notify.notifications.trace import DeliveryTrace
 
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)

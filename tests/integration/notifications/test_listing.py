@@ -12,8 +12,8 @@ from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
 from tidings.kernel.http.paging import After
 from tidings.kernel.ids import TenantId, time_of
-from tidings.notify.notifications.listing import find_recent
-from tidings.notify.notifications.read_store import QUERIES, Filter
+from tidings.notify.notifications.lookup import find_recent
+from tidings.notify.notifications.store import QUERIES, Filter
 
 
 async def copies(

@@ -10,7 +10,7 @@ from tests.integration.notifications.test_listing import copies, explained
 from tests.integration.notifications.world import HOME, Sender, SentWorld
 from tests.support.people import unused
 from tidings.contracts.ids import RECIPIENT, RecipientId
-from tidings.notify.notifications.read_store import QUERIES
+from tidings.notify.notifications.store import QUERIES
 
 
 async def look_up(sender: Sender, **wanted: Any) -> httpx2.Response:

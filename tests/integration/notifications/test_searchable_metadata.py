@@ -11,7 +11,7 @@ from tests.support.people import rows
 from tests.support.statements import counting
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.ids import TenantId
-from tidings.notify.notifications.read_store import QUERIES
+from tidings.notify.notifications.store import QUERIES
 
 DECLARED = NotificationPolicy(searchable_metadata=("order_number", "room"))
 

@@ -41,7 +41,7 @@ from tidings.notify.erasure.model import (
     StoredReceipt,
 )
 from tidings.notify.erasure.receipt import ErasureReceipt, Signer, as_held, canonical, signed_bytes
-from tidings.notify.notifications import read_store
+from tidings.notify.notifications import store as notification_store
 from tidings.notify.recipients import consent_store
 from tidings.notify.recipients import store as recipient_store
 from tidings.notify.recipients.errors import UnknownRecipientError
@@ -167,7 +167,7 @@ class Eraser:
     async def _stop(self, tx: TenantTx, waiting: Sequence[NotificationId], now: datetime) -> int:
         stopped = 0
         for start in range(0, len(waiting), _CHUNK):
-            found = await read_store.find_notifications(tx, ids=waiting[start : start + _CHUNK])
+            found = await notification_store.find_notifications(tx, ids=waiting[start : start + _CHUNK])
             events = [
                 moved_event(
                     tx.tenant_id,

@@ -8,7 +8,7 @@ from tidings.contracts.ids import NOTIFICATION, NotificationId
 from tidings.kernel.http.callers import caller_of, tenant_of
 from tidings.kernel.http.operations import deps_of, path_id
 from tidings.notify.notifications.deps import Deps
-from tidings.notify.notifications.find import within_reach
+from tidings.notify.notifications.store import within_reach
 
 ID: Final = "notification_id"
 

@@ -32,8 +32,8 @@ from tidings.notify.dispatch.exact_bodies import refs_of
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts, PersonFacts
 from tidings.notify.notifications.errors import BodyGoneError
-from tidings.notify.notifications.find import find_one
 from tidings.notify.notifications.model import Notification
+from tidings.notify.notifications.store import find_one
 from tidings.notify.preference_center.links import UnsubscribeLinks
 from tidings.notify.recipients.errors import ErasedRecipientError
 from tidings.notify.render.model import Rendered

@@ -8,10 +8,10 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
 from tidings.notify.accept.events import moved_event
 from tidings.notify.decide.reasons import GateReason
-from tidings.notify.notifications import cancel_store
+from tidings.notify.notifications import store
 from tidings.notify.notifications.errors import TooLateToCancelError
-from tidings.notify.notifications.find import find_one
 from tidings.notify.notifications.model import Notification
+from tidings.notify.notifications.store import find_one
 
 
 class Canceller:
@@ -26,7 +26,7 @@ class Canceller:
 
     async def cancel(self, tx: TenantTx, notification_id: NotificationId, *, actor: str) -> Notification:
         """The notification, cancelled now or before; a `TooLateToCancelError` where it waits no more."""
-        before = await cancel_store.cancel_notification(
+        before = await store.cancel_notification(
             tx, id=notification_id, now=self._clock.now(), stripe=self._stripe
         )
         notification = await find_one(tx, notification_id)

@@ -1,22 +1,29 @@
 """The use case "I never got it": a page of notifications by the list's filters, and by what a person can say on the telephone."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from typing import TypeAlias
 
-from tidings.contracts.ids import RECIPIENT
+from tidings.contracts.ids import RECIPIENT, NotificationId
+from tidings.kernel.bounded_scan import AHEAD, BEGINNING, CHUNK, MOST_LOOKED_AT, ScannedPage, scan_back
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.paging import read_cursor
+from tidings.kernel.http.paging import After, read_cursor
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.accept.searchable import search_hash, spelt
-from tidings.notify.notifications.listing import Found, find_recent
-from tidings.notify.notifications.read_store import Filter
+from tidings.notify.notifications import store
+from tidings.notify.notifications.model import Notification
+from tidings.notify.notifications.store import Filter
 from tidings.notify.notifications.view import LookUpNotifications, NotificationFilter
 from tidings.notify.recipients.lookup import MOST_FOUND, AddressFinder
 from tidings.notify.tenants.store import find_tenant
 
 #: Cursors of the list serve the look-up, and the other way round: both walk the same way.
 LISTING = "notifications"
+
+FoundNotifications: TypeAlias = ScannedPage[NotificationId, Notification]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,13 +34,15 @@ class NotificationFinder:
     keyring: Keyring
     clock: Clock
 
-    async def list(self, tx: TenantTx, query: NotificationFilter, *, tests_only: bool = False) -> Found:
+    async def list(
+        self, tx: TenantTx, query: NotificationFilter, *, tests_only: bool = False
+    ) -> FoundNotifications:
         """By filters alone."""
         return await self._page(tx, query, await self._filter(tx, query, tests_only=tests_only))
 
     async def look_up(
         self, tx: TenantTx, query: LookUpNotifications, *, actor: str, tests_only: bool = False
-    ) -> Found:
+    ) -> FoundNotifications:
         """The same among those of everybody who has an address; that somebody asked for it is audited."""
         wanted = await self._filter(tx, query, tests_only=tests_only)
         if query.address is None:
@@ -50,7 +59,7 @@ class NotificationFinder:
                 "address", f"belongs to more than {MOST_FOUND} recipients; name one with recipient instead"
             )
         if not owners.ids:
-            return Found(items=[], next_id=None)
+            return ScannedPage(items=[], next_id=None)
         return await self._page(tx, query, replace(wanted, recipient_ids=tuple(owners.ids)))
 
     async def _filter(self, tx: TenantTx, query: NotificationFilter, *, tests_only: bool) -> Filter:
@@ -63,7 +72,7 @@ class NotificationFinder:
             wanted = replace(wanted, found_by=(key, search_hash(await self.keyring.pepper(tx), key, text)))
         return wanted
 
-    async def _page(self, tx: TenantTx, query: NotificationFilter, wanted: Filter) -> Found:
+    async def _page(self, tx: TenantTx, query: NotificationFilter, wanted: Filter) -> FoundNotifications:
         return await find_recent(
             tx,
             wanted,
@@ -73,6 +82,34 @@ class NotificationFinder:
             limit=query.limit,
             now=self.clock.now(),
         )
+
+
+async def find_recent(
+    tx: TenantTx,
+    wanted: Filter,
+    *,
+    since: datetime | None,
+    until: datetime | None,
+    after: After | None,
+    limit: int,
+    now: datetime,
+    chunk: int = CHUNK,
+    most: int = MOST_LOOKED_AT,
+) -> FoundNotifications:
+    """Up to `limit` that were made in `since` ≤ t < `until`, from a cursor on."""
+    # No id is smaller than the empty one: everything before that moment.
+    start = until or now + AHEAD, ""
+    if after is not None and (until is None or after.created_at < until):
+        start = after.created_at, after.id
+    return await scan_back(
+        partial(store.look_back, tx, wanted, since=since or BEGINNING),
+        lambda ids: store.find_notifications(tx, ids=ids),
+        start=start,
+        limit=limit,
+        filtered=wanted.narrows,
+        chunk=chunk,
+        most=most,
+    )
 
 
 async def _check_declared(tx: TenantTx, key: str) -> None:

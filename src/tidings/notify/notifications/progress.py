@@ -22,7 +22,7 @@ from tidings.notify.notifications.messages_en import (
     said,
 )
 from tidings.notify.notifications.model import FINAL
-from tidings.notify.notifications.read_store import Wait
+from tidings.notify.notifications.store import Wait
 from tidings.notify.notifications.trace import DeliveryTrace
 from tidings.notify.notifications.waiting import longest, waits_of
 

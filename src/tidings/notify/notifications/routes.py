@@ -21,8 +21,7 @@ from tidings.notify.notifications.accept_routes import TAG
 from tidings.notify.notifications.asked_for import ID, asked_for
 from tidings.notify.notifications.counts import sum_counts
 from tidings.notify.notifications.deps import Deps
-from tidings.notify.notifications.listing import Found
-from tidings.notify.notifications.lookup import LISTING
+from tidings.notify.notifications.lookup import LISTING, FoundNotifications
 from tidings.notify.notifications.progress import phase_of
 from tidings.notify.notifications.trace import load_brief_trace, load_trace
 from tidings.notify.notifications.view import (
@@ -243,7 +242,7 @@ async def resend_notification(request: AnyRequest) -> Response[bytes]:
     return answer
 
 
-def _page(found: Found) -> Page[NotificationView]:
+def _page(found: FoundNotifications) -> Page[NotificationView]:
     return Page(
         items=[NotificationView.of(one) for one in found.items],
         next_cursor=write_cursor(found.next_id, listing=LISTING) if found.next_id is not None else None,

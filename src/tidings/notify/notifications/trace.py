@@ -13,11 +13,10 @@ from tidings.notify.decide.model import TraceLine
 from tidings.notify.decide.trace import decode
 from tidings.notify.dispatch.sent import hints_of
 from tidings.notify.ids import SUPPRESSION, SuppressionId
-from tidings.notify.notifications import read_store
-from tidings.notify.notifications.find import find_one
+from tidings.notify.notifications import store
 from tidings.notify.notifications.model import FINAL, Notification
-from tidings.notify.notifications.read_store import LoggedAttempt, Wait
 from tidings.notify.notifications.said_no import SaidNo, load_nos
+from tidings.notify.notifications.store import LoggedAttempt, Wait, find_one
 from tidings.notify.suppressions import store as suppression_store
 from tidings.notify.suppressions.model import Suppression
 
@@ -127,8 +126,8 @@ async def load_trace(
 ) -> DeliveryTrace:
     """Everything about one notification; an `UnknownNotificationError` where there is none."""
     notification = await find_one(tx, notification_id)
-    waits = await read_store.find_waits(tx, id=notification_id, now=now)
-    log = await read_store.load_own_attempts(tx, id=notification_id)
+    waits = await store.find_waits(tx, id=notification_id, now=now)
+    log = await store.load_own_attempts(tx, id=notification_id)
     executions = await history.of_notifications(tx, [notification_id])
     trace = _trace(notification, waits, log, executions.get(notification_id, []))
     if readers := _readers(trace):
@@ -177,7 +176,7 @@ async def load_brief_trace(
         keys = await keyring.data_keys(tx, [notification.reader_id], create=False)
     if notification.status in FINAL:
         return replace(_trace(notification, [], [], []), keys=keys)
-    waits = await read_store.find_waits(tx, id=notification_id, now=now)
+    waits = await store.find_waits(tx, id=notification_id, now=now)
     executions = await history.of_notifications(tx, [notification_id])
     return replace(_trace(notification, waits, [], executions.get(notification_id, [])), keys=keys)
 

@@ -20,7 +20,7 @@ from tidings.notify.notifications.counts import DayCount
 from tidings.notify.notifications.messages_en import NEVER_LEARNED
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.progress import Phase
-from tidings.notify.notifications.read_store import LoggedAttempt
+from tidings.notify.notifications.store import LoggedAttempt
 from tidings.notify.notifications.trace import DeliveryTrace
 from tidings.notify.recipients.wire import LookUpAddress
 

@@ -22,10 +22,10 @@ from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, VARIABLES_PURPOSE, No
 from tidings.notify.dispatch import store as dispatch_store
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
-from tidings.notify.notifications import read_store
+from tidings.notify.notifications import store as notification_store
 from tidings.notify.notifications.body import BodyReader, ShownBody
 from tidings.notify.notifications.model import Notification
-from tidings.notify.notifications.read_store import Filter
+from tidings.notify.notifications.store import Filter
 from tidings.notify.notifications.view import NotificationView
 from tidings.notify.subject_access import store
 
@@ -79,7 +79,7 @@ class SentReader:
         shared = await self._loader.shared()
         async for ids in self._pages(asked):
             async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
-                found = await read_store.find_notifications(tx, ids=ids)
+                found = await notification_store.find_notifications(tx, ids=ids)
                 pending = await dispatch_store.load_pending(tx, ids)
                 logs = await store.load_logs(tx, ids)
                 # One channel is named so that the keys come along.
@@ -134,11 +134,11 @@ class SentReader:
         except (DestroyedKeyError, UnreadableError, BlobError):
             return ()
 
-    async def _pages(self, asked: AccessRequest) -> AsyncIterator[list[NotificationId]]:
+    async def _pages(self, asked: AccessRequest) -> AsyncIterator[Sequence[NotificationId]]:
         before_at, before_id = self._clock.now() + _AHEAD, ""
         while True:
             async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
-                glance = await read_store.look_back(
+                glance = await notification_store.look_back(
                     tx,
                     Filter(recipient_id=asked.recipient_id),
                     since=_BEGINNING,

@@ -15,7 +15,7 @@ from tidings.kernel.http.operations import deps_of, given, operation, path_id
 from tidings.kernel.http.paging import Page, page_of, read_cursor
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.ids import SUPPRESSION
-from tidings.notify.notifications.read_store import find_notifications
+from tidings.notify.notifications.store import find_notifications
 from tidings.notify.suppressions import platform_routes, store
 from tidings.notify.suppressions.counts import read_counts
 from tidings.notify.suppressions.deps import Deps

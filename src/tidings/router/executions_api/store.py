@@ -1,12 +1,12 @@
 """The only Python here that runs SQL on executions, to read them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 import msgspec
 
 from tidings.contracts.messages import SenderRecord
+from tidings.kernel.bounded_scan import Glance
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
@@ -21,20 +21,9 @@ _read_path = msgspec.json.Decoder(tuple[ClosedAttempt, ...]).decode
 _read_sender = msgspec.json.Decoder(SenderRecord).decode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Glance:
-    """What a look back has shown."""
-
-    #: Those that fit, the newest first.
-    ids: list[ExecutionId]
-    looked_at: int
-    #: The oldest that was looked at.
-    last_id: ExecutionId | None
-
-
 async def look_back(
     tx: TenantTx, wanted: Filter, *, since: datetime, before_at: datetime, before_id: str, most: int
-) -> Glance:
+) -> Glance[ExecutionId]:
     """Look at up to `most` that are older than a place."""
     row = await tx.fetch_one(
         QUERIES.look_back,
@@ -48,9 +37,7 @@ async def look_back(
         before_id=before_id,
         most=most,
     )
-    if row is None:
-        return Glance(ids=[], looked_at=0, last_id=None)
-    return Glance(ids=list(row["ids"]), looked_at=row["looked_at"], last_id=row["last_id"])
+    return Glance.of(row)
 
 
 def first_id(at: datetime) -> ExecutionId:

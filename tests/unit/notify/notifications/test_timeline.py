@@ -23,7 +23,7 @@ from tests.support.traces import (
 from tidings.contracts.delivery import ReceiptRecord, WaitRecord
 from tidings.contracts.enums import NotificationStatus
 from tidings.notify.notifications.messages_en import receipt_sentence
-from tidings.notify.notifications.read_store import LoggedAttempt
+from tidings.notify.notifications.store import LoggedAttempt
 from tidings.notify.notifications.timeline import Happening, timeline
 from tidings.notify.notifications.trace import DeliveryTrace
 

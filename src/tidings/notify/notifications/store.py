@@ -1,4 +1,4 @@
-"""The only Python here that reads notifications back."""
+"""The only Python that reads notifications back, takes them back, and releases them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ import msgspec
 
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.kernel.bounded_scan import Glance
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
@@ -16,6 +17,7 @@ from tidings.kernel.tracing import trace_id_of
 from tidings.notify.accept.row import AnyChannel
 from tidings.notify.dispatch.sent import sender_of
 from tidings.notify.ids import TemplateVersionId
+from tidings.notify.notifications.errors import UnknownNotificationError
 from tidings.notify.notifications.model import Notification
 
 QUERIES = Queries.beside(__file__)
@@ -56,16 +58,20 @@ class Filter:
     #: For a test key.
     tests_only: bool = False
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Glance:
-    """What looking at some rows showed."""
-
-    #: Those that fit, the newest first.
-    ids: list[NotificationId]
-    looked_at: int
-    #: The last row that was looked at, whether it fits or not.
-    last_id: NotificationId | None
+    @property
+    def narrows(self) -> bool:
+        """Whether rows of the same recipients are left out."""
+        return any(
+            (
+                self.status,
+                self.channel,
+                self.category,
+                self.template,
+                self.correlation_id,
+                self.found_by,
+                self.tests_only,
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +126,7 @@ async def find_notifications(
 
 async def look_back(
     tx: TenantTx, wanted: Filter, *, since: datetime, before_at: datetime, before_id: str, most: int
-) -> Glance:
+) -> Glance[NotificationId]:
     """Look at up to `most` rows older than a place, by the narrowest index that the filter has."""
     values: dict[str, Any] = {
         "tenant_id": tx.tenant_id,
@@ -149,9 +155,7 @@ async def look_back(
         row = await tx.fetch_one(QUERIES.look_back_at_recipient, recipient_id=people[0], **values)
     else:
         row = await tx.fetch_one(QUERIES.look_back_at_recipients, recipient_ids=people, **values)
-    if row is None:
-        return Glance(ids=[], looked_at=0, last_id=None)
-    return Glance(ids=list(row["ids"]), looked_at=row["looked_at"], last_id=row["last_id"])
+    return Glance.of(row)
 
 
 def _people(wanted: Filter) -> list[RecipientId] | None:
@@ -234,3 +238,56 @@ def from_row(row: Row) -> Notification:
         body_ref=row["body_ref"],
         trace_id=trace_id_of(row["traceparent"]),
     )
+
+
+async def cancel_notification(
+    tx: TenantTx,
+    *,
+    id: NotificationId,  # noqa: A002
+    now: datetime,
+    stripe: int,
+) -> NotificationStatus | None:
+    """How it stood before; None where it was not waiting any more, and nothing was changed."""
+    before = await tx.fetch_value(
+        QUERIES.cancel_notification,
+        tenant_id=tx.tenant_id,
+        id=id,
+        created_at=time_of(id),
+        now=now,
+        day=now.date(),
+        stripe=stripe,
+    )
+    return None if before is None else NotificationStatus(before)
+
+
+async def release_notification(
+    tx: TenantTx,
+    *,
+    id: NotificationId,  # noqa: A002
+    mark: str,
+    now: datetime,
+) -> bool:
+    """Whether it was waiting; it is due from now on, and its trace ends with the mark."""
+    found = await tx.fetch_value(
+        QUERIES.release_notification,
+        tenant_id=tx.tenant_id,
+        id=id,
+        created_at=time_of(id),
+        mark=mark,
+        now=now,
+    )
+    return found is not None
+
+
+async def within_reach(tx: TenantTx, notification_id: NotificationId, *, tests_only: bool) -> None:
+    """For a test key the live ones are not there: the same answer as for an id that nobody has."""
+    if tests_only and not (await find_one(tx, notification_id)).is_test:
+        raise UnknownNotificationError(f"there is no notification with the id {notification_id}")
+
+
+async def find_one(tx: TenantTx, notification_id: NotificationId) -> Notification:
+    """The notification; an `UnknownNotificationError` where there is none, or it is somebody else's."""
+    found = await find_notifications(tx, ids=[notification_id])
+    if notification_id not in found:
+        raise UnknownNotificationError(f"there is no notification with the id {notification_id}")
+    return found[notification_id]
