@@ -5,14 +5,11 @@ from typing import Any
 
 import httpx2
 
-from tests.support.clock import ManualClock
-from tests.support.http import _FOLDER, HttpWorld
+from tests.support.http import HttpWorld
 from tests.support.people import unused
 from tests.support.senders import any_sender
-from tidings import settings
-from tidings.bootstrap import System
+from tests.support.system import LOOPBACK, now_clock, system_over
 from tidings.contracts.tenants import NotificationPolicy
-from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 
@@ -21,16 +18,13 @@ class ChannelWorld:
     """Tenants' own accounts may lead to loopback here, as an operator would allow it."""
 
     def __init__(self, db: Database, folder: Path, **chosen: str) -> None:
-        self.clock = ManualClock(SystemClock().now())
+        self.clock = now_clock()
         self.folder = folder
         environment = {
-            # The keys of all worlds over one database are the same.
-            "TIDINGS_DATA_DIR": _FOLDER.name,
             "TIDINGS_SECRETS_DIR": str(folder / "secrets"),
-            "TIDINGS_TENANT_NETWORKS": "127.0.0.0/8",
-            **chosen,
+            "TIDINGS_TENANT_NETWORKS": LOOPBACK,
         }
-        self.system = System(settings.load(environment), runtime_url="", clock=self.clock, db=db)
+        self.system = system_over(db, None, self.clock, **(environment | chosen))
         self.http = HttpWorld(make_app=lambda: self.system.app, system=self.system, answered=[])
 
     async def tenant(self, policy: NotificationPolicy | None = None, *, grants: bool = True) -> TenantId:

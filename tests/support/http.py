@@ -1,6 +1,5 @@
 """The HTTP application over a test's database, and clients that call it as somebody."""
 
-import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ import httpx2
 from litestar import Router
 from litestar.handlers import HTTPRouteHandler
 
-from tidings import settings
+from tests.support.system import system_over
 from tidings.bootstrap import System
 from tidings.bootstrap.application import application
 from tidings.kernel.clock import Clock
@@ -27,8 +26,6 @@ from tidings.notify.access.create import create_key
 from tidings.notify.access.model import ApiKey, KeySpec, credential
 from tidings.notify.tenants.model import Tenant
 from tidings.notify.tenants.wire import CreateTenant
-
-_FOLDER = tempfile.TemporaryDirectory(prefix="tidings-http-", ignore_cleanup_errors=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,18 +132,15 @@ def http_world(
     body_limit: int = DEFAULT_LIMIT,
 ) -> HttpWorld:
     """The application as `bootstrap` builds it, over the test's database."""
-    chosen = settings.load({"TIDINGS_DATA_DIR": _FOLDER.name, "TIDINGS_MAX_BODY_BYTES": str(body_limit)})
-    system = System(chosen, runtime_url="", clock=clock, db=db)
+    system = system_over(db, clock=clock, TIDINGS_MAX_BODY_BYTES=str(body_limit))
+    return http_over(system, more_routers=more_routers, raw_routes=raw_routes, tokens=tokens, checks=checks)
+
+
+def http_over(system: System, **more: Any) -> HttpWorld:
+    """The application of a system that the test has made."""
     answered: list[Answered] = []
-
-    def make_app() -> HttpApp:
-        return application(
-            system,
-            more_routers=more_routers,
-            raw_routes=raw_routes,
-            tokens=tokens,
-            checks=checks,
-            on_answer=answered.append,
-        )
-
-    return HttpWorld(make_app=make_app, system=system, answered=answered)
+    return HttpWorld(
+        make_app=lambda: application(system, on_answer=answered.append, **more),
+        system=system,
+        answered=answered,
+    )

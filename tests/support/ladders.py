@@ -1,7 +1,7 @@
 """The router over a test's database and the real sandbox; only notify's side of the port is played."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from tests.support.clock import ManualClock
-from tests.support.kms import MemoryKms
 from tests.support.people import unused
+from tests.support.system import LOOPBACK, announce, now_clock, system_over
 from tests.support.vendors import MESSAGE
+from tidings.bootstrap import System
+from tidings.bootstrap.executions import ExecutionsStage
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import (
@@ -31,46 +32,19 @@ from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId
 from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.receipts import RECEIPT_SUBJECT, ReceiptTold
-from tidings.kernel.audit.log import AuditLog
-from tidings.kernel.clock import Clock, SystemClock
+from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.durable.claims import ClaimingJob, ClaimSettings
-from tidings.kernel.durable.presence import WORKER
-from tidings.kernel.durable.wakeup import DueTimer
+from tidings.kernel.durable.claims import ClaimSettings
 from tidings.kernel.ids import TenantId
-from tidings.kernel.keys.keyring import Keyring
-from tidings.kernel.local_hot_state import LocalHotState
-from tidings.kernel.outbox import Outbox
-from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.router.adapters.egress import Guard, anywhere
 from tidings.router.adapters.registry import ADAPTERS, kind_of
-from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.conversations.hashes import AddressHashes
-from tidings.router.conversations.sent import SentNotes
 from tidings.router.executions import receipts
-from tidings.router.executions.advance import Advancer
-from tidings.router.executions.call import VendorCaller
-from tidings.router.executions.history import StoredHistory
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
-from tidings.router.executions.model import Begun, NoExecutionObserver
-from tidings.router.executions.plan import Planner
+from tidings.router.executions.model import Begun
 from tidings.router.executions.receipts import Applied, Receipt
-from tidings.router.executions.record import Recorder
-from tidings.router.executions.reserve import AttemptReserver
-from tidings.router.executions.router import ExecutionRouter
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import Adapters
 from tidings.router.policies.model import Policy, PolicyStep, Terms
-from tidings.router.policies.policies import Policies
-from tidings.router.prices.rates import Rates
-from tidings.router.state_machine.machine import ExecutionStateMachine
-from tidings.router.state_machine.retry_policy import STEP_RETRY_POLICIES, StepRetryPolicy
-from tidings.router.status_map.meanings import Meanings
-from tidings.router.traffic.board import Traffic
-from tidings.router.vendors.accounts import Accounts
-from tidings.router.vendors.opened import OpenAdapters
-from tidings.router.vendors.vendors import Vendors
 from tidings.sandbox import Sandbox
 
 EMAIL = Route(channel="email", vendor="smtp")
@@ -78,11 +52,6 @@ EMAIL_ELSEWHERE = Route(channel="email", vendor="http")
 SMS = Route(channel="sms", vendor="http")
 
 T = TypeVar("T")
-
-
-def now_clock() -> ManualClock:
-    """A clock that begins now, so that its rows find their partitions."""
-    return ManualClock(SystemClock().now())
 
 
 class PlayedPreparer:
@@ -142,79 +111,29 @@ class Worker:
         preparer: StepPreparer | None = None,
         settings: ClaimSettings | None = None,
     ) -> None:
-        db, clock = world.db, world.clock
-        self.id = WORKER.new(clock.now())
-        self.due_timer = DueTimer()
+        self.system = system = world.system()
+        self.id = system.kernel.presence.id
+        # It may claim, even where the others take it for dead.
+        system.kernel.presence.known.set()
+        self.due_timer = system.router.due_timer
         self.preparer = PlayedPreparer()
-        self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
-        adapters = OpenAdapters(world.secrets, clock=clock, tenant_guard=world.tenant_guard)
-        self.vendors = Vendors(self.accounts, adapters)
-        observer = NoExecutionObserver()
-        luck = world.luck
-        ladder = ExecutionStateMachine(world.retry_policies)
-        self.traffic = Traffic(world.limits, clock=clock)
-        self.policies = Policies(db, clock=clock)
-        planner = Planner(
-            db,
-            policies=self.policies,
-            accounts=self.accounts,
-            rates=world.rates,
-            traffic=self.traffic,
-            clock=clock,
-            random_unit=luck,
+        self.vendors = system.vendors.vendors
+        self.traffic = system.vendors.traffic
+        stage = ExecutionsStage(
+            system.kernel,
+            system.router,
+            system.vendors,
+            preparer=preparer or self.preparer,
+            sent_notes=system.conversations.sent_notes,
+            random_unit=lambda: 0.5,
+            due_settings=settings or replace(DUE_SETTINGS, longest_sleep=600.0),
         )
-        booking = AttemptReserver(
-            self.accounts, self.traffic, senders=adapters, rates=world.rates, clock=clock, random_unit=luck
-        )
-        sent = SentNotes(
-            AddressHashes(db, Keyring(world.kms, clock=clock)), outbox=Outbox("chan"), clock=clock
-        )
-        self.recorder = recorder = Recorder(
-            db,
-            ladder=ladder,
-            clock=clock,
-            jitter=luck,
-            due_timer=self.due_timer,
-            note_sent=sent.note_sent,
-            observer=observer,
-        )
-        caller = VendorCaller(
-            self.vendors,
-            recorder,
-            traffic=self.traffic,
-            meanings=Meanings(db, clock=clock),
-            policies=self.policies,
-            clock=clock,
-            observer=observer,
-        )
-        self.router = ExecutionRouter(
-            planner,
-            booking,
-            caller,
-            ladder=ladder,
-            worker_id=lambda: self.id,
-            clock=clock,
-            due_timer=self.due_timer,
-        )
-        advancer = Advancer(
-            db, caller, preparer or self.preparer, booking, ladder=ladder, clock=clock, observer=observer
-        )
-        self.due = ClaimingJob(
-            db,
-            DUE_EXECUTIONS,
-            advancer.advance,
-            name="due",
-            worker_id=lambda: self.id,
-            clock=clock,
-            due_timer=self.due_timer,
-            settings=settings or replace(DUE_SETTINGS, longest_sleep=600.0),
-        )
-        self._db = db
+        self.recorder, self.router, self.due = stage.recorder, stage.router, stage.due
+        self._db = world.db
 
     async def announce(self) -> None:
         """The others know it from now on."""
-        async with self._db.worker() as tx:
-            await tx.connection.execute("INSERT INTO kernel.workers (id, lock_key) VALUES ($1, 1)", self.id)
+        await announce(self.system)
 
     async def booked(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> Sequence[Begin]:
         """Up to the transaction, as notify's dispatcher does it."""
@@ -244,23 +163,24 @@ class LadderWorld:
     ) -> None:
         self.db = db
         self.folder = folder
-        self.kms = MemoryKms()
         self.sandbox = sandbox
         self.tenant_id = tenant_id
         self.manual = now_clock()
         self.clock: Clock = clock or self.manual
-        self.secrets = SecretsByScheme({"file": FileSecrets(folder)})
-        self.configs = AdapterConfigs(
-            {kind.name: kind.channels for kind in ADAPTERS.values()},
-            audit=AuditLog("chan", self.clock),
-            clock=self.clock,
+        #: Where the tenant's own accounts may lead to, beside the public internet.
+        self.tenant_networks = LOOPBACK
+        router = self.system().router
+        self.configs, self.history = router.adapter_configs, router.history
+
+    def system(self) -> System:
+        """A further process."""
+        return system_over(
+            self.db,
+            self.folder,
+            self.clock,
+            TIDINGS_SECRETS_DIR=str(self.folder),
+            TIDINGS_TENANT_NETWORKS=self.tenant_networks,
         )
-        self.tenant_guard: Guard = anywhere
-        self.retry_policies: dict[UseCase, StepRetryPolicy] = dict(STEP_RETRY_POLICIES)
-        self.history = StoredHistory(self.clock)
-        self.limits = LocalHotState(db, self.clock).limits
-        self.rates = Rates()
-        self.luck: Callable[[], float] = lambda: 0.5
 
     async def account(self, vendor: str, settings: dict[str, Any] | str) -> None:
         """An account of the tenant's own, changed where there is one."""
@@ -307,11 +227,12 @@ class LadderWorld:
 
     async def policy(self, use_case: UseCase, *ladder: PolicyStep, **more: Any) -> Policy:
         """A policy in force, as its route makes it."""
+        system = self.system()
         changer = PolicyChanger(
             adapters=Adapters(kinds=ADAPTERS, find=kind_of),
-            accounts=Accounts(self.db, vendors=frozenset(ADAPTERS), clock=self.clock),
-            rates=self.rates,
-            audit=AuditLog("chan", self.clock),
+            accounts=system.vendors.accounts,
+            rates=system.vendors.rates,
+            audit=system.kernel.router_audit,
             clock=self.clock,
             grace=timedelta(days=30),
         )

@@ -3,95 +3,42 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.support.http import HttpWorld, http_world
-from tidings.bootstrap import System
-from tidings.bootstrap.application import application
+from tests.support.http import http_over
+from tests.support.system import system_over
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import NotificationPolicy
-from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, Tx
 from tidings.kernel.ids import EVENT, TenantId
-from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.notify.categories.registry import Categories
 from tidings.notify.channels.configure import AccountSpec, ChannelConfigurer, ChannelSpec
 from tidings.notify.channels.model import RateLimit, Sender
-from tidings.notify.facts.load import FactsLoader
 from tidings.notify.recipients.model import IdentityType
 from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, wish_of
-from tidings.notify.recipients.upsert import RecipientUpserter, UpsertResult
-from tidings.notify.suppressions.suppress import Suppressor
+from tidings.notify.recipients.upsert import UpsertResult
 from tidings.notify.tenants.model import Tenant
-from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.profiles.hear import StoredMailboxNews
-from tidings.router.vendors.desk import Desk
-from tidings.router.vendors.opened import OpenAdapters
-
-#: Stand-ins for the registry of adapters: what serves which channel.
-VENDORS: dict[str, frozenset[str]] = {
-    "smtp": frozenset({"email"}),
-    "http": frozenset({"email", "sms", "push"}),
-    "inapp": frozenset({"inapp"}),
-}
 
 
 class PeopleWorld:
     """The application with these parts, and the parts themselves."""
 
     def __init__(self, db: Database, folder: Path, clock: Clock | None = None) -> None:
-        first = http_world(db, clock=clock)
-        system = first.system
-        self.system: System = system
+        self.system = system = system_over(db, clock=clock, TIDINGS_SECRETS_DIR=str(folder))
         self.folder = folder
         self.db = db
-        self.secrets = SecretsByScheme({"file": FileSecrets(folder)})
-        self.categories = Categories(db, clock=system.clock)
-        self.router = AdapterConfigs(VENDORS, audit=AuditLog("chan", system.clock), clock=system.clock)
-        # The test's own vendors and secrets stand behind the routes too.
-        system.kernel.secrets, system.notify.categories, system.router.adapter_configs = (
-            self.secrets,
-            self.categories,
-            self.router,
-        )
-        outbound = system.vendors
-        outbound.desk = Desk(outbound.vendors, OpenAdapters(self.secrets, clock=system.clock))
-        self.upserter = RecipientUpserter(
-            keyring=system.kernel.keyring, mailboxes=StoredMailboxNews(), clock=system.clock
-        )
-        self.suppressor = Suppressor(
-            keyring=system.kernel.keyring,
-            outbox=system.kernel.outbox,
-            audit=system.kernel.audit,
-            clock=system.clock,
-        )
+        self.categories, self.suppressor = system.notify.categories, system.notify.suppressor
+        self.upserter = system.accept.upserter
+        self.loader = system.composition.facts
+        self.router = system.router.adapter_configs
         self.configurer = ChannelConfigurer(router=self.router, audit=system.kernel.audit, clock=system.clock)
-        self.loader = FactsLoader(
-            db,
-            keyring=system.kernel.keyring,
-            categories=self.categories,
-            accounts=outbound.accounts,
-            clock=system.clock,
-        )
-        self._first = first
-
-    @cached_property
-    def http(self) -> HttpWorld:
-        """The application with these routes; made only for those who ask."""
-        first = self._first
-        return HttpWorld(
-            make_app=lambda: application(self.system, on_answer=first.answered.append),
-            system=self.system,
-            answered=first.answered,
-        )
+        self.http = http_over(system)
 
     async def tenant(self, policy: NotificationPolicy | None = None, **facts: Any) -> Tenant:
         """A new tenant, with its keys."""
         slug = f"t-{unused()}"
-        tenant = await self._first.tenant(slug, notification_policy=policy or NotificationPolicy(), **facts)
+        tenant = await self.http.tenant(slug, notification_policy=policy or NotificationPolicy(), **facts)
         async with self.db.tenant(tenant.id) as tx:
             await self.system.kernel.keyring.provision(tx)
         return tenant

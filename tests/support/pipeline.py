@@ -19,11 +19,10 @@ from tests.support.http import HttpWorld
 from tests.support.people import unused
 from tests.support.postgres import TestDatabase
 from tests.support.senders import any_sender
-from tidings import settings
+from tests.support.system import announce, system_over
 from tidings.bootstrap import System
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.tenants import NotificationPolicy, TenantUpdated
-from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.notify.templates.platform import publish_platform_set
@@ -232,7 +231,7 @@ class PipelineWorld:
     @asynccontextmanager
     async def another_worker(self) -> AsyncIterator[System]:
         """A second process over the same database, known to the first, with the same clock."""
-        system = _system(self.database, self.clock, self.folder)
+        system = system_over(self.database, self.folder, self.clock)
         async with system:
             await announce(system)
             yield system
@@ -244,7 +243,8 @@ async def pipeline_world(
 ) -> AsyncIterator[PipelineWorld]:
     """A world over a prepared database, whose clock stands at `now`; one at a time."""
     database, folder, clock = prepared.database, prepared.folder, ManualClock(now)
-    made = _system(database, clock, folder, public_url=public_url)
+    named = {} if public_url is None else {"TIDINGS_PUBLIC_URL": public_url}
+    made = system_over(database, folder, clock, **named)
     async with Sandbox(clock, seed=1) as sandbox, made as system:
         _write_accounts(folder, sandbox)
         await announce(system)
@@ -258,7 +258,7 @@ async def prepare(database: TestDatabase, folder: Path, *months: datetime) -> Pr
     async with database.owner() as owner:
         for month in months:
             await make_missing(owner, month)
-    async with _system(database, None, folder) as system:
+    async with system_over(database, folder) as system:
         await publish_platform_set(
             system.db,
             engine=system.notify.authoring,
@@ -273,25 +273,6 @@ async def prepare(database: TestDatabase, folder: Path, *months: datetime) -> Pr
                 actor="test",
             )
     return Prepared(database=database, folder=folder)
-
-
-async def announce(system: System) -> None:
-    """The other workers know it from now on."""
-    async with system.db.worker() as tx:
-        await tx.connection.execute(
-            "INSERT INTO kernel.workers (id, lock_key) VALUES ($1, 1)", system.kernel.presence.id
-        )
-    system.kernel.presence.known.set()
-
-
-def _system(
-    database: TestDatabase, clock: ManualClock | None, folder: Path, *, public_url: str | None = None
-) -> System:
-    wanted = {"TIDINGS_DATA_DIR": str(folder)}
-    chosen = settings.load(wanted if public_url is None else wanted | {"TIDINGS_PUBLIC_URL": public_url})
-    return System(
-        chosen, runtime_url=database.runtime_url, owner_url=database.owner_url, clock=clock or SystemClock()
-    )
 
 
 def _write_accounts(folder: Path, sandbox: Sandbox) -> None:

@@ -1,12 +1,15 @@
 """Executions under way: how one is planned, what it costs, who calls the vendor, when it is looked at again."""
 
+from collections.abc import Callable
 from functools import cached_property
 from secrets import SystemRandom
 from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.bootstrap.observers import ExecutionMetrics
+from tidings.contracts.delivery import StepPreparer
 from tidings.kernel.durable.in_hand import InHand
+from tidings.router.conversations.sent import SentNotes
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
@@ -16,16 +19,16 @@ from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map.meanings import Meanings
 
 if TYPE_CHECKING:
-    from tidings.bootstrap.composition import CompositionStage
-    from tidings.bootstrap.conversations import ConversationsStage
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.router import RouterStage
     from tidings.bootstrap.vendors import VendorsStage
     from tidings.kernel.db import WorkerTx
-    from tidings.kernel.durable.claims import ClaimingJob
+    from tidings.kernel.durable.claims import ClaimingJob, ClaimSettings
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.router.executions.model import ExecutionId
+
+_RANDOM = SystemRandom()
 
 
 class ExecutionsStage:
@@ -36,16 +39,19 @@ class ExecutionsStage:
         kernel: "KernelStage",
         router: "RouterStage",
         vendors: "VendorsStage",
-        composition: "CompositionStage",
-        conversations: "ConversationsStage",
+        *,
+        preparer: StepPreparer,
+        sent_notes: SentNotes,
+        random_unit: Callable[[], float] = _RANDOM.random,
+        due_settings: "ClaimSettings | None" = None,
     ) -> None:
         self._kernel = kernel
         self._due_timer = router.due_timer
-        self._gate = composition.gate
+        self._preparer = preparer
+        self._due_settings = due_settings
         self._observer = observer = ExecutionMetrics(router.metrics)
         self._in_hand = InHand()
         db, clock = kernel.db, kernel.clock
-        random_unit = SystemRandom().random
         self.ladder = ExecutionStateMachine()
         self.planner = Planner(
             db,
@@ -64,18 +70,19 @@ class ExecutionsStage:
             clock=clock,
             random_unit=random_unit,
         )
+        self.recorder = Recorder(
+            db,
+            ladder=self.ladder,
+            clock=clock,
+            jitter=random_unit,
+            due_timer=router.due_timer,
+            note_sent=sent_notes.note_sent,
+            observer=observer,
+            stripe=stripe(Stripe.SPEND),
+        )
         self._caller = VendorCaller(
             vendors.vendors,
-            Recorder(
-                db,
-                ladder=self.ladder,
-                clock=clock,
-                jitter=random_unit,
-                due_timer=router.due_timer,
-                note_sent=conversations.sent_notes.note_sent,
-                observer=observer,
-                stripe=stripe(Stripe.SPEND),
-            ),
+            self.recorder,
             traffic=vendors.traffic,
             meanings=Meanings(db, clock=clock),
             policies=router.policies,
@@ -108,7 +115,7 @@ class ExecutionsStage:
             Advancer(
                 kernel.db,
                 self._caller,
-                self._gate,
+                self._preparer,
                 self._booking,
                 ladder=self.ladder,
                 clock=kernel.clock,
@@ -121,7 +128,7 @@ class ExecutionsStage:
             known=kernel.presence.known,
             in_hand=self._in_hand,
             metrics=kernel.metrics,
-            settings=DUE_SETTINGS,
+            settings=self._due_settings or DUE_SETTINGS,
         )
 
     async def free_orphans(self, tx: "WorkerTx") -> int:

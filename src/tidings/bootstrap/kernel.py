@@ -78,7 +78,8 @@ class KernelStage:
         #: Closed in the reverse order of their making, so each before what it needs; a failure leaves none of the others open.
         self.closing = AsyncExitStack()
         self.closing.push_async_callback(self._close_traces)
-        self.closing.push_async_callback(self.db.close)
+        if db is None:
+            self.closing.push_async_callback(self.db.close)
         self.kms: Kms = open_kms(settings.kms_url())
         self.keyring = Keyring(self.kms, clock=self.clock)
         self.origins = Origins(self.platform_pepper)

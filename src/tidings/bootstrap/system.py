@@ -117,7 +117,13 @@ class System:
         """From a step to its outcome."""
         from tidings.bootstrap.executions import ExecutionsStage
 
-        return ExecutionsStage(self.kernel, self.router, self.vendors, self.composition, self.conversations)
+        return ExecutionsStage(
+            self.kernel,
+            self.router,
+            self.vendors,
+            preparer=self.composition.gate,
+            sent_notes=self.conversations.sent_notes,
+        )
 
     @cached_property
     def dispatch(self) -> "DispatchStage":

@@ -8,7 +8,7 @@ from tests.integration.correspondence.conftest import correspondents
 from tests.integration.correspondence.test_correspondents import CONVERSATION, NUMBER, wish
 from tests.integration.notifications.world import SentWorld, publish
 from tests.support.people import rows
-from tests.support.pipeline import announce
+from tests.support.system import announce
 from tidings.cli.story import tell
 from tidings.contracts.correspondence import ConversationReply, ReplyKey, ReplyResult
 from tidings.contracts.ids import RecipientAddressId, RecipientId

@@ -8,7 +8,7 @@ import pytest
 from tests.integration.notifications.world import HOME, SentWorld
 from tests.integration.templates.drafts import draft
 from tests.support.people import rows, unused
-from tests.support.pipeline import announce
+from tests.support.system import announce
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import time_of

@@ -19,7 +19,7 @@ from tests.simulation.postgres.vendors import RECEIPT, Pending, Street
 from tests.simulation.postgres.workers import MortalWorker
 from tests.simulation.seen import Ask, Receipt, Seen, Stamps, Write
 from tests.simulation.story import Story
-from tests.support.ladders import now_clock
+from tests.support.system import now_clock
 from tidings.contracts.delivery import HandOff, Route
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT

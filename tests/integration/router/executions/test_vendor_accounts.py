@@ -10,7 +10,6 @@ from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import Route
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT
-from tidings.router.adapters.egress import public_only
 from tidings.router.channel_configs.configure import AccountChange
 from tidings.router.channel_configs.store import find_accounts
 
@@ -29,7 +28,7 @@ async def test_the_platform_account_serves_everybody(world: LadderWorld, worker:
     await platform(world, world.sandbox.smtp_port)
     await platform(world, world.sandbox.smtp_port)
     world.tenant_id = TENANT.new(SystemClock().now())
-    world.tenant_guard = public_only
+    world.tenant_networks = ""
     guarded = Worker(world)
     await guarded.announce()
     await guarded.send(world.tenant_id, [world.begin()])
@@ -44,7 +43,7 @@ async def test_the_platform_account_serves_everybody(world: LadderWorld, worker:
 
 
 async def test_a_tenants_own_account_leads_only_outside(world: LadderWorld) -> None:
-    world.tenant_guard = public_only
+    world.tenant_networks = ""
     guarded = Worker(world)
     begin = world.begin()
     await guarded.send(world.tenant_id, [begin])

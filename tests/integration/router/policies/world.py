@@ -7,7 +7,7 @@ import httpx2
 
 from tests.support.clock import ManualClock
 from tests.support.http import HttpWorld, http_world
-from tidings.kernel.clock import SystemClock
+from tests.support.system import now_clock
 from tidings.kernel.db import Database
 
 HOME = "/api/v1/router/policies"
@@ -35,9 +35,8 @@ class PolicyWorld:
 
 def policy_world(db: Database) -> PolicyWorld:
     """One whose clock stands until it is moved."""
-    clock = ManualClock(SystemClock().now())
-    first = http_world(db, clock=clock)
-    return PolicyWorld(http=first, clock=clock)
+    clock = now_clock()
+    return PolicyWorld(http=http_world(db, clock=clock), clock=clock)
 
 
 async def made(client: httpx2.AsyncClient, **more: Any) -> dict[str, Any]:
