@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 from tidings.contracts.channel_configs import ChannelConfigs, SharedAccounts, VendorProbe
 from tidings.contracts.channels import ChannelsSetUp
-from tidings.contracts.delivery import ExecutionHistory
+from tidings.contracts.delivery import ExecutionHistory, Router
 from tidings.contracts.prices import PriceList
 from tidings.contracts.profiles import KnownRecipients, MailboxNews
+from tidings.contracts.rehearsal import StepRehearsal
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
@@ -15,12 +16,17 @@ from tidings.kernel.hot_state import Limits
 from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.parts import Parts
 from tidings.notify.channels.configured_channels import StoredChannelsSetUp
+from tidings.notify.notifications.rehearse import Rehearser
+from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.recipients.stored_recipients import StoredRecipients
+from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.executions import receipts
+from tidings.router.policies.check import Adapters
 from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles.hear import StoredMailboxNews
 from tidings.router.status_map.reapply import Reapplier
+from tidings.router.traffic.share import WeightSetter
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -49,6 +55,7 @@ def notify_parts(system: "System") -> Parts:
         .add(ChannelConfigs, system.router.adapter_configs)
         .add(SharedAccounts, system.vendors.accounts)
         .add(MailboxNews, StoredMailboxNews())
+        .add(Router, system.executions.router)
         .add(ExecutionHistory, system.router.history)
         .add(PriceList, AccountPrices(system.vendors.accounts))
     )
@@ -70,18 +77,20 @@ def notify_parts(system: "System") -> Parts:
         system.composition.facts,
         system.composition.composer,
         system.composition.tracker,
+        system.accept.validator,
     ):
         parts.add(type(part), part)
     return parts
 
 
-def router_parts(system: "System") -> Parts:
-    """What the router's handlers may name."""
+def router_parts(system: "System", *, simulator: Simulator) -> Parts:
+    """What the router's handlers may name; notify's `simulator` plays the steps of a policy."""
     parts = (
         _shared(system)
         .add(AuditLog, system.kernel.router_audit)
         .add(ChannelsSetUp, StoredChannelsSetUp())
         .add(KnownRecipients, StoredRecipients())
+        .add(StepRehearsal, Rehearser(simulator))
     )
     reapplier = Reapplier(
         system.db,
@@ -99,6 +108,13 @@ def router_parts(system: "System") -> Parts:
     for part in (
         reapplier,
         checker,
+        Adapters(kinds=ADAPTERS, find=kind_of),
+        WeightSetter(
+            system.router.adapter_configs.vendors(), audit=system.kernel.router_audit, clock=system.clock
+        ),
+        system.executions.planner,
+        system.executions.ladder,
+        system.vendors.traffic.settings,
         system.router.adapter_configs,
         system.vendors.accounts,
         system.vendors.rates,

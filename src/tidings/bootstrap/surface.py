@@ -18,7 +18,6 @@ from tidings.notify.branding import routes as branding_routes
 from tidings.notify.categories import deps as categories_deps
 from tidings.notify.categories import routes as categories_routes
 from tidings.notify.channels import routes as channels_routes
-from tidings.notify.channels.configured_channels import StoredChannelsSetUp
 from tidings.notify.erasure import deps as erasure_deps
 from tidings.notify.erasure import routes as erasure_routes
 from tidings.notify.imports import deps as imports_deps
@@ -29,7 +28,6 @@ from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.lookup import NotificationFinder
-from tidings.notify.notifications.rehearse import Rehearser
 from tidings.notify.notifications.release import Releaser
 from tidings.notify.notifications.resend import Resender
 from tidings.notify.notifications.simulate import Simulator
@@ -52,7 +50,6 @@ from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tracking import deps as tracking_deps
 from tidings.notify.tracking import routes as tracking_routes
-from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.audit_trail import deps as router_audit_deps
 from tidings.router.audit_trail import routes as router_audit_routes
 from tidings.router.callbacks import deps as callbacks_deps
@@ -62,10 +59,7 @@ from tidings.router.conversations import routes as conversations_routes
 from tidings.router.conversations.tell import StoredConversations
 from tidings.router.executions_api import routes as executions_routes
 from tidings.router.inbound_routes import routes as inbound_routes_routes
-from tidings.router.policies import deps as policies_deps
 from tidings.router.policies import routes as policies_routes
-from tidings.router.policies.check import Adapters
-from tidings.router.policies.rehearse import PolicyRehearser
 from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles import routes as profiles_routes
 from tidings.router.profiles.hear import StoredMailboxNews
@@ -73,7 +67,6 @@ from tidings.router.profiles.tell import StoredProfiles
 from tidings.router.sealed_secrets import routes as secrets_routes
 from tidings.router.spend import routes as spend_routes
 from tidings.router.status_map import routes as status_map_routes
-from tidings.router.traffic import deps as traffic_deps
 from tidings.router.traffic import routes as traffic_routes
 
 if TYPE_CHECKING:
@@ -102,7 +95,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
         router=system.executions.router,
         clock=system.clock,
     )
-    adapters = Adapters(kinds=ADAPTERS, find=kind_of)
     return [
         *callbacks_routes.routers(
             callbacks_deps.Deps(
@@ -191,40 +183,7 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                 own_hosts=system.kernel.own_hosts,
             )
         ),
-        *policies_routes.routers(
-            policies_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                audit=system.kernel.router_audit,
-                idempotency=system.kernel.idempotency,
-                adapters=adapters,
-                accounts=system.vendors.accounts,
-                rates=system.vendors.rates,
-                channels=StoredChannelsSetUp(),
-                rehearser=PolicyRehearser(
-                    system.db,
-                    steps=Rehearser(simulator),
-                    planner=system.executions.planner,
-                    ladder=system.executions.ladder,
-                    accounts=system.vendors.accounts,
-                    adapters=adapters,
-                    traffic=system.vendors.traffic,
-                    rates=system.vendors.rates,
-                    clock=system.clock,
-                ),
-            )
-        ),
         *router_audit_routes.routers(router_audit_deps.Deps(db=system.db, audit=system.kernel.router_audit)),
-        *traffic_routes.routers(
-            traffic_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                audit=system.kernel.router_audit,
-                changer=system.vendors.traffic_changer,
-                adapters=system.router.adapter_configs.vendors(),
-                settings=system.vendors.traffic.settings,
-            )
-        ),
         *conversations_routes.routers(system.conversations.conversations),
         *inbound_routes_routes.routers(system.conversations.inbound_routes),
         *notifications_routes.routers(
@@ -272,9 +231,10 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
 
 def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
     """Every declared resource, with the parts that its handlers may name."""
+    notify = notify_parts(system)
     return [
         (
-            notify_parts(system),
+            notify,
             [
                 access_routes.api_keys,
                 tenants_routes.tenants,
@@ -283,14 +243,17 @@ def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
             ],
         ),
         (
-            router_parts(system),
+            router_parts(system, simulator=notify.get(Simulator)),
             [
                 adapters_routes.adapters,
+                traffic_routes.circuits,
                 executions_routes.executions,
+                policies_routes.policies,
                 profiles_routes.profiles,
                 secrets_routes.secrets,
                 spend_routes.spend,
                 status_map_routes.status_map,
+                traffic_routes.weights,
             ],
         ),
     ]

@@ -4,11 +4,22 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
+from tidings.contracts.enums import CHANNELS
 from tidings.contracts.moments import Moment
+from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
+from tidings.kernel.errors import BadValueError
 
 CHANNEL_DEGRADED: Final = "channel.degraded.v1"
 CHANNEL_RESTORED: Final = "channel.restored.v1"
+
+
+def channel_named(text: str) -> Channel:
+    """The channel of this name; a `BadValueError` where there is none."""
+    for channel in CHANNELS:
+        if channel == text:
+            return channel
+    raise BadValueError("channel", f"must be one of {', '.join(CHANNELS)}")
 
 
 class ChannelsSetUp(Protocol):

@@ -6,7 +6,8 @@ in its signature, and one that needs what is not there stops the start and not a
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, get_type_hints
+from types import NoneType, UnionType
+from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
@@ -57,7 +58,7 @@ class Parts:
         for parameter in list(inspect.signature(kind.__init__).parameters.values())[1:]:
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise MissingPartError(f"no part is a {_name(kind)}{_path(asked[:-1])}")
-            wanted = hints.get(parameter.name)
+            wanted = _required(hints.get(parameter.name))
             if parameter.default is not parameter.empty and wanted not in self._known:
                 continue
             part = self._get(wanted, asked)
@@ -66,6 +67,12 @@ class Parts:
             else:
                 given[parameter.name] = part
         return kind(*positional, **given)
+
+
+def _required(wanted: Any) -> Any:
+    """The type in `T | None`."""
+    kinds = [kind for kind in get_args(wanted) if kind is not NoneType]
+    return kinds[0] if get_origin(wanted) in (Union, UnionType) and len(kinds) == 1 else wanted
 
 
 def _is_protocol(kind: Any) -> bool:

@@ -355,7 +355,7 @@ class Policies(Namespace):
         """Every item of `versions`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", f"/router/policies/{segment(policy_id)}/versions", Page[PolicyVersionView], query={"limit": limit}))
 
-    def version(self, policy_id: str, version: int, /) -> PolicyVersionView:
+    def show_version(self, policy_id: str, version: int, /) -> PolicyVersionView:
         """Show a policy as it was in a version."""
         return self._client.call(self._json("GET", f"/router/policies/{segment(policy_id)}/versions/{segment(version)}", PolicyVersionView))
 
@@ -407,6 +407,6 @@ class AsyncPolicies(AsyncNamespace):
         """Every item of `versions`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", f"/router/policies/{segment(policy_id)}/versions", Page[PolicyVersionView], query={"limit": limit}))
 
-    async def version(self, policy_id: str, version: int, /) -> PolicyVersionView:
+    async def show_version(self, policy_id: str, version: int, /) -> PolicyVersionView:
         """Show a policy as it was in a version."""
         return await self._client.call(self._json("GET", f"/router/policies/{segment(policy_id)}/versions/{segment(version)}", PolicyVersionView))

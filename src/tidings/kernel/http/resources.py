@@ -136,13 +136,14 @@ class Resource:
         example: Any = None,
         deprecated: Deprecated | None = None,
         summary: str | None = None,
+        platform_summary: str | None = None,
         description: str | None = None,
     ) -> Callable[[H], H]:
         """What is not said follows from the method, the path and the handler's signature.
 
         `scope` is a whole one (`recipients:read`, `any`); `writes` is whether a frozen tenant is refused, and which
         half of the resource's scope is needed. `answer` and `body` are for handlers that give a `Reply`, or read the
-        request themselves. `also` and `pages` are other answers by their status; `upload` the kinds of files taken.
+        request themselves. `platform_summary` is for the platform's twin of an operation. `also` and `pages` are other answers by their status; `upload` the kinds of files taken.
         """
         changes = method not in _READS if writes is None else writes
 
@@ -153,8 +154,9 @@ class Resource:
             bodiless = answered is None and signature.gives_nothing
             mine = owner or self._owner
             for root, need in mine.value:
+                of_platform = len(mine.value) > 1 and need is TenantNeed.NONE
                 declared = Operation(
-                    summary=summary or said,
+                    summary=(of_platform and platform_summary) or summary or said,
                     description=" ".join(more.split()) if description is None else description,
                     tag=self._tag,
                     scope=self._scope_of(scope, mine, writes=changes),
@@ -176,13 +178,12 @@ class Resource:
                     example=example,
                     test_keys=test_keys,
                 )
-                twin = len(mine.value) > 1 and need is TenantNeed.NONE
                 called = name or handler.__name__
                 self.operations.append(
                     Declared(
                         method=method,
                         path=(root + self._at + path).rstrip("/") or "/",
-                        name=f"{called}_of_platform" if twin else called,
+                        name=f"{called}_of_platform" if of_platform else called,
                         resource=self.name,
                         verb=verb or _verb(method, path),
                         operation=declared,

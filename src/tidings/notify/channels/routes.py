@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from tidings.contracts.channel_configs import ChannelConfigs, VendorProbe
-from tidings.contracts.enums import CHANNELS
+from tidings.contracts.channels import channel_named
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -37,14 +37,7 @@ from tidings.notify.channels.wire import (
 channels = Resource("channels", at="/channels", tag="channels", scope="channels")
 
 
-def _channel_in_path(named: str) -> Channel:
-    for channel in CHANNELS:
-        if channel == named:
-            return channel
-    raise BadValueError("channel", f"must be one of {', '.join(CHANNELS)}")
-
-
-_Channel = Annotated[Channel, Parsed(_channel_in_path)]
+_Channel = Annotated[Channel, Parsed(channel_named)]
 
 
 @channels.get()

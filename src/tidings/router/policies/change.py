@@ -53,7 +53,7 @@ class PolicyChanger:
         rates: Rates,
         audit: AuditLog,
         clock: Clock,
-        grace: timedelta,
+        grace: timedelta = timedelta(days=30),
         channels: ChannelsSetUp | None = None,
     ) -> None:
         """`audit` is of schema `chan`; for `grace` a deleted policy can be restored. `channels`: to warn of those that are not set up."""
