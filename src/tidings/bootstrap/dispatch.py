@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.wakeup import DueTimer
-from tidings.notify.dispatch.claim import Turns
+from tidings.notify.dispatch.claim import FairClaimer
 from tidings.notify.dispatch.job import DispatchJob
 from tidings.notify.dispatch.schedule import SCHEDULE_SETTINGS, SCHEDULED, ScheduleReleaser
 from tidings.notify.dispatch.turn import TurnTaker
@@ -34,7 +34,7 @@ class DispatchStage:
         self._kernel = kernel
         self.job = DispatchJob(
             db=kernel.db,
-            turns=Turns(kernel.db),
+            claimer=FairClaimer(kernel.db),
             taker=TurnTaker(
                 db=kernel.db,
                 loader=composition.facts,

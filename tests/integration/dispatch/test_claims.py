@@ -11,7 +11,7 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.presence import WORKER, WorkerId
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.notify.dispatch.claim import Turns, free_orphans, give_back
+from tidings.notify.dispatch.claim import FairClaimer, free_orphans, give_back
 
 _NOW = SystemClock().now()
 
@@ -44,7 +44,7 @@ def _tenant() -> TenantId:
 
 
 async def test_priority_comes_first(fresh_db: Database) -> None:
-    worker, turns = await _worker(fresh_db), Turns(fresh_db)
+    worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
     crowd, other = _tenant(), _tenant()
     await _queue(fresh_db, crowd, 500, rank=3)
     critical = await _queue(fresh_db, other, 1, rank=0)
@@ -53,7 +53,7 @@ async def test_priority_comes_first(fresh_db: Database) -> None:
 
 
 async def test_tenants_share_a_round_by_weight(fresh_db: Database) -> None:
-    worker, turns = await _worker(fresh_db), Turns(fresh_db)
+    worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
     light, heavy = _tenant(), _tenant()
     await _queue(fresh_db, light, 500)
     await _queue(fresh_db, heavy, 500, weight=3)
@@ -62,7 +62,7 @@ async def test_tenants_share_a_round_by_weight(fresh_db: Database) -> None:
 
 
 async def test_a_small_tenant_is_not_held_up_by_a_large_one(fresh_db: Database) -> None:
-    worker, turns = await _worker(fresh_db), Turns(fresh_db)
+    worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
     large, small = _tenant(), _tenant()
     await _queue(fresh_db, large, 2000)
     wanted = await _queue(fresh_db, small, 3)
@@ -71,7 +71,7 @@ async def test_a_small_tenant_is_not_held_up_by_a_large_one(fresh_db: Database) 
 
 
 async def test_the_circle_goes_on_where_it_stopped_and_nobody_is_left_out(fresh_db: Database) -> None:
-    worker, turns = await _worker(fresh_db), Turns(fresh_db)
+    worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
     tenants = [_tenant() for _ in range(40)]
     for tenant in tenants:
         await _queue(fresh_db, tenant, 2)
@@ -89,8 +89,8 @@ async def test_the_oldest_come_first_and_nothing_is_claimed_twice(fresh_db: Data
     first, second = await _worker(fresh_db), await _worker(fresh_db)
     tenant = _tenant()
     ids = await _queue(fresh_db, tenant, 30)
-    one = await Turns(fresh_db).claim(first, most=10)
-    two = await Turns(fresh_db).claim(second, most=10)
+    one = await FairClaimer(fresh_db).claim(first, most=10)
+    two = await FairClaimer(fresh_db).claim(second, most=10)
     assert [*one.by_tenant[tenant], *two.by_tenant[tenant]] == ids[:20] or (
         set(one.by_tenant[tenant]) | set(two.by_tenant[tenant]) == set(ids[:20])
     )
@@ -99,7 +99,7 @@ async def test_the_oldest_come_first_and_nothing_is_claimed_twice(fresh_db: Data
 async def test_a_tenant_that_is_full_is_passed_over_and_lower_priorities_are_looked_at(
     fresh_db: Database,
 ) -> None:
-    worker, turns = await _worker(fresh_db), Turns(fresh_db)
+    worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
     full, other = _tenant(), _tenant()
     await _queue(fresh_db, full, 10, rank=0)
     wanted = await _queue(fresh_db, other, 1, rank=3)
@@ -109,7 +109,7 @@ async def test_a_tenant_that_is_full_is_passed_over_and_lower_priorities_are_loo
 
 
 async def test_only_express_where_only_that_is_asked_for(fresh_db: Database) -> None:
-    worker, turns = await _worker(fresh_db), Turns(fresh_db)
+    worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
     tenant = _tenant()
     await _queue(fresh_db, tenant, 5, rank=2)
     high = await _queue(fresh_db, tenant, 1, rank=1)
@@ -121,12 +121,12 @@ async def test_what_a_dead_worker_had_is_free_again(fresh_db: Database) -> None:
     dead, living = await _worker(fresh_db), await _worker(fresh_db)
     tenant = _tenant()
     ids = await _queue(fresh_db, tenant, 3)
-    await Turns(fresh_db).claim(dead, most=10)
+    await FairClaimer(fresh_db).claim(dead, most=10)
     async with fresh_db.worker() as tx:
         assert await free_orphans(tx) == 0
         await tx.connection.execute("DELETE FROM kernel.workers WHERE id = $1", dead)
         assert await free_orphans(tx) == 3
-    assert sorted((await Turns(fresh_db).claim(living, most=10)).by_tenant[tenant]) == ids
+    assert sorted((await FairClaimer(fresh_db).claim(living, most=10)).by_tenant[tenant]) == ids
 
 
 async def test_a_turn_that_failed_is_given_back_and_counted(fresh_db: Database) -> None:
@@ -134,7 +134,7 @@ async def test_a_turn_that_failed_is_given_back_and_counted(fresh_db: Database) 
     tenant = _tenant()
     (wanted,) = await _queue(fresh_db, tenant, 1)
     for times in (1, 2):
-        claimed = await Turns(fresh_db).claim(worker, most=10)
+        claimed = await FairClaimer(fresh_db).claim(worker, most=10)
         async with fresh_db.worker() as tx:
             assert await give_back(tx, tenant, claimed.by_tenant[tenant], worker=worker) == {wanted: times}
 
@@ -144,7 +144,7 @@ async def test_a_claim_looks_at_no_more_rows_when_the_queue_is_long(
     fresh_database: TestDatabase, fresh_db: Database, known: bool
 ) -> None:
     """By index and no further than needed, whether the plan was made for an empty queue or for a long one."""
-    worker, turns = await _worker(fresh_db), Turns(fresh_db)
+    worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
     for _ in range(8):  # The statement is prepared, and its plan settled, on an empty queue.
         await turns.claim(worker, most=10)
     tenant = _tenant()

@@ -11,7 +11,7 @@ from tests.integration.pipeline.arranging import quiet_soon
 from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, order, person
 from tidings.contracts.tenants import NotificationPolicy, SendingLimits
-from tidings.notify.dispatch.job import DispatchSettings
+from tidings.notify.dispatch.pace import DispatchSettings
 from tidings.sandbox.faults import FaultWish
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-time")]
@@ -235,7 +235,7 @@ async def test_limits_are_exact_for_two_workers_at_once(
         answer = await sender.client.post(f"{HOME}/bulk", json=wishes)
         assert answer.json()["accepted"] == 20
         for worker in (world.system, other):
-            monkeypatch.setattr(worker.dispatch.job, "_settings", many)
+            monkeypatch.setattr(worker.dispatch.job._pace, "_settings", many)
         took = await asyncio.gather(world.system.dispatch.job.drain(), other.dispatch.job.drain())
         await world.settle()
         statuses = Counter(

@@ -1,4 +1,4 @@
-"""Takes turns: priority first, then the tenants in a circle, each with its share by weight."""
+"""Fair claims across tenants: priority first, then the tenants round-robin, each with its share by weight."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _SEATS: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class ClaimedBatches:
     """Notifications of one priority, by tenant."""
 
     by_tenant: Mapping[TenantId, Sequence[NotificationId]]
@@ -29,8 +29,8 @@ class Claimed:
         return sum(map(len, self.by_tenant.values()))
 
 
-class Turns:
-    """Remembers whose turn was last, so that the circle goes on where it stopped."""
+class FairClaimer:
+    """Remembers which tenant was last, so that the round-robin goes on where it stopped."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -38,7 +38,7 @@ class Turns:
 
     async def claim(
         self, worker: WorkerId, *, most: int, to_rank: int = LOWEST, full: Collection[TenantId] = ()
-    ) -> Claimed:
+    ) -> ClaimedBatches:
         """The next ones, marked as ours; tenants that are `full` are passed over."""
         async with self._db.worker(claims=True) as tx:
             # Where somebody is full, all who have any of the best priority may be: then the next one is asked for.
@@ -48,9 +48,9 @@ class Turns:
                 )
                 if found:
                     return found
-        return Claimed(by_tenant={})
+        return ClaimedBatches(by_tenant={})
 
-    async def _round(self, tx: WorkerTx, **asked: Any) -> Claimed | None:
+    async def _round(self, tx: WorkerTx, **asked: Any) -> ClaimedBatches | None:
         # The circle closes: whoever comes before the last one in the alphabet is asked after the end of it.
         for after in dict.fromkeys((self._after, "")):
             rows = await tx.fetch(QUERIES.claim, after=after, seats=_SEATS, **asked)
@@ -61,7 +61,7 @@ class Turns:
                     ids.append(NotificationId(row["notification_id"]))
                 # Alone, somebody need not be looked for after itself first.
                 self._after = max(found) if len(found) > 1 else ""
-                return Claimed(by_tenant=found, rank=rows[0]["priority"])
+                return ClaimedBatches(by_tenant=found, rank=rows[0]["priority"])
         return None
 
 
