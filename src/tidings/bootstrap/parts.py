@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING
 
 from tidings.contracts.channel_configs import ChannelConfigs, SharedAccounts, VendorProbe
 from tidings.contracts.channels import ChannelsSetUp
+from tidings.contracts.conversations import ConversationTeller
 from tidings.contracts.delivery import ExecutionHistory, Router
 from tidings.contracts.prices import PriceList
-from tidings.contracts.profiles import KnownRecipients, MailboxNews
+from tidings.contracts.profiles import KnownRecipients, MailboxNews, ProfileTeller
 from tidings.contracts.rehearsal import StepRehearsal
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore
@@ -16,15 +17,18 @@ from tidings.kernel.hot_state import Limits
 from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.parts import Parts
 from tidings.notify.channels.configured_channels import StoredChannelsSetUp
+from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.rehearse import Rehearser
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.recipients.stored_recipients import StoredRecipients
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.check import AccountChecker
+from tidings.router.conversations.tell import StoredConversations
 from tidings.router.executions import receipts
 from tidings.router.policies.check import Adapters
 from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles.hear import StoredMailboxNews
+from tidings.router.profiles.tell import StoredProfiles
 from tidings.router.status_map.reapply import Reapplier
 from tidings.router.traffic.share import WeightSetter
 
@@ -58,8 +62,25 @@ def notify_parts(system: "System") -> Parts:
         .add(Router, system.executions.router)
         .add(ExecutionHistory, system.router.history)
         .add(PriceList, AccountPrices(system.vendors.accounts))
+        .add(
+            ProfileTeller,
+            StoredProfiles(
+                keyring=system.kernel.keyring, audit=system.kernel.router_audit, clock=system.clock
+            ),
+        )
+        .add(ConversationTeller, StoredConversations(system.kernel.keyring))
+    )
+    bodies = BodyReader(
+        system.db,
+        loader=system.composition.facts,
+        keyring=system.kernel.keyring,
+        composer=system.composition.composer,
+        links=system.notify.links,
+        audit=system.kernel.audit,
+        blobs=lambda: system.kernel.blobs,
     )
     for part in (
+        bodies,
         system.kernel.outbox,
         system.access.gate,
         system.access.tenants,

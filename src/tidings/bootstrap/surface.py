@@ -11,14 +11,12 @@ from tidings.kernel.http.resources import Resource
 from tidings.kernel.parts import Parts
 from tidings.notify.accept.endpoint import AcceptEndpoint
 from tidings.notify.access import routes as access_routes
-from tidings.notify.audit_trail import deps as audit_deps
 from tidings.notify.audit_trail import routes as audit_routes
 from tidings.notify.branding import deps as branding_deps
 from tidings.notify.branding import routes as branding_routes
 from tidings.notify.categories import deps as categories_deps
 from tidings.notify.categories import routes as categories_routes
 from tidings.notify.channels import routes as channels_routes
-from tidings.notify.erasure import deps as erasure_deps
 from tidings.notify.erasure import routes as erasure_routes
 from tidings.notify.imports import deps as imports_deps
 from tidings.notify.imports import routes as imports_routes
@@ -39,10 +37,7 @@ from tidings.notify.recipients.change_preferences import PreferenceChanger
 from tidings.notify.recipients.lookup import AddressFinder
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.refusals.refuse import Refuser
-from tidings.notify.subject_access import deps as subject_access_deps
 from tidings.notify.subject_access import routes as subject_access_routes
-from tidings.notify.subject_access.export import SubjectExporter
-from tidings.notify.subject_access.sent_messages import SentReader
 from tidings.notify.suppressions import deps as suppressions_deps
 from tidings.notify.suppressions import routes as suppressions_routes
 from tidings.notify.templates import deps as templates_deps
@@ -50,20 +45,17 @@ from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tracking import deps as tracking_deps
 from tidings.notify.tracking import routes as tracking_routes
-from tidings.router.audit_trail import deps as router_audit_deps
 from tidings.router.audit_trail import routes as router_audit_routes
 from tidings.router.callbacks import deps as callbacks_deps
 from tidings.router.callbacks import routes as callbacks_routes
 from tidings.router.channel_configs import routes as adapters_routes
 from tidings.router.conversations import routes as conversations_routes
-from tidings.router.conversations.tell import StoredConversations
 from tidings.router.executions_api import routes as executions_routes
 from tidings.router.inbound_routes import routes as inbound_routes_routes
 from tidings.router.policies import routes as policies_routes
 from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles import routes as profiles_routes
 from tidings.router.profiles.hear import StoredMailboxNews
-from tidings.router.profiles.tell import StoredProfiles
 from tidings.router.sealed_secrets import routes as secrets_routes
 from tidings.router.spend import routes as spend_routes
 from tidings.router.status_map import routes as status_map_routes
@@ -75,15 +67,6 @@ if TYPE_CHECKING:
 
 def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteHandler]:
     """All of them; `front` takes what comes most often."""
-    bodies = BodyReader(
-        system.db,
-        loader=system.composition.facts,
-        keyring=system.kernel.keyring,
-        composer=system.composition.composer,
-        links=system.notify.links,
-        audit=system.kernel.audit,
-        blobs=lambda: system.kernel.blobs,
-    )
     simulator = Simulator(
         system.db,
         validator=system.accept.validator,
@@ -105,7 +88,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                 wakeup=system.callbacks.wakeup,
             )
         ),
-        *audit_routes.routers(audit_deps.Deps(db=system.db, audit=system.kernel.audit)),
         *recipients_routes.routers(
             recipients_deps.Deps(
                 db=system.db,
@@ -117,8 +99,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                 audit=system.kernel.audit,
             )
         ),
-        *erasure_routes.routers(erasure_deps.Deps(db=system.db, eraser=system.notify.eraser)),
-        *subject_access_routes.routers(_subject_access(system, bodies)),
         *preference_center_routes.routers(
             preference_center_deps.Deps(
                 db=system.db,
@@ -183,7 +163,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                 own_hosts=system.kernel.own_hosts,
             )
         ),
-        *router_audit_routes.routers(router_audit_deps.Deps(db=system.db, audit=system.kernel.router_audit)),
         *conversations_routes.routers(system.conversations.conversations),
         *inbound_routes_routes.routers(system.conversations.inbound_routes),
         *notifications_routes.routers(
@@ -223,7 +202,7 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                     clock=system.clock,
                 ),
                 simulator=simulator,
-                bodies=bodies,
+                bodies=notify_parts(system).get(BodyReader),
             )
         ),
     ]
@@ -237,15 +216,19 @@ def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
             notify,
             [
                 access_routes.api_keys,
+                audit_routes.audit_trail,
                 tenants_routes.tenants,
                 tenants_routes.tenant,
                 channels_routes.channels,
+                erasure_routes.erasures,
+                subject_access_routes.subject_access,
             ],
         ),
         (
             router_parts(system, simulator=notify.get(Simulator)),
             [
                 adapters_routes.adapters,
+                router_audit_routes.audit_trail,
                 traffic_routes.circuits,
                 executions_routes.executions,
                 policies_routes.policies,
@@ -257,26 +240,3 @@ def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
             ],
         ),
     ]
-
-
-def _subject_access(system: "System", bodies: BodyReader) -> subject_access_deps.Deps:
-    sent = SentReader(
-        system.db,
-        loader=system.composition.facts,
-        keyring=system.kernel.keyring,
-        bodies=bodies,
-        attachments=system.notify.attachments,
-        clock=system.clock,
-    )
-    exporter = SubjectExporter(
-        system.db,
-        keyring=system.kernel.keyring,
-        sent=sent,
-        audit=system.kernel.audit,
-        clock=system.clock,
-        router=StoredProfiles(
-            keyring=system.kernel.keyring, audit=system.kernel.router_audit, clock=system.clock
-        ),
-        conversations=StoredConversations(system.kernel.keyring),
-    )
-    return subject_access_deps.Deps(exporter=exporter)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tidings.router.audit_trail.wire import ListRouterAudit
+from tidings.router.audit_trail.routes import ListRouterAudit
 from tidings.router.callbacks.wire import CallbackQuery, RequestQuery
 from tidings.router.executions_api.wire import ListExecutions
 from tidings.router.policies.wire import ListPolicies

@@ -1,57 +1,62 @@
-"""What HTTP calls to read the router's audit; nothing writes it here."""
+"""The operation that reads the router's audit; nothing is written here."""
 
-from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Annotated, Literal, TypeAlias
 
-from litestar import Request, Router, get
+from msgspec import Meta
 
 from tidings.contracts.audit import AuditView
-from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.http.bodies import read_query
-from tidings.kernel.http.callers import Caller, TenantNeed, caller_of
-from tidings.kernel.http.operations import deps_of, given, operation
-from tidings.kernel.http.paging import Page, page_of, read_cursor
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.http.injection import OwnerTx
+from tidings.kernel.http.paging import Page, PageQuery, Paging
+from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.ids import AuditId
-from tidings.router.audit_trail.deps import Deps
-from tidings.router.audit_trail.wire import ListRouterAudit
 
-_LISTING = "router_audit"
+audit_trail = Resource("router-audit", at="/router/audit", tag="audit", scope="audit", owner=Owner.CALLER)
 
-
-@get(
-    "/",
-    **operation(
-        summary="List what happened to policies, adapters, circuits, weights, profiles and callbacks, the newest first.",
-        tag="audit",
-        scope="audit:read",
-        tenant=TenantNeed.OPTIONAL,
-        query=ListRouterAudit,
-        answer=Page[AuditView],
-        description="With a platform key: the platform's own rows, or those of the tenant that X-Tenant-Id names.",
-    ),
-)
-async def list_router_audit(request: Request[Any, Any, Any]) -> Page[AuditView]:
-    """List what happened in the router."""
-    deps = deps_of(request, Deps)
-    query = read_query(request, ListRouterAudit)
-    after = read_cursor(query.cursor, listing=_LISTING)
-    async with _side(deps, caller_of(request)) as tx:
-        rows = await deps.audit.read_recent(
-            tx,
-            entity_type=query.entity_type,
-            entity_id=query.entity_id,
-            before=AuditId(after.id) if after else None,
-            limit=query.limit + 1,
-        )
-    return page_of(rows, limit=query.limit, listing=_LISTING, id_of=lambda row: row.id, render=AuditView.of)
+#: What the router's audit speaks of.
+EntityType: TypeAlias = Literal[
+    "adapter_config",
+    "callback",
+    "circuit_breaker",
+    "conversation",
+    "fallback_policy",
+    "inbound_message",
+    "inbound_route",
+    "profile",
+    "status_map",
+    "vendor_weight",
+]
 
 
-def _side(deps: Deps, caller: Caller) -> AbstractAsyncContextManager[TenantTx | PlatformTx]:
-    if caller.tenant_id is not None:
-        return deps.db.tenant(caller.tenant_id, caller_role=caller.role)
-    return deps.db.platform(caller_role=caller.role)
+class ListRouterAudit(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which rows are wanted."""
+
+    entity_type: Annotated[
+        EntityType | None,
+        Meta(
+            description="Only this kind of thing; `callback` and `inbound_message` stand in the platform's own rows alone."
+        ),
+    ] = None
+    entity_id: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=300)] | None,
+        Meta(description="Only the thing with this id."),
+    ] = None
 
 
-def routers(deps: Deps) -> list[Router]:
-    """The routes of this package."""
-    return [Router("/api/v1/router/audit", route_handlers=[list_router_audit], opt=given(deps))]
+@audit_trail.get(listing="router_audit")
+async def list_router_audit(
+    tx: OwnerTx, query: ListRouterAudit, paging: Paging, audit: AuditLog
+) -> Page[AuditView]:
+    """List what happened to policies, adapters, circuits, weights, profiles and callbacks, the newest first.
+
+    With a platform key: the platform's own rows, or those of the tenant that X-Tenant-Id names.
+    """
+    after = paging.after_id
+    rows = await audit.read_recent(
+        tx,
+        entity_type=query.entity_type,
+        entity_id=query.entity_id,
+        before=AuditId(after) if after else None,
+        limit=paging.fetch,
+    )
+    return paging.page(rows, AuditView.of)
