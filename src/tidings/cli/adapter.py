@@ -10,6 +10,7 @@ from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.circuit import Account, find
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
+from tidings.cli.resource import add_resource
 from tidings.cli.traffic_words import adapter_line, adapter_lines, points_of, priced, weights_lines
 
 app = typer.Typer(
@@ -234,3 +235,6 @@ def _left_out(api: Api, channel: str, home: dict[str, int]) -> list[str]:
         return []
     known = (found.get("vendor"), found.get("fallback_vendor"))
     return [name for name, many in home.items() if many and name not in known]
+
+
+add_resource(app, "adapters", names={"create": "add", "put": "price"})

@@ -8,6 +8,7 @@ import typer
 from tidings.cli.api_command import Api, Shown, api_command, given
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(
     help="Branding: name, logo, colour and footer of mails and pages.",
@@ -56,3 +57,6 @@ def set_(
     there = api.ask("show_branding")
     kept = {field: value for field, value in {**there["branding"], **changes}.items() if value}
     return api.ask("put_branding", body=kept, if_match=there["version"])
+
+
+add_resource(app, "branding", names={"put": "set"})

@@ -8,6 +8,7 @@ import typer
 from tidings.cli.api_command import Api, Shown, api_command, given
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(
     help="Categories: list them, make your own, name, order, hide and retire them.",
@@ -186,3 +187,6 @@ def _names(words: list[str] | None) -> dict[str, str] | None:
             raise CommandError(f"{word!r} must be a language and a name: en='Stays and bookings'")
         found[language.strip()] = name.strip()
     return found
+
+
+add_resource(app, "categories")

@@ -17,6 +17,7 @@ from tidings.cli.channel_words import (
     told_of_test,
 )
 from tidings.cli.failures import CommandError
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(
     help="Channels: who sends on them and through whom; set up, test, check and rotate them.",
@@ -148,3 +149,6 @@ def rotate(
     """Put a new credential in the place of the one in use; no send in between fails."""
     body = {"secret_ref": reference, "vendor": vendor, "check": check}
     return api.ask("rotate_credential", channel, body=body)
+
+
+add_resource(app, "channels", names={"put": "set"})

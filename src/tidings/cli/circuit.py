@@ -6,6 +6,7 @@ import typer
 
 from tidings.cli.api_command import Api, Shown, api_command
 from tidings.cli.failures import CommandError
+from tidings.cli.resource import add_resource
 from tidings.cli.traffic_words import circuit_line, moment_after
 
 app = typer.Typer(
@@ -60,3 +61,6 @@ def _hold(api: Api, account: str, state: str, reason: str, how_long: str | None)
     until = moment_after(how_long) if how_long else None
     body = {"state": state, "reason": reason, "until": until}
     return api.ask("hold_circuit", find(api, account)["id"], body=body)
+
+
+add_resource(app, "circuits", names={"override": "open", "delete-override": "auto"})

@@ -8,6 +8,7 @@ import typer
 from tidings.cli.api_command import Api, Shown, Told, api_command
 from tidings.cli.options import Lines, moment_of
 from tidings.cli.printing import counted, shown, to_the_second
+from tidings.cli.resource import add_resource
 
 if TYPE_CHECKING:
     from tidings_client import Tidings
@@ -139,3 +140,6 @@ def _said(line: Mapping[str, Any], ours: Mapping[str, str]) -> str:
     # The lines of a message stand below one another, further in than where a message can begin.
     told = [shown(each) for each in f"{words}{f'  [{noted}]' if noted else ''}".splitlines() if each.strip()]
     return shown(before) + f"\n{' ' * len(before)}".join(told)
+
+
+add_resource(app, "conversations", names={"messages": "transcript", "add-message": "reply"})

@@ -8,6 +8,7 @@ import typer
 from tidings.cli.api_command import Api, Shown, api_command
 from tidings.cli.execution_words import line_of, lines_of
 from tidings.cli.options import Lines, moment_of
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(
     help="Executions: ladders under way and over, with attempts, receipts and costs.",
@@ -51,3 +52,6 @@ def answer(
     """Print what the vendor answered to an attempt, word for word; it may hold an address, and is audited."""
     for piece in api.download("read_answer", execution_id, attempt_id):
         sys.stdout.buffer.write(piece)
+
+
+add_resource(app, "executions")

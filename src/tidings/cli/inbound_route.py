@@ -8,6 +8,7 @@ from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
 from tidings.cli.options import Lines, moment_of
 from tidings.cli.printing import counted, shown, to_the_second
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(
     help="Inbound routes: which webhook gets what people write.",
@@ -263,3 +264,16 @@ def _found(api: Api, which: str) -> Shown:
             f"there is no route for {shown(which)}; `tidings inbound-route list` shows those there are"
         )
     return found[0]
+
+
+add_resource(
+    app,
+    "inbound-routes",
+    names={
+        "create": "add",
+        "put": "change",
+        "delete": "remove",
+        "redeliver-deliveries": "redeliver",
+        "redeliver-delivery": "redeliver",
+    },
+)

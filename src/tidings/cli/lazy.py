@@ -1,6 +1,6 @@
 """Commands that are imported when they run: `--help` reads their lines from a table, and imports none of them."""
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, cast
@@ -16,8 +16,8 @@ class LazyCommand(NamedTuple):
     module: str
     #: Its line in `--help`: the first sentence of its own help.
     help: str
-    #: The function; without one, the module's `app` with its own commands.
-    function: str | None = None
+    #: The function, or another app than the module's `app` with its own commands.
+    function: str = "app"
     #: Works, and is not listed.
     hidden: bool = False
 
@@ -41,11 +41,12 @@ class LazyCommands(Mapping[str, Any]):
 @cache
 def _load(name: str, chosen: LazyCommand) -> Any:
     module = import_module(f"tidings.cli.{chosen.module}")
-    if chosen.function is None:
-        app: typer.Typer = module.app
+    found: typer.Typer | Callable[..., object] = getattr(module, chosen.function)
+    if isinstance(found, typer.Typer):
+        app = found
     else:
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        app.command(name)(getattr(module, chosen.function))
+        app.command(name)(found)
     command = typer.main.get_command(app)
     command.name = name
     return command

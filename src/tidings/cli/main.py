@@ -120,6 +120,31 @@ COMMANDS: Final = {
         "Addresses that must not be written to: find, add, release; import lists, count, export.",
         hidden=True,
     ),
+    "layout": LazyCommand("resources", "Layouts: the frames that mails are set in.", "layout"),
+    "imports": LazyCommand(
+        "resources", "Imports: files that were taken in, and what became of their lines.", "imports"
+    ),
+    "weights": LazyCommand(
+        "resources",
+        "Weights: how vendors share a channel; `tidings adapter share` says it in points.",
+        "weights",
+    ),
+    "own-tenant": LazyCommand("resources", "Your own tenant, as your key sees it.", "own_tenant"),
+    "platform-suppression": LazyCommand(
+        "resources",
+        "Addresses that no tenant may write to, with a key of the platform.",
+        "platform_suppression",
+    ),
+    "inbound-unmatched": LazyCommand(
+        "resources",
+        "Messages that people wrote and no tenant claims, with a key of the platform.",
+        "inbound_unmatched",
+    ),
+    "router-audit": LazyCommand(
+        "resources",
+        "What was done to policies, accounts, secrets and other things of the router, and by whom.",
+        "router_audit",
+    ),
     "erasure": LazyCommand("erasure", "Prove receipts of erasures."),
     "api-key": LazyCommand("api_key", "Create, list and revoke API keys."),
     "keys": LazyCommand("keys", "See which keys are in use, and rotate them."),

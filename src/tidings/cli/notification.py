@@ -6,6 +6,7 @@ import typer
 
 from tidings.cli.api_command import Api, Shown, Told, api_command
 from tidings.cli.failures import CommandError
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(
     help="List notifications, look at one, cancel it, send it again.",
@@ -99,3 +100,11 @@ def resend(
     made = api.ask("resend_notification", notification, key=idempotency_key)
     first = f"{made['id']}  {made['status']}  for {made['recipient_id']}, instead of {notification}"
     return Told(made, [first, f"`tidings explain {made['id']}` tells what becomes of it"])
+
+
+add_resource(
+    app,
+    "notifications",
+    # `tidings send`, `find` and `explain` do these.
+    names={"create": "", "simulate": "", "lookup": "", "explain": ""},
+)

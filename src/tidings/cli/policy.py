@@ -10,6 +10,7 @@ from tidings.cli.api_command import Api, Shown, Told, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.policy_simulate import simulate
 from tidings.cli.policy_words import differences, line_of, lines_of, read_file, version_line_of
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(
     help="Policies: by which ladder messages of a use case go out.",
@@ -153,3 +154,6 @@ def _found(api: Api, which: str, *, deleted: bool = False) -> Shown:
         raise CommandError(f"there is no policy for {which}; `tidings policy list` shows those there are")
     in_force = [one for one in found if not one.get("deleted_at")]
     return in_force[0] if in_force else max(found, key=lambda one: str(one["deleted_at"]))
+
+
+add_resource(app, "policies", names={"create": "put", "version": "show"})

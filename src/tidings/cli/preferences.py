@@ -6,6 +6,7 @@ import typer
 
 from tidings.cli.api_command import Api, Told, api_command
 from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(help="What recipients chose, many at a time.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,3 +34,6 @@ def import_(
     return import_file(
         api, "import_preferences", file, query, resume=resume, report=report, allow_refused=allow_refused
     )
+
+
+add_resource(app, "preferences")

@@ -7,6 +7,7 @@ import typer
 from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
 from tidings.cli.profile_words import line_of, lines_of
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(
     help="What was learned about reaching people: show it, add to it, forget it.",
@@ -92,3 +93,6 @@ def _tri_state(word: str | None, option: str) -> str | None:
     if word.lower() not in _WORDS:
         raise CommandError(f"{option} must be yes, no or unknown")
     return _WORDS[word.lower()]
+
+
+add_resource(app, "profiles", names={"change": "set", "delete": "forget"})

@@ -9,6 +9,7 @@ import typer
 from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
 from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
+from tidings.cli.resource import add_resource
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -194,3 +195,12 @@ def _told(statement: dict[str, Any]) -> list[str]:
             f"after {statement['raw_callbacks_until']} none is kept that found no message of theirs, or that they wrote"
         )
     return lines
+
+
+add_resource(
+    app,
+    "recipients",
+    names={"lookup": "find"},
+    columns=("id", "identity", "locale", "tags", "created_at"),
+    empty="nobody is known yet; `tidings recipient import` takes a file in",
+)

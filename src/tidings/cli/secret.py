@@ -9,6 +9,7 @@ import typer
 from tidings.cli.api_command import Api, Shown, Told, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
+from tidings.cli.resource import add_resource
 
 app = typer.Typer(
     help="Secrets of vendor accounts, entered over the API: sealed, and shown to nobody again.",
@@ -80,3 +81,6 @@ def _value(file: Path | None) -> str | dict[str, Any]:
         if isinstance(found, dict):
             return found
     return text
+
+
+add_resource(app, "secrets", names={"put": "set", "delete": "remove"})

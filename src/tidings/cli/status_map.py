@@ -8,6 +8,7 @@ import typer
 from tidings.cli.api_command import Api, Shown, Told, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import counted, shown, to_the_second
+from tidings.cli.resource import add_resource
 from tidings.contracts.failures import why
 
 app = typer.Typer(
@@ -147,3 +148,6 @@ def _needed(own: Shown | None, adapter: str, code: str) -> Shown:
     if own is None:
         raise CommandError(f"there is no line of your own for {shown(code)} of {shown(adapter)}")
     return own
+
+
+add_resource(app, "status-map", names={"put": "set", "delete": "remove"})

@@ -8,6 +8,7 @@ import typer
 from tidings.cli.api_command import Api, Shown, Told, api_command, given
 from tidings.cli.failures import CommandError
 from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
+from tidings.cli.resource import add_resource
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -173,3 +174,12 @@ def _lines(found: list[Shown]) -> "list[Text]":
     in_force = [one for one in found if not one.get("released_at")]
     commands = [f"tidings suppression release {in_force[0]['id']} --reason …"] if in_force else []
     return [*suppression_lines(found), *next_lines(commands)]
+
+
+add_resource(
+    app,
+    "suppressions",
+    names={"create": "add", "lookup": "find", "delete": "release"},
+    columns=("id", "channel", "reason", "occurred_at", "expires_at"),
+    empty="no address is held back; `tidings suppression add` holds one back",
+)

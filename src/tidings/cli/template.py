@@ -7,6 +7,7 @@ import typer
 
 from tidings.cli.api_command import Api, Told, api_command, given
 from tidings.cli.failures import CommandError
+from tidings.cli.resource import add_resource
 from tidings.cli.template_preview import preview
 from tidings.cli.template_shelf import archive, customise, list_, restore
 
@@ -188,3 +189,18 @@ def publish(
                 "push and publish again"
             ) from None
         print(f"published  {name}  {semver}")
+
+
+add_resource(
+    app,
+    "templates",
+    # `pull`, `push`, `preview`, `validate` and `publish` do these with files.
+    names={
+        "import": "push",
+        "export": "pull",
+        "preview-version": "preview",
+        "publish-version": "publish",
+        "validate-version": "validate",
+    },
+    columns=("semver", "status", "locales", "updated_at"),
+)

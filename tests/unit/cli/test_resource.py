@@ -1,0 +1,137 @@
+"""Commands that are made from the table of operations: one for each, with its parameters, its version and its answer."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from tools.client_operations import singular
+
+from tests.unit.cli.conftest import PlayedApi, Types
+from tidings.cli.main import COMMANDS, app
+from tidings.cli.resource import TYPED
+from tidings_client.operations import table
+
+#: What people type for a resource, where it is not the same word in the singular.
+_TYPED = {
+    "imports": "imports",
+    "tenant": "own-tenant",
+    "callbacks": "callbacks",
+    "preferences": "preferences",
+}
+_TYPED |= {"status-map": "status-map", "weights": "weights", "policies": "policy", "categories": "category"}
+#: Resources whose commands work on the database itself.
+_ON_THE_DATABASE = {"api-keys", "audit", "callbacks", "tenants"}
+LAYOUT = {
+    "name": "plain",
+    "text": "{{> body}}",
+    "updated_by": "key_1",
+    "version": 4,
+    "updated_at": "2026-11-15T12:00:00.5Z",
+}
+HOME = "/api/v1/layouts"
+
+
+def command_of(resource: str) -> Any:
+    """The command of a resource."""
+    return typer.main.get_command(app).commands[_TYPED.get(resource, singular(resource))]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("resource", sorted({one.resource for one in table().values()}))
+def test_every_resource_of_the_document_has_its_command(resource: str, types: Types) -> None:
+    name = _TYPED.get(resource, singular(resource))
+
+    assert name in COMMANDS
+    assert types(name, "--help").code == 0
+    if resource not in {*_ON_THE_DATABASE, "spend"}:
+        assert {one.verb for one in table().values() if one.resource == resource} == set(TYPED[resource])
+        assert {name for name in TYPED[resource].values() if name} <= set(command_of(resource).commands)
+
+
+def test_a_list_shows_its_columns_or_says_what_to_do_next(api: PlayedApi, types: Types) -> None:
+    api.answers[f"GET {HOME}"] = (200, {"items": [LAYOUT]})
+    shown, raw = types("layout", "list"), types("layout", "list", "--json")
+    api.answers[f"GET {HOME}"] = (200, {"items": []})
+
+    assert shown.out == "plain  4  2026-11-15T12:00:00Z  key_1\n"
+    assert json.loads(raw.out) == [LAYOUT]
+    assert "`tidings layout put NAME --file layout.json` makes one" in types("layout", "list").out
+
+
+def test_a_change_is_made_from_the_version_that_is_there(
+    api: PlayedApi, types: Types, tmp_path: Path
+) -> None:
+    api.answers = {
+        f"GET {HOME}/plain": (200, LAYOUT),
+        f"PUT {HOME}/plain": (200, LAYOUT),
+        f"PUT {HOME}/new": (200, LAYOUT),
+    }
+    (tmp_path / "body.json").write_text('{"text": "from the file"}')
+
+    done = types("layout", "put", "plain", "--file", str(tmp_path / "body.json"))
+    types("layout", "put", "plain", "--text", "typed", "--if-match", "3")
+    types("layout", "put", "new", "--text", "typed")
+
+    changes = [(headers.get("if-match"), body) for call, headers, body in api.heard if call.startswith("PUT")]
+    assert changes == [
+        ('"v4"', {"text": "from the file"}),
+        ('"v3"', {"text": "typed"}),
+        (None, {"text": "typed"}),
+    ]
+    assert "version  4\n" in done.out
+
+
+def test_what_is_missing_or_broken_is_named_by_its_option(
+    api: PlayedApi, types: Types, tmp_path: Path
+) -> None:
+    (tmp_path / "body.json").write_text("[]")
+    missing = types("layout", "put", "plain")
+    broken = types("layout", "put", "plain", "--file", str(tmp_path / "body.json"))
+    wrong = types("recipient", "change", "rcp_1", "--attributes", "{")
+
+    assert "say --text …, or name a file" in missing.err
+    assert "must hold one JSON object" in broken.err
+    assert "--attributes must be JSON" in wrong.err
+    assert api.heard == []
+
+
+def test_fields_are_sent_as_their_types(api: PlayedApi, types: Types) -> None:
+    who = "/api/v1/recipients/rcp_1"
+    api.answers = {
+        f"GET {who}": (200, {"id": "rcp_1", "version": 2}),
+        f"PATCH {who}": (200, {"id": "rcp_1", "version": 3}),
+    }
+
+    done = types(
+        "recipient", "change", "rcp_1", "--tags", "vip", "--tags", "new", "--attributes", '{"floor": 3}'
+    )
+
+    assert done.out == "id  rcp_1\nversion  3\n"
+    assert api.body_of(f"PATCH {who}") == {"tags": ["vip", "new"], "attributes": {"floor": 3}}
+
+
+def test_pages_are_read_until_there_are_enough_lines(api: PlayedApi, types: Types) -> None:
+    items = [{"id": f"rcp_{number}"} for number in range(3)]
+    api.answers["GET /api/v1/recipients?limit=3&tag=vip"] = (200, {"items": items[:2], "next_cursor": "x"})
+    api.answers["GET /api/v1/recipients?cursor=x&limit=1&tag=vip"] = (
+        200,
+        {"items": items[2:], "next_cursor": "y"},
+    )
+
+    assert types("recipient", "list", "--tag", "vip", "-n", "3").out.split() == ["rcp_0", "rcp_1", "rcp_2"]
+
+
+def test_a_file_is_printed_or_kept(api: PlayedApi, types: Types, tmp_path: Path) -> None:
+    api.answers["GET /api/v1/imports/imp_1/report"] = (200, b"line,why\n")
+    kept = types("imports", "report", "imp_1", "--out", str(tmp_path / "report.csv"))
+
+    assert (kept.code, (tmp_path / "report.csv").read_bytes()) == (0, b"line,why\n")
+
+
+def test_the_platforms_own_is_asked_with_its_key(api: PlayedApi, types: Types) -> None:
+    api.answers["GET /internal/v1/platform-suppressions?limit=50"] = (200, {"items": []})
+    api.answers["GET /internal/v1/router/weights"] = (200, {"items": []})
+
+    assert types("platform-suppression", "list").code == types("weights", "list", "--platform").code == 0
+    assert {headers["authorization"] for _, headers, _ in api.heard} == {"Bearer tdk_platform_key"}
