@@ -1,6 +1,6 @@
 """Ladders through the real router and Postgres, with vendors that answer at once: one step, three steps, and deadlines.
 
-The vendor is an adapter in this process, so that what is measured is ours: planning, booking, transactions, receipts.
+The vendor is an adapter in this process, so that what is measured is ours: planning, reserver, transactions, receipts.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from typing import Any
 from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.delivery import Begin, HandOff, PreparedStep, ReadyStep, Route, StepAsk
+from tidings.contracts.delivery import HandOff, PlannedDelivery, PreparedStep, ReadyStep, Route, StepAsk
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT
 from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outcome
 from tidings.kernel.audit.log import AuditLog
@@ -32,6 +32,7 @@ from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
+from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.model import NoExecutionObserver
 from tidings.router.executions.plan import Planner
@@ -139,7 +140,7 @@ class _Router:
         self.due_timer = DueTimer()
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         traffic = Traffic(LocalHotState(db, clock).limits, clock=clock)
-        rates, ladder, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
+        rates, machine, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
         policies = Policies(db, clock=clock)
         planner = Planner(
             db,
@@ -151,22 +152,26 @@ class _Router:
             random_unit=luck,
         )
         adapters = _Adapters()
-        booking = AttemptReserver(
+        reserver = AttemptReserver(
             self.accounts, traffic, senders=adapters, rates=rates, clock=clock, random_unit=luck
         )
         recorder = Recorder(
             db,
-            ladder=ladder,
             clock=clock,
-            jitter=luck,
             due_timer=self.due_timer,
             note_sent=_nobody_answers,
             observer=observer,
         )
         vendors = Vendors(self.accounts, adapters)  # type: ignore[arg-type]
+        committer = TransitionCommitter(
+            db, recorder, machine=machine, clock=clock, jitter=luck, observer=observer
+        )
         caller = VendorCaller(
+            db,
             vendors,
-            recorder,
+            committer,
+            machine=machine,
+            jitter=luck,
             traffic=traffic,
             meanings=Meanings(db, clock=clock),
             policies=policies,
@@ -174,10 +179,12 @@ class _Router:
             observer=observer,
         )
         self.router = ExecutionRouter(
+            db,
             planner,
-            booking,
+            reserver,
             caller,
-            ladder=ladder,
+            committer,
+            machine=machine,
             worker_id=lambda: self.id,
             clock=clock,
             due_timer=self.due_timer,
@@ -185,7 +192,17 @@ class _Router:
         self.due = ClaimingJob(
             db,
             DUE_EXECUTIONS,
-            Advancer(db, caller, _Preparer(), booking, ladder=ladder, clock=clock, observer=observer).advance,
+            Advancer(
+                db,
+                caller,
+                committer,
+                _Preparer(),
+                reserver,
+                machine=machine,
+                jitter=luck,
+                clock=clock,
+                observer=observer,
+            ).advance,
             name="due",
             settings=DUE_SETTINGS,
             worker_id=lambda: self.id,
@@ -246,13 +263,13 @@ class _Router:
             ],
         )
         begins = [
-            Begin(hand_off=one, plan=plan, first=first if isinstance(first, ReadyStep) else None)
+            PlannedDelivery(hand_off=one, plan=plan, first=first if isinstance(first, ReadyStep) else None)
             for one, plan, first in zip(hand_offs, plans, prepared, strict=True)
         ]
-        booked = await self.router.book(tenant_id, begins)
+        booked = await self.router.reserve(tenant_id, begins)
         async with self.db.tenant(tenant_id, by_index=True) as tx:
-            begun = await self.router.begin(tx, booked)
-        await self.router.carry_out(begun)
+            begun = await self.router.start_in(tx, booked)
+        await begun()
 
     async def hear(self, tenant_id: TenantId, channel: str, status: Canonical) -> None:
         """All attempts of the last set on a channel came to that."""

@@ -12,11 +12,11 @@ from typing import Final
 
 from bench.replay.history import Request
 from bench.replay.world import CALLBACKS_BEGIN, World
+from tidings.contracts.delivery import SendFirstSteps
 from tidings.notify.dispatch import outcome
 from tidings.notify.receipts import consumer
 from tidings.router.callbacks.sweep import settle_stuck
 from tidings.router.callbacks.take import HookCall
-from tidings.router.executions.model import Begun
 
 _JOBS: Final = 3
 _CONNECTIONS: Final = 200
@@ -67,7 +67,7 @@ async def ordered(world: World) -> Pace:
 async def shuffled(world: World, *, seed: int) -> Pace:
     """Each twice, in any order, over many connections and with several jobs; some before their messages were taken."""
     luck = Random(seed)
-    held: list[Begun] = []
+    held: list[SendFirstSteps] = []
     for begun in await world.begin():
         if luck.random() < _LATE:
             held.append(begun)

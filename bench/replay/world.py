@@ -19,7 +19,15 @@ from bench.replay.history import FULL_MAILBOX, OWN_ACCOUNTS, STEPS, TENANTS, USE
 from bench.replay.vendors import PUBLIC_URL, SETTINGS, PlayedAdapters, VendorsSide, number_of
 from tidings import settings
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.delivery import Begin, HandOff, PreparedStep, ReadyStep, Route, StepAsk
+from tidings.contracts.delivery import (
+    HandOff,
+    PlannedDelivery,
+    PreparedStep,
+    ReadyStep,
+    Route,
+    SendFirstSteps,
+    StepAsk,
+)
 from tidings.contracts.ids import NOTIFICATION, NotificationId, RecipientId
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.contracts.prices import PriceModel
@@ -63,8 +71,9 @@ from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
+from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
-from tidings.router.executions.model import Begun, NoExecutionObserver
+from tidings.router.executions.model import NoExecutionObserver
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.reserve import AttemptReserver
@@ -212,7 +221,7 @@ class World:
 
     # --- before the callbacks
 
-    async def begin(self) -> list[Begun]:
+    async def begin(self) -> list[SendFirstSteps]:
         """Everybody known, every message handed over, and nothing of it said to a vendor yet."""
         async with self.db.worker() as tx:
             await tx.connection.execute("INSERT INTO kernel.workers (id, lock_key) VALUES ($1, 1)", self._id)
@@ -228,9 +237,9 @@ class World:
                 begun.append(await self._hand_over(tenant_id, few))
         return begun
 
-    async def carry_out(self, begun: Begun) -> None:
+    async def carry_out(self, begun: SendFirstSteps) -> None:
         """Vendors take a set."""
-        await self.router.carry_out(begun)
+        await begun()
 
     async def _platform(self) -> None:
         vendors = {vendor for steps in STEPS.values() for _, vendor in steps} - OWN_ACCOUNTS
@@ -279,7 +288,7 @@ class World:
                 raise TypeError("a person is refused")
             self.recipients[person] = one.recipient.id
 
-    async def _hand_over(self, tenant_id: TenantId, messages: Sequence[Message]) -> Begun:
+    async def _hand_over(self, tenant_id: TenantId, messages: Sequence[Message]) -> SendFirstSteps:
         now = self.clock.now()
         for one in messages:
             id_ = NOTIFICATION.new(now)
@@ -288,14 +297,14 @@ class World:
         hand_offs = [self._hand_off(one) for one in messages]
         plans = await self.router.plan(tenant_id, hand_offs)
         begins = [
-            Begin(
+            PlannedDelivery(
                 hand_off=hand_off,
                 plan=plan,
                 first=self._ready(tenant_id, hand_off.notification_id, STEPS[one.kind][0][0]),
             )
             for one, hand_off, plan in zip(messages, hand_offs, plans, strict=True)
         ]
-        booked = await self.router.book(tenant_id, begins)
+        booked = await self.router.reserve(tenant_id, begins)
         ids = [self.notifications[one.number] for one in messages]
         async with self.db.tenant(tenant_id, by_index=True) as tx:
             await tx.connection.execute(
@@ -312,7 +321,7 @@ class World:
                 [hand_off.channel for hand_off in hand_offs],
                 [self.recipients[one.person] for one in messages],
             )
-            return await self.router.begin(tx, booked)
+            return await self.router.start_in(tx, booked)
 
     def _hand_off(self, message: Message) -> HandOff:
         steps, use_case = STEPS[message.kind], USE_CASES.get(message.kind)
@@ -344,10 +353,10 @@ class World:
         self._id = WORKER.new(clock.now())
         accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         traffic = Traffic(LocalHotState(db, clock).limits, clock=clock)
-        rates, ladder, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
+        rates, machine, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
         policies = Policies(db, clock=clock)
         played: Any = PlayedAdapters(self.side, self._messages.__getitem__)
-        booking = AttemptReserver(
+        reserver = AttemptReserver(
             accounts, traffic, senders=played, rates=rates, clock=clock, random_unit=luck
         )
         planner = Planner(
@@ -361,16 +370,20 @@ class World:
         )
         recorder = Recorder(
             db,
-            ladder=ladder,
             clock=clock,
-            jitter=luck,
             due_timer=self._due_timer,
             note_sent=_nobody_answers,
             observer=observer,
         )
+        committer = TransitionCommitter(
+            self.db, recorder, machine=machine, clock=clock, jitter=luck, observer=observer
+        )
         caller = VendorCaller(
+            self.db,
             Vendors(accounts, played),
-            recorder,
+            committer,
+            machine=machine,
+            jitter=luck,
             traffic=traffic,
             meanings=Meanings(db, clock=clock),
             policies=policies,
@@ -378,10 +391,12 @@ class World:
             observer=observer,
         )
         self.router = ExecutionRouter(
+            self.db,
             planner,
-            booking,
+            reserver,
             caller,
-            ladder=ladder,
+            committer,
+            machine=machine,
             worker_id=lambda: self._id,
             clock=clock,
             due_timer=self._due_timer,
@@ -389,7 +404,17 @@ class World:
         self.due = ClaimingJob(
             db,
             DUE_EXECUTIONS,
-            Advancer(db, caller, self, booking, ladder=ladder, clock=clock, observer=observer).advance,
+            Advancer(
+                db,
+                caller,
+                committer,
+                self,
+                reserver,
+                machine=machine,
+                jitter=luck,
+                clock=clock,
+                observer=observer,
+            ).advance,
             name="due",
             worker_id=lambda: self._id,
             clock=clock,

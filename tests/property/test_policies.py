@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.contracts.delivery import SkipStep, WaitStep
+from tidings.contracts.ladder import LadderStep
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.policies.check import Adapters, wrong_with
@@ -17,7 +18,7 @@ from tidings.router.policies.walk import Fare, Walk, walk
 from tidings.router.policies.wire import TermsInput
 from tidings.router.state_machine.cost_budget import CostBudget
 from tidings.router.state_machine.machine import ExecutionStateMachine
-from tidings.router.state_machine.model import LadderStep, StepBarred, StepBlocked
+from tidings.router.state_machine.model import StepBarred, StepBlocked
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 ADAPTERS_HERE = Adapters(kinds=ADAPTERS, find=kind_of)

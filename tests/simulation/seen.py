@@ -10,7 +10,7 @@ from typing import Literal
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
 from tidings.contracts.enums import UseCase
-from tidings.router.state_machine.model import LadderStep, Strategy
+from tidings.contracts.ladder import LadderStep, Strategy
 
 
 class Stamps:

@@ -18,12 +18,13 @@ from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import (
     OUTCOME_SUBJECT,
-    Begin,
     DeliveryOutcome,
     HandOff,
+    PlannedDelivery,
     PreparedStep,
     ReadyStep,
     Route,
+    SendFirstSteps,
     StepAsk,
     StepPreparer,
 )
@@ -39,7 +40,6 @@ from tidings.kernel.ids import TenantId
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.executions import receipts
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
-from tidings.router.executions.model import Begun
 from tidings.router.executions.receipts import Applied, Receipt
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.change import PolicyChanger
@@ -135,24 +135,27 @@ class Worker:
         """The others know it from now on."""
         await announce(self.system)
 
-    async def booked(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> Sequence[Begin]:
+    async def booked(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> Sequence[PlannedDelivery]:
         """Up to the transaction, as notify's dispatcher does it."""
         plans = await self.router.plan(tenant_id, [wish.hand_off for wish in wishes])
         begins = [
-            Begin(hand_off=wish.hand_off, plan=plan, first=wish.first if plan.first is not None else None)
+            PlannedDelivery(
+                hand_off=wish.hand_off, plan=plan, first=wish.first if plan.first is not None else None
+            )
             for wish, plan in zip(wishes, plans, strict=True)
         ]
-        return await self.router.book(tenant_id, begins)
+        return await self.router.reserve(tenant_id, begins)
 
-    async def begin(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> Begun:
+    async def begin(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> SendFirstSteps:
         """Up to the commit."""
         booked = await self.booked(tenant_id, wishes)
         async with self._db.tenant(tenant_id) as tx:
-            return await self.router.begin(tx, booked)
+            return await self.router.start_in(tx, booked)
 
     async def send(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> None:
         """As notify's dispatcher does it."""
-        await self.router.carry_out(await self.begin(tenant_id, wishes))
+        send = await self.begin(tenant_id, wishes)
+        await send()
 
 
 class LadderWorld:

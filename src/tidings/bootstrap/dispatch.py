@@ -6,9 +6,9 @@ from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.notify.dispatch.claim import FairClaimer
+from tidings.notify.dispatch.dispatch_batch import Dispatcher
 from tidings.notify.dispatch.job import DispatchJob
 from tidings.notify.dispatch.schedule import SCHEDULE_SETTINGS, SCHEDULED, ScheduleReleaser
-from tidings.notify.dispatch.turn import TurnTaker
 
 if TYPE_CHECKING:
     from tidings.bootstrap.accept import AcceptStage
@@ -35,7 +35,7 @@ class DispatchStage:
         self.job = DispatchJob(
             db=kernel.db,
             claimer=FairClaimer(kernel.db),
-            taker=TurnTaker(
+            dispatcher=Dispatcher(
                 db=kernel.db,
                 loader=composition.facts,
                 keyring=kernel.keyring,
@@ -45,7 +45,6 @@ class DispatchStage:
                 clock=kernel.clock,
                 stripe=stripe(Stripe.DISPATCH),
             ),
-            router=executions.router,
             presence=kernel.presence,
             wakeups=kernel.bus.wakeups,
             wake=accept.dispatch_wake,

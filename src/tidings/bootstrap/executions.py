@@ -11,6 +11,7 @@ from tidings.contracts.delivery import StepPreparer
 from tidings.kernel.durable.in_hand import InHand
 from tidings.router.conversations.sent import SentNotes
 from tidings.router.executions.call import VendorCaller
+from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.reserve import AttemptReserver
@@ -52,7 +53,8 @@ class ExecutionsStage:
         self._observer = observer = ExecutionMetrics(router.metrics)
         self._in_hand = InHand()
         db, clock = kernel.db, kernel.clock
-        self.ladder = ExecutionStateMachine()
+        self._jitter = random_unit
+        self.machine = ExecutionStateMachine()
         self.planner = Planner(
             db,
             policies=router.policies,
@@ -62,7 +64,7 @@ class ExecutionsStage:
             clock=clock,
             random_unit=random_unit,
         )
-        self._booking = AttemptReserver(
+        self._reserver = AttemptReserver(
             vendors.accounts,
             vendors.traffic,
             senders=vendors.adapters,
@@ -72,29 +74,36 @@ class ExecutionsStage:
         )
         self.recorder = Recorder(
             db,
-            ladder=self.ladder,
             clock=clock,
-            jitter=random_unit,
             due_timer=router.due_timer,
             note_sent=sent_notes.note_sent,
             observer=observer,
             stripe=stripe(Stripe.SPEND),
         )
+        self._committer = TransitionCommitter(
+            db, self.recorder, machine=self.machine, clock=clock, jitter=random_unit, observer=observer
+        )
         self._caller = VendorCaller(
+            db,
             vendors.vendors,
-            self.recorder,
+            self._committer,
+            machine=self.machine,
+            jitter=random_unit,
             traffic=vendors.traffic,
             meanings=Meanings(db, clock=clock),
             policies=router.policies,
             clock=clock,
             observer=observer,
             blobs=lambda: kernel.blobs,
+            keyring=kernel.keyring,
         )
         self.router: ExecutionRouter = ExecutionRouter(
+            db,
             self.planner,
-            self._booking,
+            self._reserver,
             self._caller,
-            ladder=self.ladder,
+            self._committer,
+            machine=self.machine,
             worker_id=kernel.worker_id,
             clock=clock,
             due_timer=router.due_timer,
@@ -115,9 +124,11 @@ class ExecutionsStage:
             Advancer(
                 kernel.db,
                 self._caller,
+                self._committer,
                 self._preparer,
-                self._booking,
-                ladder=self.ladder,
+                self._reserver,
+                machine=self.machine,
+                jitter=self._jitter,
                 clock=kernel.clock,
                 observer=self._observer,
             ).advance,

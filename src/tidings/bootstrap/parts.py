@@ -134,7 +134,7 @@ def router_parts(system: "System", *, simulator: Simulator) -> Parts:
             system.router.adapter_configs.vendors(), audit=system.kernel.router_audit, clock=system.clock
         ),
         system.executions.planner,
-        system.executions.ladder,
+        system.executions.machine,
         system.vendors.traffic.settings,
         system.router.adapter_configs,
         system.vendors.accounts,

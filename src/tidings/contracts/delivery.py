@@ -1,10 +1,11 @@
-"""How notify and the router meet: a hand-off, steps that notify prepares, one outcome that comes back.
+"""The port between notify and the router: hand-offs, steps that notify prepares, one outcome that comes back.
 
-In one process these are calls; the outcome is always an event, so that it also arrives when they are apart.
+All that passes is frozen data that can be encoded. In one process these are calls; the outcome is always an event, so
+that it also arrives where notify and the router run apart. Where they share a process, `InProcessRouter` saves the way.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, TypeAlias
 
@@ -13,13 +14,14 @@ from msgspec import Struct
 from tidings.contracts.callback_forms import Effect
 from tidings.contracts.enums import Priority, UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.contracts.ladder import LadderSnapshot, Strategy
 from tidings.contracts.messages import OutboundMessage, SentRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 
-#: How a ladder can end. Exactly one of these is announced for a notification and recipient.
+#: How an execution can end. Exactly one of these is announced for a notification and recipient.
 DeliveryResult = Literal[
     "DELIVERED",
     "FAILED",
@@ -44,7 +46,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandOff:
-    """A notification that was decided: from here on it is the router's until its outcome."""
+    """A notification that passed the gates: from here on it is the router's until its outcome."""
 
     notification_id: NotificationId
     #: Who is written to.
@@ -65,7 +67,7 @@ class HandOff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepAsk:
-    """A step that is about to be taken."""
+    """The router asks notify to prepare a step: its attempt is due."""
 
     notification_id: NotificationId
     #: Who is written to, as it was handed over.
@@ -77,27 +79,24 @@ class StepAsk:
     taken: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadyStep:
-    """It may be sent, now."""
+class ReadyStep(Struct, frozen=True, kw_only=True, tag=True):
+    """The step may be sent, now."""
 
-    message: OutboundMessage = field(repr=False)
+    message: OutboundMessage
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SkipStep:
+class SkipStep(Struct, frozen=True, kw_only=True, tag=True):
     """This step can't be taken."""
 
     #: A code of notify's `decide.reasons`, or `render_failed`.
     reason: str
-    #: How the ladder ends if no other step is left.
+    #: How the execution ends if no other step is left.
     result: DeliveryResult
-    #: Whether the whole ladder is over, and not this step alone.
+    #: Whether the whole execution is over, and not this step alone.
     ends: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitStep:
+class WaitStep(Struct, frozen=True, kw_only=True, tag=True):
     """Not now: ask again at that moment."""
 
     until: datetime
@@ -115,71 +114,80 @@ class StepPreparer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
-    """One step of a plan."""
+class DeliveryPlan(Struct, frozen=True, kw_only=True):
+    """How an execution will go: its ladder, frozen, and the terms of its policy."""
 
-    channel: Channel
-    #: Who may carry it, the first choice first.
-    vendors: tuple[str, ...]
-    #: Known from the start: it is not taken, for this reason.
-    barred: str | None = None
-
-
-class Plan(Protocol):
-    """A ladder before its first step, frozen."""
-
-    @property
-    def ways(self) -> Sequence[Way]:
-        """Its steps, in their order."""
-        ...
-
-    @property
-    def first(self) -> Channel | None:
-        """The channel of the first step, where it is to be prepared with the hand-off; None: the router asks for it."""
-        ...
+    ladder: LadderSnapshot
+    strategy: Strategy
+    #: The channel of the first step, where it can be prepared with the hand-off; None: the router asks for it.
+    first: Channel | None
+    policy_id: str | None = None
+    policy_version: int | None = None
+    #: What the message may cost, in micros.
+    cap: int | None = None
+    #: What its costs are in; None: whatever the first vendor charges in.
+    currency: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begin:
-    """A hand-off with its ladder, and with its first step where that was prepared already."""
+class Reservation(Struct, frozen=True, kw_only=True):
+    """What the router holds for an attempt: a vendor, room in its account's limits, a cost under the cap."""
+
+    vendor: str
+    account_id: str | None = None
+    #: In micros of the execution's currency.
+    cost: int = 0
+    currency: str | None = None
+    #: Seconds that the call may take; None: as long as the adapter says.
+    within: float | None = None
+    #: Why this vendor, where there was a choice.
+    why: str | None = None
+
+
+class PlannedDelivery(Struct, frozen=True, kw_only=True):
+    """A hand-off with its plan, and with its first step where that was prepared already."""
 
     hand_off: HandOff
-    plan: Plan
-    #: None: the router asks for it when it takes the step.
+    plan: DeliveryPlan
+    #: None: the router asks for it when the step is due.
     first: ReadyStep | None = None
-    #: What the router has booked for the first step; its own business.
-    booked: object | None = field(default=None, repr=False)
-    #: Where it could not be booked: when to ask for it.
+    #: For the first step's attempt; None: nothing is reserved, and the router asks for the step when it is due.
+    reservation: Reservation | None = None
+    #: Where an account's limit has no room now: when the first step is due.
     not_before: datetime | None = None
 
 
 class Router(Protocol):
-    """What the router offers notify, in the order in which it is used."""
+    """What the router offers notify. All that passes is frozen data, so that it may live in another process.
 
-    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> Sequence[Plan]:
-        """The ladder of each, in the same order. No transaction may be open."""
+    What passes in both directions: hand-offs (here), steps to prepare (`StepPreparer`), one outcome event
+    (`DeliveryOutcome`). Executions are named by notification and recipient: there is one for each pair.
+    """
+
+    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> Sequence[DeliveryPlan]:
+        """The plan of each, in the same order. Nothing is written. No transaction may be open."""
         ...
 
-    async def book(self, tenant_id: TenantId, begins: Sequence[Begin]) -> Sequence[Begin]:
-        """The same with vendors for the first steps that are ready. No transaction may be open."""
-        ...
-
-    async def begin(self, tx: TenantTx, begins: Sequence[Begin]) -> "Begun":
-        """Write the ladders in the transaction that hands them over; one for each notification and recipient."""
-        ...
-
-    async def carry_out(self, begun: "Begun") -> None:
-        """After that transaction's commit: send what was prepared, record what came of it."""
+    async def start(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> None:
+        """Plan and write the executions; when it returns they are the router's. Idempotent: the same hand-off may come twice."""
         ...
 
 
-class Begun(Protocol):
-    """Ladders that were begun, to be carried out after the commit."""
+#: Sends the first steps of executions that were started, and records the answers; to be awaited after the commit.
+SendFirstSteps: TypeAlias = Callable[[], Awaitable[None]]
 
-    @property
-    def tenant_id(self) -> TenantId:
-        """Whose they are."""
+
+class InProcessRouter(Router, Protocol):
+    """An optimisation where notify and the router share a process and a database: the state of the notification and
+    its execution commit in one transaction, and the first step is prepared, and its attempt reserved, before that."""
+
+    async def reserve(
+        self, tenant_id: TenantId, deliveries: Sequence[PlannedDelivery]
+    ) -> Sequence[PlannedDelivery]:
+        """The same, with reservations for the first steps that are ready. No transaction may be open."""
+        ...
+
+    async def start_in(self, tx: TenantTx, deliveries: Sequence[PlannedDelivery]) -> SendFirstSteps:
+        """Write the executions in notify's transaction; what it returns is to be awaited after the commit."""
         ...
 
 

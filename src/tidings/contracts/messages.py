@@ -7,7 +7,7 @@ or a traceback carries nothing out.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -99,13 +99,14 @@ class OutboundMessage:
     grants: tuple[str, ...] = (ANY_SENDER,)
     #: Where messages wait for a connection, it goes before those that are not.
     urgent: bool = False
-    #: What the caller gave along, for adapters that pass it on.
-    metadata: Mapping[str, object] = field(default_factory=dict, repr=False, hash=False)
+    #: What the caller gave along (JSON), for adapters that pass it on.
+    metadata: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
     #: What is kept of it with every attempt.
     record: SentRecord | None = field(default=None, repr=False, compare=False)
     #: The attempt that this call is; None where it is none, such as a test of an account.
     attempt_id: str | None = field(default=None, compare=False)
-    #: Of the person who is written to: what the vendor answers is sealed under it.
+    #: Of the person who is written to: what the vendor answers is sealed under it. Never encoded: where the message goes to
+    #: another process, this is None there, and the key is opened by the recipient's id.
     key: DataKey | None = field(default=None, repr=False, compare=False)
 
 

@@ -8,13 +8,12 @@ from typing import Final
 from tests.simulation.conduct import Conduct
 from tests.simulation.pure.draw import Weather, weather
 from tidings.contracts.enums import Priority, UseCase
+from tidings.contracts.ladder import Hours, Strategy, Success
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import Channel
 from tidings.router.channel_configs.configure import ADAPTER_CONFIG
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.policies.model import POLICY, Conditions, Policy, PolicyStep
-from tidings.router.state_machine.hours import Hours
-from tidings.router.state_machine.model import Strategy, Success
 
 _CHANNELS: Final[tuple[Channel, ...]] = ("email", "sms", "whatsapp")
 _USE_CASES: Final[tuple[UseCase, ...]] = ("otp", "alert", "txn")

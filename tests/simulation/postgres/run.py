@@ -143,7 +143,7 @@ class PostgresRun:
             asks=self._asks,
             luck=self._luck,
             name=f"worker {len(self._all_workers) + 1}",
-            ladder=self._ladder,
+            machine=self._ladder,
             setting=self._setting,
         )
         await worker.announce()

@@ -11,7 +11,7 @@ from tests.simulation.postgres.vendors import PlayedAdapters, Process, Street
 from tests.simulation.pure.draw import held_back
 from tests.simulation.seen import Ask, Stamps
 from tests.support.ladders import message
-from tidings.contracts.delivery import Begin, HandOff, PreparedStep, ReadyStep, SkipStep, StepAsk
+from tidings.contracts.delivery import HandOff, PlannedDelivery, PreparedStep, ReadyStep, SkipStep, StepAsk
 from tidings.kernel.db import Database
 from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.in_hand import InHand
@@ -22,6 +22,7 @@ from tidings.kernel.ids import TenantId
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
+from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.model import ExecutionChange, ExecutionId, NoExecutionObserver
 from tidings.router.executions.plan import Planner
@@ -114,7 +115,7 @@ class MortalWorker(Process):
         asks: dict[str, list[Ask]],
         luck: Random,
         name: str,
-        ladder: ExecutionStateMachine,
+        machine: ExecutionStateMachine,
         setting: Setting,
     ) -> None:
         clock = street.clock
@@ -140,23 +141,27 @@ class MortalWorker(Process):
             clock=clock,
             random_unit=draw,
         )
-        booking = AttemptReserver(
+        reserver = AttemptReserver(
             accounts, self.traffic, senders=adapters, rates=Rates(), clock=clock, random_unit=draw
         )
         recorder = StampedRecorder(
             self.db,
-            ladder=ladder,
             clock=clock,
-            jitter=draw,
             due_timer=due_timer,
             note_sent=_nobody_answers,
             observer=observer,
         )
         recorder.stamps = self._stamps = street.stamps
         recorder.noted = self.noted
+        committer = TransitionCommitter(
+            self.db, recorder, machine=machine, clock=clock, jitter=draw, observer=observer
+        )
         caller = VendorCaller(
+            self.db,
             vendors,
-            recorder,
+            committer,
+            machine=machine,
+            jitter=draw,
             traffic=self.traffic,
             meanings=Meanings(db, clock=clock),
             policies=policies,
@@ -164,17 +169,27 @@ class MortalWorker(Process):
             observer=observer,
         )
         self.router = ExecutionRouter(
+            self.db,
             planner,
-            booking,
+            reserver,
             caller,
-            ladder=ladder,
+            committer,
+            machine=machine,
             worker_id=lambda: self.id,
             clock=clock,
             due_timer=due_timer,
             in_hand=in_hand,
         )
         advancer = Advancer(
-            self.db, caller, self.gates, booking, ladder=ladder, clock=clock, observer=observer
+            self.db,
+            caller,
+            committer,
+            self.gates,
+            reserver,
+            machine=machine,
+            jitter=draw,
+            clock=clock,
+            observer=observer,
         )
         self.due = ClaimingJob(
             self.db,
@@ -209,16 +224,16 @@ class MortalWorker(Process):
     async def hand_over(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> None:
         """As notify's dispatcher does it."""
         plans = await self.router.plan(tenant_id, hand_offs)
-        begins: list[Begin] = []
+        begins: list[PlannedDelivery] = []
         for hand_off, plan in zip(hand_offs, plans, strict=True):
             first = None
             if plan.first is not None:
                 said = self.gates.one(tenant_id, hand_off.notification_id, 1, plan.first, handed=True)
                 first = said if isinstance(said, ReadyStep) else None
-            begins.append(Begin(hand_off=hand_off, plan=plan, first=first))
-        booked = await self.router.book(tenant_id, begins)
+            begins.append(PlannedDelivery(hand_off=hand_off, plan=plan, first=first))
+        booked = await self.router.reserve(tenant_id, begins)
         stamp = self._stamps.next()
         self.noted.update({one.notification_id: stamp for one in hand_offs})
         async with self.db.tenant(tenant_id) as tx:
-            begun = await self.router.begin(tx, booked)
-        await self.router.carry_out(begun)
+            begun = await self.router.start_in(tx, booked)
+        await begun()

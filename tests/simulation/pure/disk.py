@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from tests.simulation.seen import Outcome, Receipt, Seen, Stamps, Told, Write
-from tidings.router.executions.snapshot import LadderSnapshot, frozen_of, frozen_text, state_of, state_text
+from tidings.contracts.ladder import LadderSnapshot
+from tidings.router.executions.snapshot import frozen_of, frozen_text, state_of, state_text
 from tidings.router.state_machine.cost_budget import CostBudget
 from tidings.router.state_machine.model import (
     ActiveStep,

@@ -9,9 +9,8 @@ from typing import Final, Literal
 from tests.simulation.conduct import Conduct
 from tidings.contracts.delivery import DeliveryResult, SkipStep, WaitStep
 from tidings.contracts.enums import UseCase
+from tidings.contracts.ladder import Hours, LadderStep, Strategy, Success
 from tidings.contracts.tenants import Channel
-from tidings.router.state_machine.hours import Hours
-from tidings.router.state_machine.model import LadderStep, Strategy, Success
 
 _CHANNELS: Final[tuple[Channel, ...]] = ("email", "sms", "whatsapp", "telegram", "viber", "voice")
 _USE_CASES: Final[tuple[UseCase, ...]] = ("otp", "alert", "txn", "conversational", "marketing")

@@ -194,7 +194,9 @@ MUTATIONS: Final = (
         '        if attempt.status == "step_skipped":\n            return\n        self.attempts.append(attempt)',
     ),
     Mutation("every second step is passed over", "apply_clock", "builder.next += 1", "builder.next += 2"),
-    Mutation("a step does not look at the hour", "apply_clock", "not step.hours.hold(builder.now)", "False"),
+    Mutation(
+        "a step does not look at the hour", "apply_clock", "not is_within(step.hours, builder.now)", "False"
+    ),
     Mutation(
         "what was learned is learned again",
         "apply_event",

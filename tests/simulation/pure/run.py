@@ -209,18 +209,12 @@ class Run:
             if refused:
                 self._tell_refused(refused)
                 happened = (*happened, *refused)
-                turn = self._further(turn, refused)
+                turn = self._rules.machine.further(turn, refused, now=self._now, jitter=self._luck.random())
         # Time has passed since they were asked for: some may be over by now.
         going = [one for one in going if one.step in turn.ask]
         if going:
             marks = {one.step: one.call for one in going}
-            turn = Transition(
-                state=self._rules.machine.open_attempts(turn.state, marks, now=self._now),
-                due_at=self._now,
-                new_attempts=turn.new_attempts,
-                late=turn.late,
-                learned=turn.learned,
-            )
+            turn = self._rules.machine.opened(turn, marks, now=self._now)
         yield from self._record(worker, loaded, happened, turn, going=going, refused=refused)
 
     def _let_through(
@@ -263,7 +257,7 @@ class Run:
         going: Sequence[Going] = (),
         refused: Sequence[StepBarred | StepBlocked] = (),
     ) -> Work:
-        """As `Recorder.record`: whoever missed the news hears it and decides anew, without the calls."""
+        """As `TransitionCommitter.commit`: where the version check fails it is loaded and decided again, without the attempts."""
         yield self._moment()
         for _ in range(_MOST_NEWS):
             if self._disk.write(loaded, turn, worker=worker, keep=bool(going), now=self._now):
@@ -324,20 +318,6 @@ class Run:
 
     def _turn(self, here: ExecutionState, happened: Sequence[ExecutionEvent]) -> Transition:
         return self._rules.machine.transition(here, happened, now=self._now, jitter=self._luck.random())
-
-    def _further(self, first: Transition, happened: Sequence[ExecutionEvent]) -> Transition:
-        """As `Recorder.further`: more has happened before the first was written."""
-        then = self._turn(first.state, happened)
-        return Transition(
-            state=then.state,
-            end=then.end,
-            ask=then.ask,
-            due_at=then.due_at,
-            new_attempts=(*first.new_attempts, *then.new_attempts),
-            late=(*first.late, *then.late),
-            needless=then.needless,
-            learned=(*first.learned, *then.learned),
-        )
 
     def _moment(self) -> float:
         return self._luck.choice((0.001, 0.001, 0.004, 0.05))

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
-from tidings.contracts.delivery import Begun, Router
+from tidings.contracts.delivery import SendFirstSteps
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.durable.claims import cut_off
@@ -22,8 +22,8 @@ from tidings.kernel.logs import get_logger, why
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.postgres_bus.wakeups import Rest, Wakeups
 from tidings.notify.dispatch.claim import ClaimedBatches, FairClaimer, free_orphans, give_back
+from tidings.notify.dispatch.dispatch_batch import Dispatcher
 from tidings.notify.dispatch.pace import MOMENT, DispatchBatch, DispatchPace, DispatchSettings
-from tidings.notify.dispatch.turn import TurnTaker
 from tidings.notify.render.errors import RenderInterruptedError
 
 QUEUE_CHANNEL: Final = "tidings_queue"
@@ -47,8 +47,7 @@ class DispatchJob:
         *,
         db: Database,
         claimer: FairClaimer,
-        taker: TurnTaker,
-        router: Router,
+        dispatcher: Dispatcher,
         presence: Presence,
         wakeups: Wakeups,
         wake: Wakeup,
@@ -60,8 +59,7 @@ class DispatchJob:
         """`held_up`: the tenants whose messages take long to render just now; no other tenant waits for them."""
         self._db = db
         self._claimer = claimer
-        self._taker = taker
-        self._router = router
+        self._dispatcher = dispatcher
         self._presence = presence
         self._wakeups = wakeups
         #: Set when there may be work, and when there may be something critical or high among it.
@@ -150,20 +148,20 @@ class DispatchJob:
         return claimed
 
     async def _turn(self, batch: DispatchBatch, worker: WorkerId) -> None:
-        begun: Begun | None = None
+        send: SendFirstSteps | None = None
         tenant_id, ids = batch.tenant_id, batch.ids
         try:
             try:
                 way = None if batch.urgent else self._pace.give_way
-                begun = await self._taker.take(tenant_id, ids, worker, give_way=way)
+                send = await self._dispatcher.dispatch_batch(tenant_id, ids, worker, give_way=way)
             except Exception as error:  # noqa: BLE001  # one batch's mistake must not end the others
                 await self._failed(tenant_id, ids, worker, error)
             finally:
                 self._in_hand.drop(ids)
                 self._pace.dispatched(batch)
                 self._wake.set()
-            if begun is not None:
-                await self._router.carry_out(begun)
+            if send is not None:
+                await send()
         except Exception as error:  # noqa: BLE001  # what it had in hand is found by the rescuer
             _log.error("carry_out_failed", error=type(error).__name__, exc_info=error)
         finally:
@@ -185,9 +183,9 @@ class DispatchJob:
         if len(ids) > 1 and to_blame:
             for id_ in ids:
                 try:
-                    begun = await self._taker.take(tenant_id, [id_], worker)
-                    if begun is not None:
-                        await self._router.carry_out(begun)
+                    send = await self._dispatcher.dispatch_batch(tenant_id, [id_], worker)
+                    if send is not None:
+                        await send()
                 except Exception as again:  # noqa: BLE001
                     await self._failed(tenant_id, [id_], worker, again)
             return None
@@ -206,7 +204,7 @@ class DispatchJob:
             failures = await give_back(tx, tenant_id, ids, worker=worker, to_blame=to_blame)
         hopeless = [id_ for id_, times in failures.items() if times >= _MOST_FAILURES]
         if hopeless:
-            await self._taker.give_up(tenant_id, hopeless)
+            await self._dispatcher.give_up(tenant_id, hopeless)
 
     async def _rest(self) -> float:
         """Ask to be woken by inserts; how many seconds may be slept."""

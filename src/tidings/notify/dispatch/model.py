@@ -1,4 +1,4 @@
-"""What a turn makes of a notification."""
+"""The change of status that dispatch decides for a notification."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -15,7 +15,7 @@ from tidings.notify.accept.row import NotificationRow
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories
 from tidings.notify.dispatch import store as dispatch_store
-from tidings.notify.dispatch.turn import routes_of
+from tidings.notify.dispatch.dispatch_batch import routes_of
 from tidings.notify.facts import store as facts_store
 from tidings.notify.facts.model import Facts, TenantFacts
 from tidings.notify.facts.store import PersonRow

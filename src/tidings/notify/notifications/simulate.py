@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from tidings.contracts.delivery import PreparedStep, Route, Router, Way
+from tidings.contracts.delivery import PreparedStep, Route, Router
 from tidings.contracts.enums import AUTO, CHANNELS, NotificationStatus
+from tidings.contracts.ladder import LadderStep
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
@@ -25,8 +26,8 @@ from tidings.notify.decide.decide import decide
 from tidings.notify.decide.limits import takes_of_step, takes_once
 from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, Pass, TraceLine
 from tidings.notify.dispatch.compose import Composer
+from tidings.notify.dispatch.dispatch_batch import hand_off_of, routes_of
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, left_out
-from tidings.notify.dispatch.turn import hand_off_of, routes_of
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import TenantFacts
 from tidings.notify.notifications.hypothetical_recipient import HypotheticalRecipient, hypothetical_recipient
@@ -175,7 +176,7 @@ class Simulator:
         (plan,) = await self._router.plan(tenant_id, [hand_off_of(pending, decision, person.facts)])
         rehearsal = replace(
             rehearsal,
-            steps=_steps(plan.ways, made),
+            steps=_steps(plan.ladder.steps, made),
             prepared={channel: step.prepared for channel, step in made.items()},
         )
         done = _concluded(rehearsal, made)
@@ -211,9 +212,9 @@ def _not_now(rehearsal: Simulation) -> Simulation:
     return replace(rehearsal, reason=verdict.reason)
 
 
-def _steps(ways: Sequence[Way], made: dict[Channel, StepMade]) -> tuple[TriedStep, ...]:
+def _steps(planned: Sequence[LadderStep], made: dict[Channel, StepMade]) -> tuple[TriedStep, ...]:
     """The steps of the ladder that it would get; without one, what the gates say of the channel that was asked for."""
-    tried = ways or [Way(channel=channel, vendors=()) for channel in made]
+    tried = planned or [LadderStep(channel=channel) for channel in made]
     found: list[TriedStep] = []
     for place, way in enumerate(tried, 1):
         if way.barred is not None or way.channel not in made:

@@ -1,6 +1,6 @@
-"""The use case "these ladders are due": look where each stands, have its steps prepared, note the calls, make them."""
+"""The use case "these executions are due": the state machine says which steps are, notify prepares them, attempts are stored and made."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from tidings.kernel.logs import get_logger
 from tidings.kernel.tracing import span_of_set, started
 from tidings.router.executions import load
 from tidings.router.executions.call import VendorCaller
+from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.model import (
     ClaimedExecution,
     ExecutionChange,
@@ -36,29 +37,33 @@ _LOOK_AGAIN = timedelta(seconds=5)
 
 
 class Advancer:
-    """Takes claimed ladders of one tenant one step on."""
+    """Takes claimed executions of one tenant one step on."""
 
     def __init__(
         self,
         db: Database,
         caller: VendorCaller,
+        committer: TransitionCommitter,
         preparer: StepPreparer,
-        booking: AttemptReserver,
+        reserver: AttemptReserver,
         *,
-        ladder: ExecutionStateMachine,
+        machine: ExecutionStateMachine,
+        jitter: Callable[[], float],
         clock: Clock,
         observer: ExecutionObserver,
     ) -> None:
         self._db = db
         self._caller = caller
         self._preparer = preparer
-        self._booking = booking
-        self._ladder = ladder
+        self._committer = committer
+        self._reserver = reserver
+        self._machine = machine
+        self._jitter = jitter
         self._clock = clock
         self._observer = observer
 
     async def advance(self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]) -> None:
-        """Whatever goes wrong before a vendor is called, the ladders are given back."""
+        """Whatever goes wrong before a vendor is called, the claims are released."""
         try:
             calls, over = await self._ready(tenant_id, worker, ids)
         except Exception as error:  # noqa: BLE001  # whatever it is, the claims must not be kept for nothing
@@ -75,51 +80,55 @@ class Advancer:
     async def _ready(
         self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]
     ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
-        """Those whose calls are noted, and those of the others that are over; what happened to all of them is written."""
+        """Those whose open attempts are stored, and those of the others that are over; the transitions of all are written."""
         since = started()
         loaded = await load.with_receipts(self._db, tenant_id, ids, worker=worker)
         traceparents = (execution.traceparent for execution, _ in loaded)
         with span_of_set(
             "ladders", "ladders advance", traceparents, since=since, tenant_id=tenant_id, execution_ids=ids
         ):
-            return await self._noted_calls(tenant_id, worker, loaded)
+            return await self._committed(tenant_id, worker, loaded)
 
-    async def _noted_calls(
+    async def _committed(
         self,
         tenant_id: TenantId,
         worker: str,
         loaded: Sequence[tuple[ClaimedExecution, Sequence[ExecutionEvent]]],
     ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
-        asking, changes = self._looked(loaded)
+        asking, changes = self._decided(loaded)
         calls: dict[ExecutionId, tuple[ReservedAttempt, ...]] = {}
         if asking:
             more, calls = await self._prepared(tenant_id, asking)
             changes += more
-        written = await self._caller.recorder.record(tenant_id, worker, changes)
+        written = await self._committer.commit(tenant_id, worker, changes)
         going = [
-            OutgoingExecution(execution=_as_written(change), calls=calls[id_])
+            OutgoingExecution(execution=_as_written(change), attempts=calls[id_])
             for id_, change in written.items()
             if change.keep and id_ in calls
         ]
         return going, [change for change in written.values() if change.transition.needless]
 
-    def _looked(
+    def _decided(
         self, loaded: Sequence[tuple[ClaimedExecution, Sequence[ExecutionEvent]]]
     ) -> tuple[list[ExecutionChange], list[ExecutionChange]]:
-        """Those whose steps are to be prepared, and what is known about the others already."""
+        """What the state machine decides: changes with steps to prepare, and the others."""
         asking: list[ExecutionChange] = []
         changes: list[ExecutionChange] = []
-        for execution, heard in loaded:
+        for execution, receipts in loaded:
             died = worker_died_events(execution.state.active_steps)
-            change = self._caller.recorder.after(execution, (*died, *heard))
-            # A call whose answer was never learned is written before another one is made.
-            (asking if change.transition.ask and not died else changes).append(change)
+            events = (*died, *receipts)
+            transition = self._machine.transition(
+                execution.state, events, now=self._clock.now(), jitter=self._jitter()
+            )
+            change = ExecutionChange(execution=execution, transition=transition, events=events)
+            # An attempt whose answer was never learned is written before another one is made.
+            (asking if transition.ask and not died else changes).append(change)
         return asking, changes
 
     async def _prepared(
         self, tenant_id: TenantId, asking: Sequence[ExecutionChange]
     ) -> tuple[list[ExecutionChange], dict[ExecutionId, tuple[ReservedAttempt, ...]]]:
-        """The notes of all of them, and the calls of those that are ready."""
+        """The changes of all of them, and the attempts of those that are ready."""
         asks = [(change, step) for change in asking for step in change.transition.ask]
         prepared = await self._preparer.prepare(
             tenant_id, [_ask(change.execution, change.transition, s) for change, s in asks]
@@ -133,7 +142,7 @@ class Advancer:
                 ready[place].append((step, answer.message))
             else:
                 barred[place].append(StepBarred(step=step, by=answer))
-        wants = [
+        requests = [
             ReservationRequest(
                 state=change.transition.state,
                 ready=some,
@@ -142,41 +151,36 @@ class Advancer:
             )
             for change, some in zip(asking, ready, strict=True)
         ]
-        booked = await self._booking.book(tenant_id, wants)
+        reserved = await self._reserver.reserve(tenant_id, requests)
         changes: list[ExecutionChange] = []
         calls: dict[ExecutionId, tuple[ReservedAttempt, ...]] = {}
-        for change, found, refused in zip(asking, booked, barred, strict=True):
+        for change, found, refused in zip(asking, reserved, barred, strict=True):
             going = tuple(one for one in found if isinstance(one, ReservedAttempt))
             held_back = (*refused, *(one for one in found if not isinstance(one, ReservedAttempt)))
-            noted, calls[change.execution.id] = self._noted(change, held_back, going)
-            changes.append(noted)
+            after, calls[change.execution.id] = self._with_attempts(change, held_back, going)
+            changes.append(after)
         return changes, calls
 
-    def _noted(
+    def _with_attempts(
         self,
         change: ExecutionChange,
         held_back: tuple[ExecutionEvent, ...],
         going: tuple[ReservedAttempt, ...],
     ) -> tuple[ExecutionChange, tuple[ReservedAttempt, ...]]:
-        """What is written before the calls, and the calls: those that are about to be made are part of it."""
-        after = self._caller.recorder.further(change, held_back)
+        """The change as it is written before the vendors are called, with the attempts that are about to be made; and these."""
+        transition = self._machine.further(
+            change.transition, held_back, now=self._clock.now(), jitter=self._jitter()
+        )
+        after = replace(change, transition=transition, events=(*change.events, *held_back))
         # Time has passed since they were asked for: some may be over by now.
-        going = tuple(one for one in going if one.step in after.transition.ask)
+        going = tuple(one for one in going if one.step in transition.ask)
         if not going:
             return after, ()
         now = moment(self._clock)
-        marked = {one.step: one.open_attempt() for one in going}
-        transition = after.transition
-        new_state = self._ladder.open_attempts(transition.state, marked, now=now)
-        held = Transition(
-            state=new_state,
-            due_at=now,
-            new_attempts=transition.new_attempts,
-            late=transition.late,
-            learned=transition.learned,
-        )
-        currency = next((one.currency for one in going if one.currency is not None), None)
-        return replace(after, transition=held, keep=True, currency=currency), going
+        opened = {attempt.step: attempt.opened() for attempt in going}
+        currency = next((held for one in going if (held := one.reservation.currency) is not None), None)
+        kept = self._machine.opened(transition, opened, now=now)
+        return replace(after, transition=kept, keep=True, currency=currency), going
 
 
 def _as_written(change: ExecutionChange) -> ClaimedExecution:

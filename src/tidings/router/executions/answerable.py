@@ -23,14 +23,14 @@ def can_be_answered(answer: VendorAnswered | CallSkipped) -> bool:
 
 
 def turns_of(
-    ladder: OutgoingExecution,
+    outgoing: OutgoingExecution,
     answers: Sequence[VendorAnswered | CallSkipped],
     policies: Mapping[UseCase, Policy],
 ) -> tuple[SentTurn, ...]:
-    """The messages of one ladder that can be answered; their conversations last as long as its policy says."""
-    calls = {call.attempt_id: call for call in ladder.calls}
+    """The messages of one outgoing that can be answered; their conversations last as long as its policy says."""
+    calls = {call.attempt_id: call for call in outgoing.attempts}
     return tuple(
-        _turn(ladder, calls[answer.attempt_id], answer, answer.outcome.sender, policies)
+        _turn(outgoing, calls[answer.attempt_id], answer, answer.outcome.sender, policies)
         for answer in answers
         if isinstance(answer, VendorAnswered)
         and isinstance(answer.outcome, Accepted)
@@ -40,23 +40,23 @@ def turns_of(
 
 
 def _turn(
-    ladder: OutgoingExecution,
+    outgoing: OutgoingExecution,
     call: ReservedAttempt,
     answer: VendorAnswered,
     sender: str,
     policies: Mapping[UseCase, Policy],
 ) -> SentTurn:
-    live = ladder.execution
-    policy = policies.get(live.state.use_case)
+    execution = outgoing.execution
+    policy = policies.get(execution.state.use_case)
     return SentTurn(
-        channel=live.state.steps[call.step - 1].channel,
+        channel=execution.state.steps[call.step - 1].channel,
         sender_id=sender,
         to=NormalisedAddress(call.message.to),
-        recipient_id=live.recipient_id,
-        notification_id=live.notification_id,
+        recipient_id=execution.recipient_id,
+        notification_id=execution.notification_id,
         account_id=answer.account,
-        vendor=call.vendor,
-        use_case=live.state.use_case,
+        vendor=call.reservation.vendor,
+        use_case=execution.state.use_case,
         ttl_seconds=policy.session_ttl_seconds if policy else int(DEFAULT_TTL.total_seconds()),
         at=time_of(call.attempt_id),
     )

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from tidings.contracts.messages import OutboundMessage, Outcome
+from tidings.contracts.messages import Outcome
 from tidings.kernel.blobs.days import DaySweeper
 from tidings.kernel.blobs.keys import PLATFORM, BlobKey, checked_key
 from tidings.kernel.blobs.store import BlobError, BlobStore
@@ -45,13 +45,13 @@ class PackedAnswers:
 
 
 def pack(
-    tenant_id: TenantId, sent: Sequence[tuple[str, OutboundMessage, Outcome]]
+    tenant_id: TenantId, sent: Sequence[tuple[str, DataKey | None, Outcome]]
 ) -> tuple[PackedAnswers | None, dict[str, str]]:
-    """The object for these attempts, and by attempt where its answer is; nothing where nobody has said anything."""
+    """The object for these attempts, each with its recipient's key, and by attempt where its answer is; None without any answer."""
     boxes: list[bytes] = []
     places: dict[str, int] = {}
-    for attempt_id, message, outcome in sent:
-        answer, key = outcome.answer, message.key
+    for attempt_id, key, outcome in sent:
+        answer = outcome.answer
         if answer is None or not answer.content or key is None or key.destroyed:
             continue
         places[attempt_id] = len(boxes)

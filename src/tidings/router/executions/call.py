@@ -1,4 +1,4 @@
-"""The use case "these steps are ready": hand whole sets to vendors, learn what became of each, write it."""
+"""The use case "these attempts are reserved": hand whole sets to vendors, let the state machine decide by their answers."""
 
 import asyncio
 from collections import Counter
@@ -8,7 +8,6 @@ from dataclasses import replace as with_field
 from datetime import datetime
 from typing import TypeAlias
 
-from msgspec.structs import replace
 from opentelemetry.trace import SpanKind
 
 from tidings.contracts.delivery import AddressTold
@@ -16,21 +15,25 @@ from tidings.contracts.enums import UseCase
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.tracing import span_of_set
 from tidings.router.executions.answerable import can_be_answered, turns_of
 from tidings.router.executions.answers import PackedAnswers, pack, put
 from tidings.router.executions.call_off import call_off
+from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.model import (
     ExecutionChange,
     ExecutionObserver,
     OutgoingExecution,
     ReservedAttempt,
 )
-from tidings.router.executions.record import Recorder
 from tidings.router.policies.model import Policy
 from tidings.router.policies.policies import Policies
+from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import CallSkipped, VendorAnswered
 from tidings.router.state_machine.statuses import told_as
 from tidings.router.status_map.meanings import Meanings, codes_of, read_by
@@ -42,23 +45,31 @@ Keep: TypeAlias = Callable[[PackedAnswers], object]
 
 
 class VendorCaller:
-    """Calls vendors for ladders whose calls are noted; no transaction is open meanwhile."""
+    """Calls vendors for outgoing whose calls are noted; no transaction is open meanwhile."""
 
     def __init__(
         self,
+        db: Database,
         vendors: Vendors,
-        recorder: Recorder,
+        committer: TransitionCommitter,
         *,
+        machine: ExecutionStateMachine,
+        jitter: Callable[[], float],
         traffic: Traffic,
         meanings: Meanings,
         policies: Policies,
         clock: Clock,
         observer: ExecutionObserver,
         blobs: Callable[[], BlobStore] | None = None,
+        keyring: Keyring | None = None,
     ) -> None:
-        """Without `blobs` what vendors answer is not kept word for word."""
+        """Without `blobs` what vendors answer is not kept word for word; `keyring` opens the keys of messages from another process."""
+        self._keyring = keyring
         self._blobs = blobs
-        self.recorder = recorder
+        self._committer = committer
+        self._machine = machine
+        self._jitter = jitter
+        self._db = db
         self._vendors = vendors
         self._traffic = traffic
         self._meanings = meanings
@@ -66,46 +77,48 @@ class VendorCaller:
         self._clock = clock
         self._observer = observer
 
-    async def call(self, tenant_id: TenantId, worker: str, ladders: Sequence[OutgoingExecution]) -> None:
-        """Each vendor gets its set at once; a slow one keeps no other waiting, but for steps of one ladder."""
-        single = [ladder for ladder in ladders if len(ladder.calls) == 1]
-        several = [ladder for ladder in ladders if len(ladder.calls) > 1]
+    async def call(self, tenant_id: TenantId, worker: str, outgoing: Sequence[OutgoingExecution]) -> None:
+        """Each vendor gets its set at once; a slow item keeps no other waiting, but for steps of the same execution."""
+        single = [item for item in outgoing if len(item.attempts) == 1]
+        several = [item for item in outgoing if len(item.attempts) > 1]
         sets = [self._call_singles(tenant_id, worker, some) for some in _by_vendor(single)]
         if several:
             sets.append(self._call_several(tenant_id, worker, several))
         if len(sets) == 1:
             await sets[0]
             return
-        # Whatever becomes of one, the others end before anybody thinks that these ladders are in no hands.
+        # Whatever becomes of a set, the others end before anybody thinks that these executions are in no hands.
         for ended in await asyncio.gather(*sets, return_exceptions=True):
             if isinstance(ended, BaseException):
                 raise ended
 
     async def _call_singles(
-        self, tenant_id: TenantId, worker: str, ladders: Sequence[OutgoingExecution]
+        self, tenant_id: TenantId, worker: str, outgoing: Sequence[OutgoingExecution]
     ) -> None:
         async with self._keeping() as keep:
-            answers = await self._send(tenant_id, [(ladder, ladder.calls[0]) for ladder in ladders], keep)
-            await self._record(tenant_id, worker, ladders, [[answer] for answer in answers])
+            answers = await self._send(tenant_id, [(item, item.attempts[0]) for item in outgoing], keep)
+            await self._record(tenant_id, worker, outgoing, [[answer] for answer in answers])
 
     async def _call_several(
-        self, tenant_id: TenantId, worker: str, ladders: Sequence[OutgoingExecution]
+        self, tenant_id: TenantId, worker: str, outgoing: Sequence[OutgoingExecution]
     ) -> None:
-        """Steps of one ladder, side by side: what became of them is written together."""
-        answers: list[list[VendorAnswered | CallSkipped]] = [[] for _ in ladders]
-        places = {ladder.execution.id: place for place, ladder in enumerate(ladders)}
+        """Steps of item execution, side by side: what became of them is written together."""
+        answers: list[list[VendorAnswered | CallSkipped]] = [[] for _ in outgoing]
+        places = {item.execution.id: place for place, item in enumerate(outgoing)}
 
         async def send(some: Sequence[tuple[OutgoingExecution, ReservedAttempt]]) -> None:
-            for (ladder, _), answer in zip(some, await self._send(tenant_id, some, keep), strict=True):
-                answers[places[ladder.execution.id]].append(answer)
+            for (item, _), answer in zip(some, await self._send(tenant_id, some, keep), strict=True):
+                answers[places[item.execution.id]].append(answer)
 
         by_vendor: dict[tuple[str, float | None], list[tuple[OutgoingExecution, ReservedAttempt]]] = {}
-        for ladder in ladders:
-            for call in ladder.calls:
-                by_vendor.setdefault((call.vendor, call.within), []).append((ladder, call))
+        for item in outgoing:
+            for call in item.attempts:
+                by_vendor.setdefault((call.reservation.vendor, call.reservation.within), []).append(
+                    (item, call)
+                )
         async with self._keeping() as keep:
             await asyncio.gather(*map(send, by_vendor.values()))
-            await self._record(tenant_id, worker, ladders, answers)
+            await self._record(tenant_id, worker, outgoing, answers)
 
     @asynccontextmanager
     async def _keeping(self) -> AsyncIterator[Keep]:
@@ -125,12 +138,12 @@ class VendorCaller:
     async def _send(
         self, tenant_id: TenantId, calls: Sequence[tuple[OutgoingExecution, ReservedAttempt]], keep: Keep
     ) -> list[VendorAnswered | CallSkipped]:
-        """One answer each; all of them go to one vendor."""
+        """An answer for each; all of them go to the same vendor."""
         now = self._clock.now()
         answers: list[VendorAnswered | CallSkipped] = [
             CallSkipped(step=call.step, attempt_id=call.attempt_id) for _, call in calls
         ]
-        going = [place for place, (ladder, _) in enumerate(calls) if now < ladder.execution.state.expires_at]
+        going = [place for place, (item, _) in enumerate(calls) if now < item.execution.state.expires_at]
         if not going:
             return answers
         first = calls[going[0]][1]
@@ -142,13 +155,15 @@ class VendorCaller:
             (calls[place][0].execution.traceparent for place in going),
             kind=SpanKind.CLIENT,
             tenant_id=tenant_id,
-            vendor=first.vendor,
+            vendor=first.reservation.vendor,
             attempt_ids=[calls[place][1].attempt_id for place in going],
         ):
-            sent = await self._vendors.send(tenant_id, first.vendor, messages, within=first.within)
+            sent = await self._vendors.send(
+                tenant_id, first.reservation.vendor, messages, within=first.reservation.within
+            )
         took = self._clock.monotonic() - started
         outcomes = await self._meant(tenant_id, sent)
-        refs = self._packed(tenant_id, [calls[place][1] for place in going], outcomes, keep)
+        refs = await self._packed(tenant_id, [calls[place] for place in going], outcomes, keep)
         for place, outcome in zip(going, outcomes, strict=True):
             call = calls[place][1]
             answers[place] = VendorAnswered(
@@ -172,15 +187,30 @@ class VendorCaller:
             self._observer.called(sent.vendor, status, count, took)
         return answers
 
-    def _packed(
-        self, tenant_id: TenantId, calls: Sequence[ReservedAttempt], outcomes: Sequence[Outcome], keep: Keep
+    async def _packed(
+        self,
+        tenant_id: TenantId,
+        calls: Sequence[tuple[OutgoingExecution, ReservedAttempt]],
+        outcomes: Sequence[Outcome],
+        keep: Keep,
     ) -> Mapping[str, str]:
-        """Have the vendor's answers kept; by call, where each will be."""
+        """Have the vendor's answers kept; by attempt, where each will be."""
         if self._blobs is None:
             return {}
+        keys: dict[str, DataKey | None] = {
+            item.execution.recipient_id: attempt.message.key for item, attempt in calls
+        }
+        if self._keyring is not None and None in keys.values() and any(one.answer for one in outcomes):
+            # The message came from another process, and a key never crosses a border: it is opened here.
+            with suppress(DatabaseError):
+                async with self._db.tenant(tenant_id, by_index=True) as tx:
+                    keys = {**keys, **await self._keyring.data_keys(tx, keys, create=False)}
         packed, refs = pack(
             tenant_id,
-            [(call.attempt_id, call.message, outcome) for call, outcome in zip(calls, outcomes, strict=True)],
+            [
+                (attempt.attempt_id, keys[item.execution.recipient_id], outcome)
+                for (item, attempt), outcome in zip(calls, outcomes, strict=True)
+            ],
         )
         if packed is not None:
             keep(packed)
@@ -197,38 +227,44 @@ class VendorCaller:
         self,
         tenant_id: TenantId,
         worker: str,
-        ladders: Sequence[OutgoingExecution],
+        outgoing: Sequence[OutgoingExecution],
         answers: Sequence[Sequence[VendorAnswered | CallSkipped]],
     ) -> None:
+        """The state machine decides what follows from the answers; the transitions are committed."""
         policies: Mapping[UseCase, Policy] = {}
         if any(can_be_answered(answer) for answered in answers for answer in answered):
             # Who can't be asked just now leaves conversations their usual length: what was learned has to be written.
             with suppress(DatabaseError):
                 policies = await self._policies.of(tenant_id)
+        now = self._clock.now()
         changes = [
-            replace(
-                self.recorder.after(ladder.execution, answered),
-                currency=_currency(ladder),
-                answerable=turns_of(ladder, answered, policies),
+            ExecutionChange(
+                execution=item.execution,
+                transition=self._machine.transition(
+                    item.execution.state, answered, now=now, jitter=self._jitter()
+                ),
+                events=tuple(answered),
+                currency=_currency(item),
+                answerable=turns_of(item, answered, policies),
             )
-            for ladder, answered in zip(ladders, answers, strict=True)
+            for item, answered in zip(outgoing, answers, strict=True)
         ]
-        written = await self.recorder.record(tenant_id, worker, changes)
+        written = await self._committer.commit(tenant_id, worker, changes)
         await self.call_off(tenant_id, written.values())
 
     async def call_off(self, tenant_id: TenantId, changes: Iterable[ExecutionChange]) -> None:
-        """Have vendors forget what nobody needs any more, where they can."""
+        """Have vendors cancel messages that are not needed any more, where they can."""
         needless = [
             (change.execution.id, attempt) for change in changes for attempt in change.transition.needless
         ]
         if needless:
-            await call_off(self.recorder.db, self._vendors, tenant_id, needless, clock=self._clock)
+            await call_off(self._db, self._vendors, tenant_id, needless, clock=self._clock)
 
 
-def _tried_since(ladder: OutgoingExecution, account_id: str) -> datetime | None:
+def _tried_since(item: OutgoingExecution, account_id: str) -> datetime | None:
     """When this message was first handed to the account; None: it was not yet."""
     return next(
-        (attempt.started_at for attempt in ladder.execution.state.attempts if attempt.account == account_id),
+        (attempt.started_at for attempt in item.execution.state.attempts if attempt.account == account_id),
         None,
     )
 
@@ -254,13 +290,13 @@ def _others(message: OutboundMessage, outcome: Outcome) -> tuple[AddressTold, ..
     )
 
 
-def _by_vendor(ladders: Sequence[OutgoingExecution]) -> list[list[OutgoingExecution]]:
+def _by_vendor(outgoing: Sequence[OutgoingExecution]) -> list[list[OutgoingExecution]]:
     sets: dict[tuple[str, float | None], list[OutgoingExecution]] = {}
-    for ladder in ladders:
-        call = ladder.calls[0]
-        sets.setdefault((call.vendor, call.within), []).append(ladder)
+    for item in outgoing:
+        call = item.attempts[0]
+        sets.setdefault((call.reservation.vendor, call.reservation.within), []).append(item)
     return list(sets.values())
 
 
-def _currency(ladder: OutgoingExecution) -> str | None:
-    return next((call.currency for call in ladder.calls if call.currency is not None), None)
+def _currency(item: OutgoingExecution) -> str | None:
+    return next((held for call in item.attempts if (held := call.reservation.currency) is not None), None)

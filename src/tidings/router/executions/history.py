@@ -16,12 +16,13 @@ from tidings.contracts.delivery import (
     WaitRecord,
 )
 from tidings.contracts.ids import NotificationId
+from tidings.contracts.ladder import LadderSnapshot
 from tidings.contracts.messages import SenderRecord, SentRecord
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Row, TenantTx
 from tidings.router.adapters.registry import kind_of
 from tidings.router.executions import store
-from tidings.router.executions.snapshot import LadderSnapshot, frozen_of, path_of, state_of
+from tidings.router.executions.snapshot import frozen_of, path_of, state_of
 from tidings.router.state_machine.model import ActiveStep, ClosedAttempt
 
 #: The status of a call that has not been answered yet.

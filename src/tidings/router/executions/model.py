@@ -1,17 +1,17 @@
-"""A ladder under way, and what is written about it."""
+"""An execution in the hands of a worker, and a change that is to be written of it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NewType, Protocol, TypeAlias
 
 import msgspec
 
+from tidings.contracts.delivery import Reservation
 from tidings.contracts.enums import Priority
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.clock import Clock
-from tidings.kernel.ids import IdKind, TenantId, time_of
+from tidings.kernel.ids import IdKind, time_of
 from tidings.router.conversations.sent import SentTurn
 from tidings.router.state_machine.model import ExecutionEvent, ExecutionState, OpenAttempt, Transition
 
@@ -23,7 +23,7 @@ WorkerId: TypeAlias = Callable[[], str]
 
 
 class ClaimedExecution(msgspec.Struct, frozen=True, kw_only=True):
-    """A ladder in our hands."""
+    """An execution that this worker holds the claim of."""
 
     id: ExecutionId
     notification_id: NotificationId
@@ -31,7 +31,7 @@ class ClaimedExecution(msgspec.Struct, frozen=True, kw_only=True):
     priority: Priority
     is_test: bool
     state: ExecutionState
-    #: As it was read: whoever writes another one first is right.
+    #: As it was read: the version check of the optimistic lock compares it.
     version: int = 1
     #: What its costs are in; None while there were none.
     currency: str | None = None
@@ -42,79 +42,57 @@ class ClaimedExecution(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ExecutionChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What happened to a ladder, and what follows."""
+    """Events of an execution, and the transition that follows from them."""
 
     execution: ClaimedExecution
     transition: Transition
     events: tuple[ExecutionEvent, ...] = ()
-    #: It stays in our hands: its calls are about to be made.
+    #: The claim is kept: its attempts are about to be made.
     keep: bool = False
     currency: str | None = None
-    #: Messages that were taken and can be answered.
+    #: Messages that were accepted and can be answered.
     answerable: tuple[SentTurn, ...] = ()
 
 
 class ReservedAttempt(msgspec.Struct, frozen=True, kw_only=True):
-    """A step that is ready, with the vendor that takes it and what is held for it."""
+    """An attempt that is about to be made: its message, and what is reserved for it."""
 
     step: int
     message: OutboundMessage
-    #: The id of the call, noted before it is made.
+    #: Stored before the vendor is called.
     attempt_id: str
-    vendor: str
-    account_id: str | None = None
-    #: In micros of the ladder's currency.
-    cost: int = 0
-    currency: str | None = None
-    #: Seconds that the call may take; None: as long as the adapter says.
-    within: float | None = None
-    #: Why this vendor, where there was a choice.
-    why: str | None = None
+    reservation: Reservation
 
-    def open_attempt(self) -> OpenAttempt:
-        """The call, as it is noted before it is made."""
+    def opened(self) -> OpenAttempt:
+        """The attempt as the state machine knows it from here on."""
+        reserved = self.reservation
         return OpenAttempt(
             id=self.attempt_id,
-            vendor=self.vendor,
-            account=self.account_id,
+            vendor=reserved.vendor,
+            account=reserved.account_id,
             started_at=time_of(self.attempt_id),
-            reserved=self.cost,
-            why=self.why,
+            reserved=reserved.cost,
+            why=reserved.why,
             record=self.message.record,
         )
 
 
 class OutgoingExecution(msgspec.Struct, frozen=True, kw_only=True):
-    """A ladder whose calls are noted, and the calls."""
+    """An execution whose open attempts are stored, and those attempts, about to be made."""
 
     execution: ClaimedExecution
-    calls: tuple[ReservedAttempt, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
-    """Ladders that were begun in a transaction, to be carried out after its commit."""
-
-    tenant_id: TenantId
-    #: Who has them in hand.
-    worker: str
-    #: Those whose first step is ready.
-    calls: list[OutgoingExecution]
-    #: Those that have no step at all.
-    without_steps: list[ClaimedExecution]
-    #: When the first of those is due that wait for their first step to be prepared; None where there are none.
-    waits_until: datetime | None
+    attempts: tuple[ReservedAttempt, ...]
 
 
 class ExecutionObserver(Protocol):
-    """Hears how the ladders fare, for the metrics."""
+    """Observes executions, for the metrics."""
 
     def called(self, vendor: str, status: str, count: int, seconds: float) -> None:
         """So many calls of a vendor came to that, in a set that took so long."""
         ...
 
     def ended(self, result: str, count: int) -> None:
-        """So many ladders came to that end."""
+        """So many executions came to that end."""
         ...
 
     def lost(self, count: int) -> None:

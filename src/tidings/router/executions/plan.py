@@ -1,19 +1,19 @@
 """Which ladder a hand-off gets: its tenant's policy, in the order that suits the person, frozen."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-from tidings.contracts.delivery import HandOff, Route, Way
+from tidings.contracts.delivery import DeliveryPlan, HandOff, Route
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import RecipientId
+from tidings.contracts.ladder import LadderSnapshot, LadderStep, Strategy
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.executions.snapshot import LadderSnapshot, strategy_of
+from tidings.router.executions.snapshot import strategy_of
 from tidings.router.policies.conditions import barred_by
 from tidings.router.policies.model import Policy, PolicyStep
 from tidings.router.policies.policies import Policies
@@ -22,32 +22,9 @@ from tidings.router.prices.rates import Rates
 from tidings.router.profiles import store as profiles
 from tidings.router.profiles.model import Profile
 from tidings.router.profiles.order import Orderable, arrange
-from tidings.router.state_machine.model import NO_ROUTE, LadderStep, Strategy
+from tidings.router.state_machine.model import NO_ROUTE
 from tidings.router.traffic.board import Traffic
 from tidings.router.vendors.accounts import Accounts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The contract's `Plan`: a ladder before its first step."""
-
-    frozen: LadderSnapshot
-    strategy: Strategy
-    #: The channel of the first step, where it can be prepared at once; None: the router asks for it itself.
-    first: Channel | None
-    policy_id: str | None = None
-    policy_version: int | None = None
-    #: What the message may cost, in micros.
-    cap: int | None = None
-    #: What its costs are in; None: whatever the first vendor charges in.
-    currency: str | None = None
-
-    @property
-    def ways(self) -> tuple[Way, ...]:
-        """Its steps, in their order."""
-        return tuple(
-            Way(channel=step.channel, vendors=step.vendors, barred=step.barred) for step in self.frozen.steps
-        )
 
 
 class Planner:
@@ -72,7 +49,7 @@ class Planner:
         self._clock = clock
         self._random_unit = random_unit
 
-    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[Plan]:
+    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
         """One each, in the same order."""
         policies = await self._policies.of(tenant_id)
         if not policies:
@@ -93,7 +70,7 @@ class Planner:
         hand_off: HandOff,
         accounts: Mapping[str, StoredAccount],
         profile: Profile | None,
-    ) -> Plan:
+    ) -> DeliveryPlan:
         """The ladder of a policy for one person."""
         now = self._clock.now()
         steps = [
@@ -117,8 +94,8 @@ class Planner:
                 value_of_a_second=policy.second_micros if policy.order == "learned" else None,
                 cap=policy.cost_cap_micros,
             )
-        return Plan(
-            frozen=frozen,
+        return DeliveryPlan(
+            ladder=frozen,
             strategy=policy.strategy,
             first=_first(frozen.steps, policy.strategy),
             policy_id=policy.id,
@@ -128,7 +105,7 @@ class Planner:
             currency=policy.cost_cap_currency if policy.cost_cap_micros is not None else None,
         )
 
-    def _default(self, tenant_id: TenantId, one: HandOff) -> Plan:
+    def _default(self, tenant_id: TenantId, one: HandOff) -> DeliveryPlan:
         shared = frozenset(
             route.channel for route in one.routes if self._traffic.has_weights(tenant_id, route.channel)
         )
@@ -167,7 +144,7 @@ class Planner:
 
 
 @lru_cache(maxsize=10_000)
-def without_policy(routes: tuple[Route, ...], shared: frozenset[Channel] = frozenset()) -> Plan:
+def without_policy(routes: tuple[Route, ...], shared: frozenset[Channel] = frozenset()) -> DeliveryPlan:
     """The channel's vendor, then its fallback vendor; being accepted is enough.
 
     Where vendors share a channel by weight, they are one step together.
@@ -179,8 +156,8 @@ def without_policy(routes: tuple[Route, ...], shared: frozenset[Channel] = froze
         for route in routes
     )
     steps = tuple(LadderStep(channel=channel, vendors=vendors) for channel, vendors in ways)
-    return Plan(
-        frozen=LadderSnapshot(steps=steps),
+    return DeliveryPlan(
+        ladder=LadderSnapshot(steps=steps),
         strategy=strategy_of(steps),
         first=steps[0].channel if steps else None,
     )

@@ -1,4 +1,7 @@
-"""Before a call: who carries it, what it costs, and whether the vendor's limits have room. No transaction is open."""
+"""Reserves attempts before they are made: a vendor, its cost under the cap (cost budget), room in the account's limits.
+
+No transaction is open.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec.structs import replace
 
-from tidings.contracts.delivery import SkipStep
+from tidings.contracts.delivery import Reservation, SkipStep
 from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.senders import ANY_SENDER, may_show
 from tidings.kernel.clock import Clock
@@ -38,7 +41,7 @@ ReservationResult: TypeAlias = ReservedAttempt | StepBarred | StepBlocked
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReservationRequest:
-    """A ladder whose steps are ready to be sent."""
+    """An execution whose steps are ready to be sent."""
 
     state: ExecutionState
     ready: Sequence[tuple[int, OutboundMessage]]
@@ -56,7 +59,7 @@ class FixedSenders(Protocol):
 
 
 class AttemptReserver:
-    """Books whole sets: from memory, but for the limits of accounts that have any."""
+    """Reserves for whole sets: from memory, but for the limits of accounts that have any."""
 
     def __init__(
         self,
@@ -75,49 +78,57 @@ class AttemptReserver:
         self._clock = clock
         self._random_unit = random_unit
 
-    async def book(
-        self, tenant_id: TenantId, wants: Sequence[ReservationRequest]
+    async def reserve(
+        self, tenant_id: TenantId, requests: Sequence[ReservationRequest]
     ) -> list[list[ReservationResult]]:
-        """For each ladder one answer for each of its steps, in the same order."""
+        """For each execution one result for each of its steps, in the same order."""
         accounts = await self._accounts.of(tenant_id)
-        fixed = await self._fixed(tenant_id, wants, accounts)
+        fixed = await self._fixed(tenant_id, requests, accounts)
         now = moment(self._clock)
         answers = [
             [
-                self._one(tenant_id, want, step, message, accounts=accounts, fixed=fixed, now=now)
-                for step, message in want.ready
+                self._one(tenant_id, request, step, message, accounts=accounts, fixed=fixed, now=now)
+                for step, message in request.ready
             ]
-            for want in wants
+            for request in requests
         ]
         await self._admit(answers, accounts)
-        return [self._priced(want, some, accounts) for want, some in zip(wants, answers, strict=True)]
+        return [
+            self._priced(request, some, accounts) for request, some in zip(requests, answers, strict=True)
+        ]
 
     async def _fixed(
-        self, tenant_id: TenantId, wants: Sequence[ReservationRequest], accounts: Mapping[str, StoredAccount]
+        self,
+        tenant_id: TenantId,
+        requests: Sequence[ReservationRequest],
+        accounts: Mapping[str, StoredAccount],
     ) -> dict[str, Mapping[str, str]]:
         """By vendor, what the settings of shared accounts fix, where a tenant may not appear as anybody."""
         vendors = {
             vendor
-            for want in wants
-            if not want.is_test
-            for place, message in want.ready
+            for request in requests
+            if not request.is_test
+            for place, message in request.ready
             if ANY_SENDER not in message.grants
-            for vendor in want.state.steps[place - 1].vendors
+            for vendor in request.state.steps[place - 1].vendors
         }
         shared = [a for vendor in sorted(vendors) if (a := accounts.get(vendor)) is not None and a.platform]
         return {one.vendor: await self._senders.fixed_senders(one, tenant_id) for one in shared}
 
     def _priced(
         self,
-        want: ReservationRequest,
+        request: ReservationRequest,
         answers: Sequence[ReservationResult],
         accounts: Mapping[str, StoredAccount],
     ) -> list[ReservationResult]:
         """What each costs, held under the cap one after the other."""
-        cost_budget, currency = want.state.cost_budget, want.currency
+        cost_budget, currency = request.state.cost_budget, request.currency
         priced: list[ReservationResult] = []
         for answer in answers:
-            if not isinstance(answer, ReservedAttempt) or (account := accounts.get(answer.vendor)) is None:
+            if (
+                not isinstance(answer, ReservedAttempt)
+                or (account := accounts.get(answer.reservation.vendor)) is None
+            ):
                 priced.append(answer)
                 continue
             cost, paid_in = self._cost(account, answer.message, currency)
@@ -131,14 +142,15 @@ class AttemptReserver:
             if cost:
                 cost_budget = replace(cost_budget, reserved=cost_budget.reserved + cost)
                 currency = currency or paid_in
-                answer = replace(answer, cost=cost, currency=paid_in)  # noqa: PLW2901  # the same, with its price
+                held = replace(answer.reservation, cost=cost, currency=paid_in)
+                answer = replace(answer, reservation=held)  # noqa: PLW2901  # the same, with its price
             priced.append(answer)
         return priced
 
     def _one(
         self,
         tenant_id: TenantId,
-        want: ReservationRequest,
+        request: ReservationRequest,
         place: int,
         message: OutboundMessage,
         *,
@@ -146,16 +158,15 @@ class AttemptReserver:
         fixed: Mapping[str, Mapping[str, str]],
         now: datetime,
     ) -> ReservationResult:
-        step = want.state.steps[place - 1]
-        active = next((active for active in want.state.active_steps if active.step == place), None)
+        step = request.state.steps[place - 1]
+        active = next((active for active in request.state.active_steps if active.step == place), None)
         if step.prefixes is not None and not message.to.startswith(step.prefixes):
             return StepBarred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
         attempt_id = ATTEMPT.new(now)
         within = step.call_seconds
-        if Vendors.of(step.vendors[0], message, is_test=want.is_test) == SIMULATED:
-            return ReservedAttempt(
-                step=place, message=message, attempt_id=attempt_id, vendor=SIMULATED, within=within
-            )
+        if Vendors.of(step.vendors[0], message, is_test=request.is_test) == SIMULATED:
+            simulated = Reservation(vendor=SIMULATED, within=within)
+            return ReservedAttempt(step=place, message=message, attempt_id=attempt_id, reservation=simulated)
         # Who may have the message already is asked again, and nobody else.
         asked = (
             step.vendors if active is None or active.unlearned not in step.vendors else (active.unlearned,)
@@ -178,16 +189,18 @@ class AttemptReserver:
         )
         if isinstance(chosen, traffic_model.Blocked):
             return StepBlocked(step=place, reason=chosen.reason, until=chosen.until)
-        if chosen.account_id is None and _another_way(want.state, place):
+        if chosen.account_id is None and _another_way(request.state, place):
             return StepBarred(step=place, by=SkipStep(reason=NO_ACCOUNT, result="FAILED"))
         return ReservedAttempt(
             step=place,
             message=message,
             attempt_id=attempt_id,
-            vendor=chosen.vendor,
-            account_id=chosen.account_id,
-            within=within,
-            why=None if chosen.why == traffic_model.ONLY else chosen.why,
+            reservation=Reservation(
+                vendor=chosen.vendor,
+                account_id=chosen.account_id,
+                within=within,
+                why=None if chosen.why == traffic_model.ONLY else chosen.why,
+            ),
         )
 
     def _cost(
@@ -213,10 +226,10 @@ class AttemptReserver:
         if not limited:
             return
         places: dict[str, list[tuple[int, int]]] = {}
-        for i, of_ladder in enumerate(answers):
-            for j, answer in enumerate(of_ladder):
-                if isinstance(answer, ReservedAttempt) and answer.account_id in limited:
-                    places.setdefault(answer.account_id, []).append((i, j))
+        for i, of_execution in enumerate(answers):
+            for j, answer in enumerate(of_execution):
+                if isinstance(answer, ReservedAttempt) and (id_ := answer.reservation.account_id) in limited:
+                    places.setdefault(id_, []).append((i, j))
         if not places:
             return
         admitted = await self._traffic.admit([(limited[id_], len(found)) for id_, found in places.items()])

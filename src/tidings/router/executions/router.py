@@ -1,106 +1,119 @@
-"""What the router offers notify: hand-offs begin here."""
+"""What the router offers notify: hand-offs are planned, reserved and started here."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-from tidings.contracts import delivery
-from tidings.contracts.delivery import Begin, HandOff
+from msgspec.structs import replace
+
+from tidings.contracts.delivery import DeliveryPlan, HandOff, PlannedDelivery, SendFirstSteps
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.durable.in_hand import InHand
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TenantId
-from tidings.router.executions.begin import begin
 from tidings.router.executions.call import VendorCaller
-from tidings.router.executions.model import Begun, ReservedAttempt, WorkerId, moment
-from tidings.router.executions.plan import Plan, Planner
+from tidings.router.executions.commit import TransitionCommitter
+from tidings.router.executions.model import ExecutionChange, ReservedAttempt, WorkerId, moment
+from tidings.router.executions.plan import Planner
 from tidings.router.executions.reserve import AttemptReserver, ReservationRequest
+from tidings.router.executions.start import StartedExecutions, start, start_state
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import VENDOR_LIMIT, StepBlocked
 
 
 class ExecutionRouter:
-    """The contract's `Router`."""
+    """The contract's `InProcessRouter`."""
 
     def __init__(
         self,
+        db: Database,
         planner: Planner,
-        booking: AttemptReserver,
+        reserver: AttemptReserver,
         caller: VendorCaller,
+        committer: TransitionCommitter,
         *,
-        ladder: ExecutionStateMachine,
+        machine: ExecutionStateMachine,
         worker_id: WorkerId,
         clock: Clock,
         due_timer: DueTimer,
         in_hand: InHand | None = None,
     ) -> None:
         """`worker_id` names the living worker that has the work in hand."""
+        self._db = db
         self._planner = planner
-        self._booking = booking
+        self._reserver = reserver
         self._caller = caller
-        self._ladder = ladder
+        self._committer = committer
+        self._machine = machine
         self._worker_id = worker_id
         self._clock = clock
         self._due_timer = due_timer
         self._in_hand = in_hand or InHand()
 
-    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[Plan]:
-        """The ladders of a set, before anything is prepared; one each, in the same order."""
+    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
+        """The plan of each, in the same order; nothing is written."""
         return await self._planner.plan(tenant_id, hand_offs)
 
-    async def book(self, tenant_id: TenantId, begins: Sequence[Begin]) -> list[Begin]:
-        """The same, with vendors for the first steps that are ready; what can't be sent now waits for its turn."""
-        places = [place for place, one in enumerate(begins) if one.first is not None]
-        booked = list(begins)
-        if not places:
-            return booked
+    async def start(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> None:
+        """Plan and write the executions in a transaction of the router's own; their first steps are asked for like any later one."""
+        plans = await self._planner.plan(tenant_id, hand_offs)
+        planned = [
+            PlannedDelivery(hand_off=hand_off, plan=plan)
+            for hand_off, plan in zip(hand_offs, plans, strict=True)
+        ]
+        async with self._db.tenant(tenant_id, by_index=True) as tx:
+            started = await self._start(tx, planned)
+        await self._carry_out(started)
+
+    async def reserve(
+        self, tenant_id: TenantId, deliveries: Sequence[PlannedDelivery]
+    ) -> list[PlannedDelivery]:
+        """The same, with reservations for the first steps that are ready; where an account's limit has no room the step waits."""
         now = moment(self._clock)
-        wants: list[ReservationRequest] = []
-        for place in places:
-            one = begins[place]
-            plan = one.plan
-            if not isinstance(plan, Plan) or one.first is None:
-                raise TypeError("book takes what plan gave")
-            state = self._ladder.start(
-                plan.frozen.steps,
-                use_case=one.hand_off.use_case,
-                expires_at=one.hand_off.expires_at,
-                strategy=plan.strategy,
-                now=now,
-                cap=plan.cap,
+        reserved = list(deliveries)
+        ready = {
+            place: ReservationRequest(
+                state=start_state(self._machine, delivery, now=now),
+                ready=((1, delivery.first.message),),
+                is_test=delivery.hand_off.is_test,
+                currency=delivery.plan.currency,
             )
-            wants.append(
-                ReservationRequest(
-                    state=state,
-                    ready=((1, one.first.message),),
-                    is_test=one.hand_off.is_test,
-                    currency=plan.currency,
-                )
-            )
-        for place, [answer] in zip(places, await self._booking.book(tenant_id, wants), strict=True):
-            if isinstance(answer, ReservedAttempt):
-                booked[place] = replace(begins[place], booked=answer)
-            elif isinstance(answer, StepBlocked) and answer.reason == VENDOR_LIMIT:
-                booked[place] = replace(begins[place], not_before=answer.until)
-        return booked
+            for place, delivery in enumerate(deliveries)
+            if delivery.first is not None
+        }
+        if not ready:
+            return reserved
+        results = await self._reserver.reserve(tenant_id, list(ready.values()))
+        for place, [result] in zip(ready, results, strict=True):
+            if isinstance(result, ReservedAttempt):
+                reserved[place] = replace(deliveries[place], reservation=result.reservation)
+            elif isinstance(result, StepBlocked) and result.reason == VENDOR_LIMIT:
+                reserved[place] = replace(deliveries[place], not_before=result.until)
+        return reserved
 
-    async def begin(self, tx: TenantTx, begins: Sequence[Begin]) -> Begun:
-        """Write the ladders in the transaction that hands them over."""
-        return await begin(tx, begins, ladder=self._ladder, worker=self._worker_id(), now=moment(self._clock))
+    async def start_in(self, tx: TenantTx, deliveries: Sequence[PlannedDelivery]) -> SendFirstSteps:
+        """Write the executions in notify's transaction; after its commit, await what is returned."""
+        started = await self._start(tx, deliveries)
+        return lambda: self._carry_out(started)
 
-    async def carry_out(self, begun: delivery.Begun) -> None:
-        """After that transaction's commit: send what was prepared, record what came of it."""
-        if not isinstance(begun, Begun):
-            raise TypeError("carry_out takes what begin gave")
-        executions = [*begun.without_steps, *(one.execution for one in begun.calls)]
-        with self._in_hand.holding([execution.id for execution in executions]):
-            await self._carry_out(begun)
+    async def _start(self, tx: TenantTx, deliveries: Sequence[PlannedDelivery]) -> StartedExecutions:
+        worker, now = self._worker_id(), moment(self._clock)
+        return await start(tx, deliveries, machine=self._machine, worker=worker, now=now)
 
-    async def _carry_out(self, begun: Begun) -> None:
-        if begun.waits_until is not None:
-            self._due_timer.expect(begun.waits_until)
-        if begun.without_steps:
-            changes = [self._caller.recorder.after(execution) for execution in begun.without_steps]
-            await self._caller.recorder.record(begun.tenant_id, begun.worker, changes)
-        if begun.calls:
-            await self._caller.call(begun.tenant_id, begun.worker, begun.calls)
+    async def _carry_out(self, started: StartedExecutions) -> None:
+        """After the commit: send what was reserved, record the answers; end what has no step."""
+        ids = [execution.id for execution in started.without_steps]
+        ids += [outgoing.execution.id for outgoing in started.outgoing]
+        with self._in_hand.holding(ids):
+            if started.due_at is not None:
+                self._due_timer.expect(started.due_at)
+            if started.without_steps:
+                now = self._clock.now()
+                changes = [
+                    ExecutionChange(
+                        execution=execution, transition=self._machine.transition(execution.state, now=now)
+                    )
+                    for execution in started.without_steps
+                ]
+                await self._committer.commit(started.tenant_id, started.worker, changes)
+            if started.outgoing:
+                await self._caller.call(started.tenant_id, started.worker, started.outgoing)

@@ -5,26 +5,12 @@ from typing import Final
 
 import msgspec
 
-from tidings.router.profiles.order import Why
-from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, ExecutionState, LadderStep, Strategy
+from tidings.contracts.ladder import LadderSnapshot, LadderStep, Strategy
+from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, ExecutionState
 
 _encode = msgspec.json.Encoder().encode
 #: In a text with the reasons of an order, and in no other.
 _WHY: Final = '"why":['
-
-
-class LadderSnapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The steps in their order, and where the order comes from."""
-
-    steps: tuple[LadderStep, ...] = ()
-    #: `fixed`, `learned` or `cheapest`, where a policy says so.
-    order: str | None = None
-    #: Why this order, step by step.
-    why: tuple[Why, ...] = ()
-    #: What a second of waiting cost when the order was learned, in micros.
-    value_of_a_second: int | None = None
-    #: What the message may cost, in micros.
-    cap: int | None = None
 
 
 class StoredState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

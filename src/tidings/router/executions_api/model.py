@@ -5,10 +5,10 @@ from datetime import datetime
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
 from tidings.contracts.enums import UseCase
+from tidings.contracts.ladder import LadderSnapshot, Strategy
 from tidings.contracts.messages import SenderRecord
 from tidings.router.executions.model import ExecutionId
-from tidings.router.executions.snapshot import LadderSnapshot
-from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, Strategy
+from tidings.router.state_machine.model import ActiveStep, ClosedAttempt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,15 +7,14 @@ from msgspec import Meta, Struct
 
 from tidings.contracts.delivery import DeliveryResult, Evidence
 from tidings.contracts.enums import UseCase
+from tidings.contracts.ladder import Hours, LadderStep, StepRank, Strategy, Success
 from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.mapping import by_name
 from tidings.router.executions_api.model import Attempt, Execution, Filter, Receipt
 from tidings.router.executions_api.steps import StepState, state_of_step
-from tidings.router.profiles.order import Why
-from tidings.router.state_machine.hours import Hours
-from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, LadderStep, Strategy, Success
+from tidings.router.state_machine.model import ActiveStep, ClosedAttempt
 
 ExecutionStatus = Literal["under_way", "over"]
 #: The status of a call that has not been answered yet.
@@ -289,7 +288,7 @@ def _step(execution: Execution, place: int, step: LadderStep) -> ExecutionStep:
     )
 
 
-def _reason(why: Why) -> OrderReason:
+def _reason(why: StepRank) -> OrderReason:
     return OrderReason(
         channel=why.channel, chance=why.p, cost_micros=why.cost_micros, index=why.index, drawn=why.drawn
     )

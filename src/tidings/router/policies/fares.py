@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from tidings.contracts.delivery import ReadyStep, SkipStep, WaitStep
+from tidings.contracts.ladder import LadderStep
 from tidings.contracts.rehearsal import Rehearsed
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.policies.check import Adapters
@@ -11,14 +12,7 @@ from tidings.router.policies.walk import Fare
 from tidings.router.prices.price import price_of, price_of_text
 from tidings.router.prices.rates import Rates
 from tidings.router.state_machine.cost_budget import CostBudget
-from tidings.router.state_machine.model import (
-    COST_CAP,
-    NO_ACCOUNT,
-    WRONG_PREFIX,
-    LadderStep,
-    StepBarred,
-    StepBlocked,
-)
+from tidings.router.state_machine.model import COST_CAP, NO_ACCOUNT, WRONG_PREFIX, StepBarred, StepBlocked
 from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.model import ACCOUNT_OFF, CIRCUIT_OPEN
 

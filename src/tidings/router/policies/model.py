@@ -11,6 +11,7 @@ from typing import Annotated, Final, Literal, NewType
 from msgspec import Meta, Struct
 
 from tidings.contracts.enums import Priority, UseCase, Vendor
+from tidings.contracts.ladder import Hours, Strategy, Success
 from tidings.contracts.moments import Moment
 from tidings.contracts.prices import Currency, Prefix
 from tidings.contracts.tenants import Channel
@@ -18,8 +19,6 @@ from tidings.contracts.text import Reason
 from tidings.kernel.ids import IdKind
 from tidings.kernel.mapping import by_name
 from tidings.router.profiles.order import USUAL_SECOND, Order
-from tidings.router.state_machine.hours import Hours
-from tidings.router.state_machine.model import Strategy, Success
 
 PolicyId = NewType("PolicyId", str)
 POLICY = IdKind("policy", PolicyId)

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from tidings.contracts.delivery import DeliveryResult, Evidence, PreparedStep, SkipStep, WaitStep
 from tidings.contracts.enums import Priority, UseCase
+from tidings.contracts.ladder import LadderStep, StepRank, Strategy, Success
 from tidings.contracts.moments import Moment
 from tidings.contracts.rehearsal import MessageWish
 from tidings.kernel.mapping import by_name
@@ -15,8 +16,6 @@ from tidings.router.policies.rehearse import Draft, Rehearsal
 from tidings.router.policies.walk import Footprint
 from tidings.router.policies.warn import PolicyWarning
 from tidings.router.policies.wire import PutPolicy
-from tidings.router.profiles.order import Why
-from tidings.router.state_machine.model import LadderStep, Strategy, Success
 
 _NOT_ASKED = "Rate limits are not taken from in a rehearsal: whether they have room is seen when it is sent."
 _NOW = "Gates were asked as of now; a later step is asked again when its turn comes."
@@ -134,8 +133,8 @@ class PolicyRehearsal(Struct, frozen=True, kw_only=True):
             policy_id=None if done.draft else plan.policy_id,
             policy_version=None if done.draft else plan.policy_version,
             strategy=plan.strategy,
-            order=plan.frozen.order,
-            steps=[_step(done, place, step) for place, step in enumerate(plan.frozen.steps, 1)],
+            order=plan.ladder.order,
+            steps=[_step(done, place, step) for place, step in enumerate(plan.ladder.steps, 1)],
             if_nothing_answers=RehearsedEnd(
                 result=None if end is None else end.result,
                 reason=told.reason if end is None else end.reason,
@@ -197,6 +196,6 @@ def _gate(prepared: PreparedStep) -> RehearsedGate:
     return RehearsedGate(verdict="pass")
 
 
-def _why(done: Rehearsal, place: int) -> Why | None:
-    found = done.plan.frozen.why
+def _why(done: Rehearsal, place: int) -> StepRank | None:
+    found = done.plan.ladder.why
     return found[place - 1] if len(found) >= place else None

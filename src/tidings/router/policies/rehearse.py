@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
-from tidings.contracts.delivery import HandOff
+from tidings.contracts.delivery import DeliveryPlan, HandOff
 from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.messages import Accepted, Unlearned
 from tidings.contracts.rehearsal import MessageWish, Rehearsed, StepRehearsal
@@ -14,7 +14,7 @@ from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.executions.plan import Plan, Planner, without_policy
+from tidings.router.executions.plan import Planner, without_policy
 from tidings.router.policies import store
 from tidings.router.policies.check import Adapters, wrong_with
 from tidings.router.policies.fares import Fares
@@ -45,7 +45,7 @@ class Rehearsal:
     """What would happen."""
 
     told: Rehearsed
-    plan: Plan
+    plan: DeliveryPlan
     #: Whether it goes by a draft.
     draft: bool
     #: If every vendor took it and nothing were heard of it.
@@ -114,7 +114,7 @@ class PolicyRehearser:
     def _walked(
         self,
         told: Rehearsed,
-        plan: Plan,
+        plan: DeliveryPlan,
         accounts: Mapping[str, StoredAccount],
         policy: Policy | None,
         *,
@@ -122,7 +122,7 @@ class PolicyRehearser:
     ) -> Rehearsal:
         at = told.until if told.would == "defer" and told.until is not None else told.at
         start = self._ladder.start(
-            plan.frozen.steps,
+            plan.ladder.steps,
             use_case=told.use_case,
             expires_at=told.expires_at,
             strategy=plan.strategy,
@@ -131,7 +131,7 @@ class PolicyRehearser:
         )
         fares = Fares(
             told,
-            plan.frozen.steps,
+            plan.ladder.steps,
             accounts,
             plan.currency,
             adapters=self._adapters,
@@ -152,8 +152,8 @@ class PolicyRehearser:
             draft=draft,
             silence=silence,
             worst_case=max(silence.spent, dearest.spent),
-            costs=tuple(fares.cost(place, at) for place in range(1, len(plan.frozen.steps) + 1)),
-            currencies=tuple(fares.currency(place, at) for place in range(1, len(plan.frozen.steps) + 1)),
+            costs=tuple(fares.cost(place, at) for place in range(1, len(plan.ladder.steps) + 1)),
+            currencies=tuple(fares.currency(place, at) for place in range(1, len(plan.ladder.steps) + 1)),
             warnings=[] if policy is None else warnings_about(terms_of(policy), policy.use_case, around),
         )
 

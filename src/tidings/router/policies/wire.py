@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from tidings.contracts.enums import UseCase
+from tidings.contracts.ladder import Strategy
 from tidings.contracts.moments import Moment
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.mapping import by_name
@@ -20,7 +21,6 @@ from tidings.router.policies.model import (
 )
 from tidings.router.policies.warn import PolicyWarning
 from tidings.router.profiles.order import Order
-from tidings.router.state_machine.model import Strategy
 
 
 class ConditionsInput(Conditions, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

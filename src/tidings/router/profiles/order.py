@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
+from tidings.contracts.ladder import StepRank
 from tidings.contracts.tenants import Channel
 from tidings.router.profiles.draw import draw
 from tidings.router.profiles.model import Discovery, Profile
@@ -28,26 +29,12 @@ class Orderable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
-    """Why a step stands where it stands."""
-
-    channel: Channel
-    #: How likely it arrives; None where nobody asked.
-    p: float | None
-    cost_micros: int
-    #: The higher, the earlier: deliveries for a million micros of money and patience. None where nobody asked.
-    index: float | None
-    #: Whether p was drawn to find out more, and not the best guess.
-    drawn: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Arranged:
     """The steps in the order in which they are taken."""
 
     places: tuple[int, ...]
     #: One each, in the same order.
-    why: tuple[Why, ...]
+    why: tuple[StepRank, ...]
 
 
 def arrange(
@@ -83,22 +70,22 @@ def _learned(
     drawn = profile.discovery is Discovery.LEARNING
     # One guess for a channel, however many steps it has.
     guesses: dict[Channel, float] = {}
-    told: list[tuple[float, Orderable, Why]] = []
+    told: list[tuple[float, Orderable, StepRank]] = []
     for step in steps:
         p = guesses.get(step.channel)
         if p is None:
             posterior = profile.posterior(step.channel, now)
             p = guesses[step.channel] = draw(posterior, luck) if drawn else posterior.mean
         index = p * 1_000_000 / max(1, step.cost_micros + step.deadline_seconds * value_of_a_second)
-        why = Why(channel=step.channel, p=p, cost_micros=step.cost_micros, index=index, drawn=drawn)
+        why = StepRank(channel=step.channel, p=p, cost_micros=step.cost_micros, index=index, drawn=drawn)
         told.append((index, step, why))
     told.sort(key=lambda one: -one[0])
     return _in_order([(step, why) for _, step, why in told])
 
 
-def _plain(step: Orderable) -> Why:
-    return Why(channel=step.channel, p=None, cost_micros=step.cost_micros, index=None, drawn=False)
+def _plain(step: Orderable) -> StepRank:
+    return StepRank(channel=step.channel, p=None, cost_micros=step.cost_micros, index=None, drawn=False)
 
 
-def _in_order(told: Sequence[tuple[Orderable, Why]]) -> Arranged:
+def _in_order(told: Sequence[tuple[Orderable, StepRank]]) -> Arranged:
     return Arranged(places=tuple(step.place for step, _ in told), why=tuple(why for _, why in told))

@@ -1,10 +1,12 @@
 """What the time alone changes in the state of an execution: steps that fall due, timeouts, the end."""
 
-from datetime import datetime
+from datetime import datetime, time
+from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
 from tidings.contracts.delivery import SkipStep
+from tidings.contracts.ladder import Hours
 from tidings.router.state_machine.final_result import exhausted, second_chance
 from tidings.router.state_machine.model import (
     EXPIRED,
@@ -77,7 +79,7 @@ def _due(builder: TransitionBuilder, active: ActiveStep) -> bool:
         builder.skip(active, SkipStep(reason="address_refused", result="FAILED"))
     elif late or active.tries >= builder.max_attempts(active):
         builder.leave(active)
-    elif step.hours is not None and not step.hours.hold(builder.now):
+    elif step.hours is not None and not is_within(step.hours, builder.now):
         builder.skip(active, SkipStep(reason=WRONG_HOUR, result="REFUSED_NO_CHANNEL"))
     else:
         return active.due_at is not None and active.due_at <= builder.now
@@ -130,3 +132,10 @@ def _refused_channels(builder: TransitionBuilder) -> set[str]:
 def _needless(builder: TransitionBuilder) -> tuple[ClosedAttempt, ...]:
     awaited = {active.awaiting for active in builder.active_steps.values() if active.awaiting is not None}
     return tuple(attempt for attempt in builder.attempts if attempt.id in awaited and attempt.receipt is None)
+
+
+def is_within(hours: Hours, now: datetime) -> bool:
+    """Whether it is within these hours; the end is no longer part of them."""
+    there = now.astimezone(ZoneInfo(hours.timezone)).time()
+    start, end = time.fromisoformat(hours.start), time.fromisoformat(hours.end)
+    return start <= there < end if start < end else there >= start or there < end

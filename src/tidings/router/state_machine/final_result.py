@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.delivery import DeliveryResult
+from tidings.contracts.ladder import LadderStep
 from tidings.router.state_machine.model import (
     EXPIRED,
     NO_ROUTE,
@@ -12,7 +13,6 @@ from tidings.router.state_machine.model import (
     ActiveStep,
     ClosedAttempt,
     ExecutionEnd,
-    LadderStep,
 )
 from tidings.router.state_machine.statuses import ARRIVED, EVIDENCE, LOST, REACHED
 from tidings.router.state_machine.waits import waiting

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from tidings.contracts.enums import UseCase
+from tidings.contracts.ladder import LadderStep, Strategy
 from tidings.router.state_machine.apply_clock import apply_clock
 from tidings.router.state_machine.apply_event import apply_event
 from tidings.router.state_machine.cost_budget import CostBudget
@@ -14,9 +15,7 @@ from tidings.router.state_machine.model import (
     ActiveStep,
     ExecutionEvent,
     ExecutionState,
-    LadderStep,
     OpenAttempt,
-    Strategy,
     Transition,
 )
 from tidings.router.state_machine.retry_policy import STEP_RETRY_POLICIES, StepRetryPolicy

@@ -2,23 +2,19 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal, NewType, TypeAlias
+from typing import Final, NewType, TypeAlias
 
 import msgspec
 
 from tidings.contracts.callback_forms import Effect
 from tidings.contracts.delivery import AddressTold, DeliveryResult, Evidence, SkipStep, WaitStep
 from tidings.contracts.enums import UseCase
+from tidings.contracts.ladder import LadderStep, Strategy
 from tidings.contracts.messages import Outcome, SentRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.kernel.ids import IdKind
 from tidings.router.state_machine.cost_budget import CostBudget
-from tidings.router.state_machine.hours import Hours
-
-Strategy = Literal["SEQUENTIAL", "PARALLEL", "FAILOVER"]
-#: What a step has to reach to count.
-Success = Literal["accepted", "sent", "delivered", "read"]
 
 AttemptId = NewType("AttemptId", str)
 ATTEMPT = IdKind("attempt", AttemptId)
@@ -37,28 +33,6 @@ CIRCUIT_OPEN: Final = "circuit_open"
 ACCOUNT_OFF: Final = "account_off"
 NO_ACCOUNT: Final = "no_account"
 VENDOR_LIMIT: Final = "vendor_limit"
-
-
-class LadderStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One step of the ladder, as it was frozen when the execution began."""
-
-    channel: Channel
-    #: Who may carry it, the first choice first; none: the step can't be taken.
-    vendors: tuple[str, ...] = ()
-    #: Where the vendor sends no receipts, being accepted is all that there is to reach.
-    success: Success = "accepted"
-    #: Seconds from its first call; None: by what the message is for.
-    deadline: int | None = None
-    #: Calls after the first; None: by what the message is for.
-    retries: int | None = None
-    #: Seconds that one call may take; None: as long as the adapter says.
-    call_seconds: float | None = None
-    #: Telephone addresses have to begin with one of these.
-    prefixes: tuple[str, ...] | None = None
-    #: It is taken within these hours only.
-    hours: Hours | None = None
-    #: Known from the start: it is not taken, for this reason.
-    barred: str | None = None
 
 
 class StepWait(msgspec.Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from tidings.contracts.delivery import Evidence, SkipStep
+from tidings.contracts.ladder import LadderStep
 from tidings.kernel.ids import time_of
 from tidings.router.state_machine.model import (
     ATTEMPT,
@@ -12,7 +13,6 @@ from tidings.router.state_machine.model import (
     ClosedAttempt,
     ExecutionEnd,
     ExecutionState,
-    LadderStep,
     OpenAttempt,
     ReachObservation,
 )

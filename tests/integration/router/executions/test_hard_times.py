@@ -106,7 +106,7 @@ async def test_an_answer_is_not_forgotten_when_the_news_cannot_be_read(
         raise DatabaseUnavailableError("gone for a moment")
 
     monkeypatch.setattr(load, "with_receipts", away)
-    carrying = asyncio.create_task(worker.router.carry_out(begun))
+    carrying = asyncio.ensure_future(begun())
     while not carrying.done():
         await world.manual.advance(timedelta(seconds=1))
         await asyncio.sleep(0.01)
@@ -150,7 +150,7 @@ async def test_who_was_overtaken_does_not_let_go_of_anothers_call(world: LadderW
         await tx.connection.execute(
             "UPDATE chan.executions_live SET version = version + 3, state = $1", later
         )
-    await worker.router.carry_out(begun)
+    await begun()
 
     (now,) = await world.live()
     assert (now["claimed_by"], now["state"]) == (worker.id, later)

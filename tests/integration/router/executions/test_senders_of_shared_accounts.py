@@ -14,7 +14,7 @@ from tests.support.ladders import LadderWorld, Worker
 from tests.support.people import unused
 from tests.support.vendors import MESSAGE
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.delivery import Route
+from tidings.contracts.delivery import ReadyStep, Route
 from tidings.contracts.messages import Address
 from tidings.contracts.senders import SENDERLESS
 from tidings.contracts.tenants import Channel
@@ -88,9 +88,9 @@ async def _booked(
         message = replace(
             wish.first.message, sender=Address(value=sender), to="+4915197000001", grants=grants
         )
-        wishes.append(replace(wish, first=replace(wish.first, message=message)))
+        wishes.append(replace(wish, first=ReadyStep(message=message)))
     await world.manual.advance(timedelta(seconds=2))
-    return [begin.booked is not None for begin in await worker.booked(world.tenant_id, wishes)]
+    return [delivery.reservation is not None for delivery in await worker.booked(world.tenant_id, wishes)]
 
 
 async def test_a_granted_name_is_no_way_to_another_tenants_number(world: LadderWorld, worker: Worker) -> None:

@@ -52,7 +52,7 @@ async def test_who_lost_the_claim_tells_nothing(world: LadderWorld, other: Worke
     await world.manual.advance(timedelta(seconds=5))
     await other.due.drain()
     told = await world.outcomes()
-    await silent.router.carry_out(begun)
+    await begun()
 
     assert len(told) == 3
     assert await world.outcomes() == told
@@ -108,7 +108,7 @@ async def test_an_answer_is_not_forgotten_while_the_database_is_away(
     begun = await worker.begin(world.tenant_id, [begin])
     await world.db.close()
     watch = world.sandbox.store.watch()
-    carrying = asyncio.create_task(worker.router.carry_out(begun))
+    carrying = asyncio.ensure_future(begun())
     async with asyncio.timeout(DEADLINE):
         await watch.wait()
         await world.manual.advance(timedelta(seconds=1))
@@ -132,11 +132,11 @@ async def test_the_number_of_statements_does_not_grow_with_the_set(
     for size in (1, 100):
         begins = await worker.booked(world.tenant_id, [world.begin() for _ in range(size)])
         async with world.db.tenant(world.tenant_id) as tx, counted(tx) as statements:
-            begun = await worker.router.begin(tx, begins)
+            begun = await worker.router.start_in(tx, begins)
         recorded: list[str] = []
         for connection in world.db._pool._idle:
             connection.add_query_logger(lambda record: recorded.append(record.query))  # noqa: B023
-        await worker.router.carry_out(begun)
+        await begun()
         for connection in world.db._pool._idle:
             connection._query_loggers.clear()
         begin_and_commit = [q for q in recorded if q.startswith(("BEGIN", "COMMIT"))]

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from tidings.contracts.ladder import LadderSnapshot, LadderStep
 from tidings.router.executions.model import EXECUTION
-from tidings.router.executions.snapshot import LadderSnapshot
 from tidings.router.executions_api.model import Execution
 from tidings.router.executions_api.steps import StepState, state_of_step
-from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, LadderStep, OpenAttempt
+from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, OpenAttempt
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

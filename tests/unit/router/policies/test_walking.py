@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 from tidings.contracts.delivery import SkipStep, WaitStep
+from tidings.contracts.ladder import LadderStep
 from tidings.contracts.messages import Accepted, Outcome, Refused, Unlearned
 from tidings.router.policies.walk import Fare, Walk, walk
 from tidings.router.state_machine.cost_budget import CostBudget
 from tidings.router.state_machine.machine import ExecutionStateMachine
-from tidings.router.state_machine.model import LadderStep, StepBarred, StepBlocked
+from tidings.router.state_machine.model import StepBarred, StepBlocked
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 LADDER = ExecutionStateMachine()

@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from tidings.contracts.delivery import SkipStep, WaitStep
+from tidings.contracts.ladder import Hours, LadderStep, Strategy
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.router.state_machine.cost_budget import CostBudget
-from tidings.router.state_machine.hours import Hours
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import (
     CallSkipped,
@@ -17,13 +17,11 @@ from tidings.router.state_machine.model import (
     ExecutionEnd,
     ExecutionEvent,
     ExecutionState,
-    LadderStep,
     OpenAttempt,
     ReachObservation,
     ReceiptReceived,
     StepBarred,
     StepBlocked,
-    Strategy,
     VendorAnswered,
     WorkerDied,
 )

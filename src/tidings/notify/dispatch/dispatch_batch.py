@@ -1,11 +1,20 @@
-"""One tenant's turn: loaded, decided, rendered, moved on and handed over; a whole set in two transactions."""
+"""The use case "dispatch a batch of one tenant": load, decide, render, hand over to the router; two transactions for all."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from tidings.contracts.delivery import Begin, Begun, HandOff, ReadyStep, Route, Router
+from msgspec import structs
+
+from tidings.contracts.delivery import (
+    HandOff,
+    InProcessRouter,
+    PlannedDelivery,
+    ReadyStep,
+    Route,
+    SendFirstSteps,
+)
 from tidings.contracts.enums import AUTO, CHANNELS, NotificationStatus
 from tidings.contracts.ids import NOTIFICATION, NotificationId
 from tidings.contracts.tenants import Channel
@@ -51,18 +60,18 @@ GiveWay: TypeAlias = Callable[[], Awaitable[None]]
 
 @dataclass(slots=True, kw_only=True)
 class _Case:
-    """One notification on its way through the turn."""
+    """One notification of the batch."""
 
     pending: NotificationRow
     decision: Decision
-    begin: Begin | None = None
+    delivery: PlannedDelivery | None = None
     made: StepMade | None = None
     #: What is held against its limits.
     request: DecisionRequest
 
 
-class TurnTaker:
-    """Takes turns for tenants; hands over what may go."""
+class Dispatcher:
+    """Decides about batches of notifications, and hands over to the router what may go."""
 
     def __init__(
         self,
@@ -72,7 +81,7 @@ class TurnTaker:
         keyring: Keyring,
         limits: Limits,
         steps: StepMaker,
-        router: Router,
+        router: InProcessRouter,
         clock: Clock,
         stripe: int = 0,
     ) -> None:
@@ -85,17 +94,17 @@ class TurnTaker:
         self._clock = clock
         self._stripe = stripe
 
-    async def take(
+    async def dispatch_batch(
         self,
         tenant_id: TenantId,
         ids: Sequence[NotificationId],
         worker: WorkerId,
         *,
         give_way: GiveWay | None = None,
-    ) -> Begun | None:
-        """Decide and hand over; what was begun is to be carried out next, None where nothing was.
+    ) -> SendFirstSteps | None:
+        """Decide and hand over; what is returned is to be awaited next, None where nothing was handed over.
 
-        `give_way` is awaited between the stages, where no transaction is open: an ordinary turn lets an urgent one by.
+        `give_way` is awaited between the stages, where no transaction is open: an ordinary batch lets an urgent one by.
         """
         since = started()
         shared = await self._loader.shared()
@@ -126,7 +135,7 @@ class TurnTaker:
         *,
         worker: WorkerId,
         give_way: GiveWay | None,
-    ) -> Begun | None:
+    ) -> SendFirstSteps | None:
         """From the facts to the hand-over."""
         if give_way is not None:
             await give_way()
@@ -142,7 +151,7 @@ class TurnTaker:
             return await self._write(tenant_id, facts, cases, worker)
 
     async def give_up(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> None:
-        """End those whose turns keep failing through a fault of ours: they must not stand in the way for ever."""
+        """End those whose batches keep failing through a fault of ours: they must not stand in the way for ever."""
         now = self._clock.now()
         async with self._db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, ids)
@@ -197,7 +206,7 @@ class TurnTaker:
         plans = await self._router.plan(tenant_id, hand_offs)
         ready: list[tuple[_Case, StepWork]] = []
         for case, hand_off, plan in zip(passed, hand_offs, plans, strict=True):
-            case.begin = Begin(hand_off=hand_off, plan=plan)
+            case.delivery = PlannedDelivery(hand_off=hand_off, plan=plan)
             if plan.first is not None:
                 work = StepWork(
                     pending=case.pending,
@@ -209,15 +218,15 @@ class TurnTaker:
         made = await self._steps.make(tenant_id, facts, pepper, [work for _, work in ready])
         for (case, _), step in zip(ready, made, strict=True):
             case.made = step
-            if case.begin is not None and isinstance(step.prepared, ReadyStep):
-                case.begin = replace(case.begin, first=step.prepared)
-        begins = [case.begin for case in passed if case.begin is not None]
-        for case, begin in zip(passed, await self._router.book(tenant_id, begins), strict=True):
-            case.begin = begin
+            if case.delivery is not None and isinstance(step.prepared, ReadyStep):
+                case.delivery = structs.replace(case.delivery, first=step.prepared)
+        planned = [case.delivery for case in passed if case.delivery is not None]
+        for case, delivery in zip(passed, await self._router.reserve(tenant_id, planned), strict=True):
+            case.delivery = delivery
 
     async def _write(
         self, tenant_id: TenantId, facts: Facts, cases: Sequence[_Case], worker: WorkerId
-    ) -> Begun | None:
+    ) -> SendFirstSteps | None:
         if not cases:
             return None
         now = self._clock.now()
@@ -232,8 +241,8 @@ class TurnTaker:
                 told_of = [accepted_event(tenant_id, copy, clock=self._clock) for copy in copies]
                 await accept_store.insert_notifications(tx, copies, told_of, now=now, stripe=self._stripe)
                 await store.mark_copies(tx, copies, trace=trace.encode([_COPIED]))
-            begins = [case.begin for case, _ in gone if case.begin is not None]
-            return await self._router.begin(tx, begins) if begins else None
+            deliveries = [case.delivery for case, _ in gone if case.delivery is not None]
+            return await self._router.start_in(tx, deliveries) if deliveries else None
 
     def _event(self, tenant_id: TenantId, move: Move) -> Event:
         row = move.pending
@@ -282,8 +291,8 @@ def _vendors(pending: NotificationRow, config: ChannelConfig) -> tuple[str, ...]
     return (pin.vendor,)
 
 
-def told(before: str | None, lines: Sequence[TraceLine]) -> str:
-    """The trace of this turn, after the deferrals of earlier ones."""
+def merged_trace(before: str | None, lines: Sequence[TraceLine]) -> str:
+    """The trace of this decision, after the deferrals of earlier ones."""
     if not before:
         return trace.encode(lines)
     earlier = trace.decode(before)
@@ -303,7 +312,7 @@ def _channels_of(pending: Sequence[NotificationRow]) -> set[Channel]:
 
 def _goes_out(case: _Case) -> bool:
     """Whether its first step is sent with the hand-off; otherwise the router asks for it, and hears why not."""
-    return case.begin is not None and case.begin.booked is not None
+    return case.delivery is not None and case.delivery.reservation is not None
 
 
 def _move(case: _Case) -> Move:
@@ -318,7 +327,7 @@ def _move(case: _Case) -> Move:
         return Move(
             pending=case.pending,
             status=NotificationStatus.DISPATCHED,
-            trace=told(case.pending.trace, lines),
+            trace=merged_trace(case.pending.trace, lines),
             locale=composed.locale if composed is not None else None,
             snapshot=encode_snapshot(composed.snapshot) if composed is not None else None,
             record=made.record if made is not None else None,
@@ -328,7 +337,7 @@ def _move(case: _Case) -> Move:
     return Move(
         pending=case.pending,
         status=NotificationStatus.SCHEDULED if isinstance(verdict, Defer) else verdict.status,
-        trace=told(case.pending.trace, decision.trace),
+        trace=merged_trace(case.pending.trace, decision.trace),
         reason=verdict.reason,
         until=verdict.until if isinstance(verdict, Defer) else None,
         preferences_version=decision.preferences_version,

@@ -1,0 +1,155 @@
+"""The use case "notify hands a set over": its executions are written, in notify's transaction or in one of the router's."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from tidings.contracts.delivery import PlannedDelivery
+from tidings.kernel.db import TenantTx
+from tidings.kernel.ids import TenantId
+from tidings.router.executions import store
+from tidings.router.executions.model import (
+    EXECUTION,
+    ClaimedExecution,
+    OutgoingExecution,
+    ReservedAttempt,
+)
+from tidings.router.executions.snapshot import frozen_text, state_text
+from tidings.router.state_machine.machine import ExecutionStateMachine
+from tidings.router.state_machine.model import ATTEMPT, VENDOR_LIMIT, ExecutionState
+from tidings.router.state_machine.waits import waiting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedExecutions:
+    """Executions that were written, to be carried out after the commit."""
+
+    tenant_id: TenantId
+    #: Who has them in hand.
+    worker: str
+    #: Those whose first attempt is reserved, and open.
+    outgoing: list[OutgoingExecution]
+    #: Those that have no step at all.
+    without_steps: list[ClaimedExecution]
+    #: When the first of those is due whose first step is still to be prepared; None where there are none.
+    due_at: datetime | None
+
+
+async def start(
+    tx: TenantTx,
+    deliveries: Sequence[PlannedDelivery],
+    *,
+    machine: ExecutionStateMachine,
+    worker: str,
+    now: datetime,
+) -> StartedExecutions:
+    """One execution each. What can be sent is claimed, and its attempt is stored as open, when the transaction commits."""
+    attempts = [_first_attempt(delivery, now) for delivery in deliveries]
+    executions = [
+        _execution(delivery, attempt, machine, now)
+        for delivery, attempt in zip(deliveries, attempts, strict=True)
+    ]
+    new = await store.begin_executions(tx, _columns(deliveries, executions), worker=worker, now=now)
+    outgoing: list[OutgoingExecution] = []
+    without_steps: list[ClaimedExecution] = []
+    due: list[datetime] = []
+    for delivery, attempt, execution in zip(deliveries, attempts, executions, strict=True):
+        if execution.id not in new:
+            continue
+        if not execution.state.steps:
+            without_steps.append(execution)
+        elif attempt is not None:
+            outgoing.append(OutgoingExecution(execution=execution, attempts=(attempt,)))
+        else:
+            due.append(delivery.not_before or now)
+    return StartedExecutions(
+        tenant_id=tx.tenant_id,
+        worker=worker,
+        outgoing=outgoing,
+        without_steps=without_steps,
+        due_at=min(due, default=None),
+    )
+
+
+def start_state(
+    machine: ExecutionStateMachine, delivery: PlannedDelivery, *, now: datetime
+) -> ExecutionState:
+    """The state that an execution begins in."""
+    return machine.start(
+        delivery.plan.ladder.steps,
+        use_case=delivery.hand_off.use_case,
+        expires_at=delivery.hand_off.expires_at,
+        strategy=delivery.plan.strategy,
+        now=now,
+        cap=delivery.plan.cap,
+    )
+
+
+def _first_attempt(delivery: PlannedDelivery, now: datetime) -> ReservedAttempt | None:
+    """Its id is made here, although it was reserved a moment ago: an attempt is never older than its execution."""
+    if delivery.first is None or delivery.reservation is None:
+        return None
+    return ReservedAttempt(
+        step=1,
+        message=delivery.first.message,
+        attempt_id=ATTEMPT.new(now),
+        reservation=delivery.reservation,
+    )
+
+
+def _execution(
+    delivery: PlannedDelivery, attempt: ReservedAttempt | None, machine: ExecutionStateMachine, now: datetime
+) -> ClaimedExecution:
+    hand_off, currency = delivery.hand_off, delivery.plan.currency
+    state = start_state(machine, delivery, now=now)
+    if delivery.not_before is not None:
+        # Nothing but the account's limit puts a first step off.
+        first, *others = state.active_steps
+        held = waiting(first, VENDOR_LIMIT, now=now, until=delivery.not_before)
+        state = replace(state, active_steps=(held, *others))
+    if attempt is not None:
+        state = machine.open_attempts(state, {attempt.step: attempt.opened()}, now=now)
+        currency = currency or attempt.reservation.currency
+    return ClaimedExecution(
+        id=EXECUTION.new(now),
+        notification_id=hand_off.notification_id,
+        recipient_id=hand_off.recipient_id,
+        priority=hand_off.priority,
+        is_test=hand_off.is_test,
+        state=state,
+        currency=currency,
+        traceparent=hand_off.traceparent,
+    )
+
+
+def _columns(
+    deliveries: Sequence[PlannedDelivery], executions: Sequence[ClaimedExecution]
+) -> dict[str, list[object]]:
+    hand_offs = [delivery.hand_off for delivery in deliveries]
+    plans = [delivery.plan for delivery in deliveries]
+    return {
+        "ids": [execution.id for execution in executions],
+        "expires_ats": [hand_off.expires_at for hand_off in hand_offs],
+        "due_ats": [delivery.not_before for delivery in deliveries],
+        "caps": [plan.cap for plan in plans],
+        "reserveds": [execution.state.cost_budget.reserved for execution in executions],
+        "policy_versions": [plan.policy_version for plan in plans],
+        "is_tests": [hand_off.is_test for hand_off in hand_offs],
+        "notification_ids": [hand_off.notification_id for hand_off in hand_offs],
+        "recipient_ids": [hand_off.recipient_id for hand_off in hand_offs],
+        "use_cases": [hand_off.use_case for hand_off in hand_offs],
+        "priorities": [hand_off.priority for hand_off in hand_offs],
+        "strategies": [plan.strategy for plan in plans],
+        "policy_ids": [plan.policy_id for plan in plans],
+        "ladder_snapshots": [frozen_text(plan.ladder) for plan in plans],
+        "states": [state_text(execution.state) for execution in executions],
+        "currencies": [execution.currency for execution in executions],
+        "traceparents": [hand_off.traceparent for hand_off in hand_offs],
+        # One without steps is claimed too: it ends as soon as the hand-off is committed.
+        "claimeds": [
+            delivery.reservation is not None or not execution.state.steps
+            for delivery, execution in zip(deliveries, executions, strict=True)
+        ],
+    }
