@@ -1,7 +1,6 @@
 """A server on loopback that plays the API's part, and a way to type commands against it."""
 
 import json
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -11,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from tidings.cli.main import main
+from tests.support.cli import Printed, Types, typing_in, write_demo
+
+__all__ = ["Printed", "Types"]
 
 AT = "2026-11-15T12:00:00Z"
 
@@ -49,18 +50,6 @@ def _sorted(call: str) -> str:
     """A call with its query parameters in one order: which they come in means nothing."""
     path, _, query = call.partition("?")
     return f"{path}?{'&'.join(sorted(query.split('&')))}"
-
-
-@dataclass(frozen=True)
-class Printed:
-    """What a command said, and how it ended."""
-
-    code: int
-    out: str
-    err: str
-
-
-Types = Callable[..., Printed]
 
 
 @pytest.fixture
@@ -107,27 +96,11 @@ def api() -> Iterator[PlayedApi]:
 @pytest.fixture
 def house(tmp_path: Path, api: PlayedApi) -> Path:
     """A data dir whose demo.json leads to the server."""
-    (tmp_path / "demo.json").write_text(
-        json.dumps({"base_url": api.url, "api_key": "tdk_demo_key", "platform_key": "tdk_platform_key"})
-    )
+    write_demo(tmp_path, api.url, key="tdk_demo_key", platform_key="tdk_platform_key")
     return tmp_path
 
 
 @pytest.fixture
 def types(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], house: Path) -> Types:
     """Type a command, in that data dir."""
-    for name in ("TIDINGS_URL", "TIDINGS_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TIDINGS_DATA_DIR", str(house))
-
-    def type_(*words: str) -> Printed:
-        monkeypatch.setattr(sys, "argv", ["tidings", *words])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        said = capsys.readouterr()
-        return Printed(code, said.out, said.err)
-
-    return type_
+    return typing_in(house, monkeypatch, capsys)
