@@ -36,11 +36,11 @@ from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.evidence import Evidence
-from tidings.router.callbacks.hooks import Hooks
-from tidings.router.callbacks.intake import Intake, Taken
+from tidings.router.callbacks.hooks import CallbackHooks
+from tidings.router.callbacks.inbound_messages import InboundKeeper
+from tidings.router.callbacks.intake import CallbackGroupCommit, IntakeResult
 from tidings.router.callbacks.jobs import CallbackJob
-from tidings.router.callbacks.take import HookCall, HookDesk
-from tidings.router.callbacks.wrote import InboundKeeper
+from tidings.router.callbacks.receive_callback import CallbackEndpoint, HookCall
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
@@ -66,9 +66,9 @@ class _World:
         blobs = open_blobs(f"file://{folder}/blobs")
         wakeup = Wakeup()
         wakeup.attended = True
-        self.desk = HookDesk(
-            Hooks(db, SecretsByScheme({"file": FileSecrets(self.secrets)}), clock=self.clock),
-            Intake(
+        self.desk = CallbackEndpoint(
+            CallbackHooks(db, SecretsByScheme({"file": FileSecrets(self.secrets)}), clock=self.clock),
+            CallbackGroupCommit(
                 db,
                 blobs=lambda: blobs,
                 keyring=keyring,
@@ -148,7 +148,7 @@ class _World:
                     read_body=_whole(body),
                 )
                 taken = await self.desk.take("http", account, call)
-                if taken != Taken(accepted=1, repeated=0):
+                if taken != IntakeResult(accepted=1, repeated=0):
                     raise AssertionError("an event was not taken in")
 
         began = time.perf_counter()

@@ -24,7 +24,7 @@ from tidings.kernel.hot_state_takeover import TakeoverHotState
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.limit_windows import FixedWindow, SlidingWindow, micros, to_micros
 from tidings.kernel.local_hot_state import LocalHotState
-from tidings.kernel.redis_hot_state.scripts import Script
+from tidings.kernel.redis_hot_state.scripts import LuaScript
 
 CALLERS = 16
 SET = 100
@@ -111,7 +111,7 @@ def _through(limits: Limits, tenant: TenantId, size: int) -> Way:
 
 
 def _by_hand(valkey: Valkey, size: int) -> Way:
-    script = Script.named("limits")
+    script = LuaScript.named("limits")
     answer = b"R" + msgspec.msgpack.encode([0] * size)
     reply = len(f"${len(answer)}\r\n") + len(answer) + 2
 

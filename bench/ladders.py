@@ -42,13 +42,13 @@ from tidings.router.executions.router import ExecutionRouter
 from tidings.router.executions.snapshot import state_of
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.change import PolicyChanger
-from tidings.router.policies.check import Adapters
-from tidings.router.policies.model import PolicyStep, Terms
+from tidings.router.policies.check import AvailableAdapters
+from tidings.router.policies.model import PolicyStep, PolicyTerms
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map.meanings import Meanings
-from tidings.router.traffic.board import Traffic
+from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.vendors import Vendors
 
@@ -139,7 +139,7 @@ class _Router:
         self.id = WORKER.new(clock.now())
         self.due_timer = DueTimer()
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
-        traffic = Traffic(LocalHotState(db, clock).limits, clock=clock)
+        traffic = VendorSelection(LocalHotState(db, clock).limits, clock=clock)
         rates, machine, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
         policies = Policies(db, clock=clock)
         planner = Planner(
@@ -226,14 +226,14 @@ class _Router:
             await configs.configure(tx, commands, actor="bench")
             if ladder:
                 changer = PolicyChanger(
-                    adapters=Adapters(kinds=ADAPTERS, find=kind_of),
+                    adapters=AvailableAdapters(kinds=ADAPTERS, find=kind_of),
                     accounts=self.accounts,
                     rates=Rates(),
                     audit=audit,
                     clock=self.clock,
                     grace=timedelta(days=1),
                 )
-                await changer.create(tx, "otp", Terms(ladder=ladder), actor="bench")
+                await changer.create(tx, "otp", PolicyTerms(ladder=ladder), actor="bench")
         return tenant_id
 
     async def begin(self, tenant_id: TenantId, count: int, *routes: Route) -> None:

@@ -3,7 +3,7 @@
 A row of the table (tab-separated, `#` begins a comment) is one of
 
     tidings.notify.recipients.model    RecipientWish    RecipientInput     a name of a module, wherever it is imported
-    tidings.router.whose               module           tidings.router.tenant_or_platform     a module, with its .sql
+    tidings.router.tenant_or_platform               module           tidings.router.tenant_or_platform     a module, with its .sql
     tidings.router.callbacks.          token            luck jitter        an identifier in all modules that begin so
 
 `python -m tools.rename table.tsv` says what would change; `--apply` does it and lets ruff sort imports and format.
@@ -116,7 +116,8 @@ def rename(row: Row, sources: list[Source], *, apply: bool) -> Counter[Path]:
         return _move(row, sources, apply=apply)
     if row.old == "token":
         return _rename_token(row, sources, apply=apply)
-    sources = [source for source in sources if row.old in source.text]
+    word = re.compile(rf"\b{re.escape(row.old)}\b")
+    sources = [source for source in sources if row.old in source.text and word.search(source.text)]
     homes = _homes(row, sources)
     edits = {
         source.path: sorted(set(found)) for source in sources if (found := _name_edits(row, source, homes))
@@ -390,7 +391,13 @@ def _move(row: Row, sources: list[Source], *, apply: bool) -> Counter[Path]:
     counts: Counter[Path] = Counter()
     old_package, _, old_name = old.rpartition(".")
     for source in sources:
-        if old_name not in (text := source.text):
+        text = source.text
+        if not (
+            old in text
+            or f"{old_name}.py" in text
+            or f"{old_name}.sql" in text
+            or f"{old_package} import" in text
+        ):
             continue
         uses = [
             node
@@ -465,7 +472,7 @@ def _dotted(text: str, old: str, new: str) -> str:
 
 
 def _paths(text: str, old: str, new: str) -> str:
-    """Follow file names: `router/whose.py`, also from further up, and a package's `router/whose/`."""
+    """Follow file names: `router/tenant_or_platform.py`, also from further up, and a package's `router/whose/`."""
     before, after = _as_path(old).parts, _as_path(new).parts
     if (ROOT / _as_path(old)).is_dir():
         for start in range(len(before) - 1):
@@ -576,7 +583,7 @@ def _in_examples(text: str, row: Row, homes: set[str], counts: Counter[Path], pa
         counts.update({path: len(edits)} if edits else {})
         return match[1] + _applied(match[2], sorted(set(edits))) + match[3]
 
-    return re.sub(r"(?ms)(^```python\n)(.*?)(^```)", changed, text) if row.old in text else text
+    return re.sub(r"(?ms)(^```python[^\n]*\n)(.*?)(^```)", changed, text) if row.old in text else text
 
 
 @cache

@@ -1,6 +1,6 @@
 """A run of forty-five minutes in which one of two vendors turns slow, on the real code of circuits and weights.
 
-Time is made up, luck is seeded, and the vendors are two lines. All else is what a worker runs: `Traffic` chooses and
+Time is made up, luck is seeded, and the vendors are two lines. All else is what a worker runs: `VendorSelection` chooses and
 counts, and once a second a look decides which points move.
 """
 
@@ -14,12 +14,12 @@ from typing import Final
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.circuit import Counts
-from tidings.router.traffic.known import AccountCircuit, ChannelWeights
-from tidings.router.traffic.look import circuit_changes, weights_change, weights_to_look_at
-from tidings.router.traffic.model import Chosen
-from tidings.router.traffic.sums import Sum, Sums
+from tidings.router.traffic.evaluation import circuit_changes, weights_change, weights_to_look_at
+from tidings.router.traffic.model import ChosenVendor
+from tidings.router.traffic.sums import AnswerCounts, AnswerTotals
+from tidings.router.traffic.traffic_state import AccountCircuit, ChannelWeights
+from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.traffic.weights import Points
 
 TENANT: Final = TenantId("tnt_01JCQ8ZK6T9Y4M2V7N5B3D1F0G")
@@ -68,11 +68,11 @@ class _NoLimits:
 def run(*, seed: int = 7) -> list[Second]:
     """Second by second."""
     clock, random = _Clock(), Random(seed)  # noqa: S311  # the same run every time
-    traffic = Traffic(_NoLimits(), clock=clock, name="one")
+    traffic = VendorSelection(_NoLimits(), clock=clock, name="one")
     weights = ChannelWeights(id="wgt_1", tenant_id=TENANT, channel="sms", version=1, home=HOME)
     traffic.learn_weights([weights])
     accounts = {vendor: _account(vendor) for vendor in HOME}
-    window: deque[list[Sum]] = deque(maxlen=60)
+    window: deque[list[AnswerCounts]] = deque(maxlen=60)
     seconds: list[Second] = []
     for at in range(SECONDS):
         clock.seconds = at
@@ -82,7 +82,7 @@ def run(*, seed: int = 7) -> list[Second]:
             chosen = traffic.choose(
                 TENANT, "sms", tuple(HOME), accounts, to=NUMBER, tried=(), luck=random.random()
             )
-            if not isinstance(chosen, Chosen) or chosen.account_id is None:
+            if not isinstance(chosen, ChosenVendor) or chosen.account_id is None:
                 raise AssertionError("nobody could be called")
             took = _takes(chosen.vendor, at, random)
             is_slow = traffic.is_slow(took)
@@ -101,13 +101,16 @@ def _takes(vendor: str, at: int, random: Random) -> float:
 
 
 def _look(
-    traffic: Traffic, window: deque[list[Sum]], accounts: dict[str, StoredAccount], now: datetime
+    traffic: VendorSelection,
+    window: deque[list[AnswerCounts]],
+    accounts: dict[str, StoredAccount],
+    now: datetime,
 ) -> None:
     """What `TrafficJob` does, with a minute in memory in the place of the table."""
     vendors = {account.id: vendor for vendor, account in accounts.items()}
     window.append(
         [
-            Sum(
+            AnswerCounts(
                 account_id=one.account_id,
                 tenant_id=TENANT,
                 vendor=vendors[one.account_id],
@@ -118,7 +121,7 @@ def _look(
             for one in traffic.tally.take()
         ]
     )
-    sums = Sums.of(one for some in window for one in some)
+    sums = AnswerTotals.of(one for some in window for one in some)
     for change in circuit_changes(traffic, sums, now=now):
         before = change.before
         traffic.learn_circuits(

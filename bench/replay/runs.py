@@ -15,8 +15,8 @@ from bench.replay.world import CALLBACKS_BEGIN, World
 from tidings.contracts.delivery import SendFirstSteps
 from tidings.notify.dispatch import outcome
 from tidings.notify.receipts import consumer
+from tidings.router.callbacks.receive_callback import HookCall
 from tidings.router.callbacks.sweep import settle_stuck
-from tidings.router.callbacks.take import HookCall
 
 _JOBS: Final = 3
 _CONNECTIONS: Final = 200

@@ -15,17 +15,17 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
 from tidings.router.adapters.whatsapp_cloud.callbacks import message_name
-from tidings.router.callbacks.take import HookCall
+from tidings.router.callbacks.receive_callback import HookCall
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.sandbox.answers import Answer
 from tidings.sandbox.dialects import dialect
-from tidings.sandbox.dialects.dialect import Asked, Call, Dialect
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, WebhookRequest
 from tidings.sandbox.dialects.sendgrid import SendgridDialect, verification_key
 from tidings.sandbox.dialects.twilio import TwilioDialect
 from tidings.sandbox.dialects.whatsapp_cloud import WhatsAppDialect
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
-from tidings.sandbox.scripts import Beat
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxResponse
+from tidings.sandbox.receipts import SandboxReceipt
+from tidings.sandbox.scripts import ScriptedReceipt
 
 PUBLIC_URL: Final = "https://tidings.example"
 SECRETS: Final[Mapping[str, str]] = {
@@ -87,7 +87,9 @@ class VendorsSide:
         vendor = STEPS[message.kind][step - 1][1]
         name = self._name(message, step)
         if vendor in self._dialects:
-            asked = Asked(channel=channel, sender="+4915100000000", to=(number_of(message.person),))
+            asked = SubmittedMessage(
+                channel=channel, sender="+4915100000000", to=(number_of(message.person),)
+            )
             name = _name_in(vendor, self._dialects[vendor].accepted(asked, name))
         self.known[name] = (message.number, step)
         return name
@@ -96,18 +98,20 @@ class VendorsSide:
         """The vendor, its account and the request, signed now."""
         tenant = request.messages[0].tenant
         account = self.accounts[request.vendor, tenant if request.vendor in OWN_ACCOUNTS else -1]
-        hook = Hook(url=f"{PUBLIC_URL}/hooks/{request.vendor}/{account}", secret=SECRETS[request.vendor])
+        hook = SandboxHook(
+            url=f"{PUBLIC_URL}/hooks/{request.vendor}/{account}", secret=SECRETS[request.vendor]
+        )
         made = self._generic(request, hook) if request.vendor == "http" else self._own(request, hook)
         return request.vendor, account, _hook_call(made)
 
-    def _own(self, request: Request, hook: Hook) -> Call:
+    def _own(self, request: Request, hook: SandboxHook) -> WebhookRequest:
         speaks, now = self._dialects[request.vendor], self._clock.now()
         if request.wrote is None:
             [call] = speaks.receipts([self._receipt(one) for one in request.said], hook, now)
             return call
         message = request.wrote.message
         name = f"{self._run}-written-{message.number}"
-        wrote = dialect.Said(
+        wrote = dialect.InboundText(
             id=name,
             channel="sms" if request.vendor == "twilio" else "whatsapp",
             sender=number_of(message.person),
@@ -121,18 +125,18 @@ class VendorsSide:
         self.written[_written_in(request.vendor, answered.body)] = message.number
         return answered
 
-    def _receipt(self, said: Said) -> Receipt:
+    def _receipt(self, said: Said) -> SandboxReceipt:
         at = self._begun_at + said.at
-        return Receipt(
+        return SandboxReceipt(
             id=f"{said.message.number}-{said.step}-{said.serial}",
             message_id=self._name(said.message, said.step),
             vendor=said.vendor,
-            beat=Beat(status=cast("ReceiptWord", said.word), code=said.code),
+            beat=ScriptedReceipt(status=cast("ReceiptWord", said.word), code=said.code),
             planned_at=at,
             happened_at=at,
         )
 
-    def _generic(self, request: Request, hook: Hook) -> Call:
+    def _generic(self, request: Request, hook: SandboxHook) -> WebhookRequest:
         body = json.dumps({"events": [self._event(one) for one in request.said]}).encode()
         signed = signed_headers(
             hook.secret,
@@ -140,7 +144,7 @@ class VendorsSide:
             timestamp=int(self._clock.now().timestamp()),
             body=body,
         )
-        return Call(url=hook.url, headers={**signed, "content-type": "application/json"}, body=body)
+        return WebhookRequest(url=hook.url, headers={**signed, "content-type": "application/json"}, body=body)
 
     def _event(self, said: Said) -> dict[str, Any]:
         event: dict[str, Any] = {
@@ -209,7 +213,7 @@ class _Takes:
         pass
 
 
-def _name_in(vendor: str, answer: Answer) -> str:
+def _name_in(vendor: str, answer: SandboxResponse) -> str:
     """The name that the vendor answers with."""
     match vendor:
         case "sendgrid":
@@ -228,7 +232,7 @@ def _written_in(vendor: str, body: bytes) -> str:
     return message_name(json.loads(body)["entry"][0]["changes"][0]["value"]["messages"][0]["id"])
 
 
-def _hook_call(call: Call) -> HookCall:
+def _hook_call(call: WebhookRequest) -> HookCall:
     return HookCall(
         method=call.method,
         path=urlsplit(call.url).path,

@@ -61,12 +61,12 @@ from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.callbacks.apply import Applier, Correlated
 from tidings.router.callbacks.evidence import Evidence
-from tidings.router.callbacks.hooks import Hooks
-from tidings.router.callbacks.intake import Intake
+from tidings.router.callbacks.hooks import CallbackHooks
+from tidings.router.callbacks.inbound_messages import InboundKeeper
+from tidings.router.callbacks.intake import CallbackGroupCommit
 from tidings.router.callbacks.jobs import CallbackJob
-from tidings.router.callbacks.model import Unobserved as UnobservedCallbacks
-from tidings.router.callbacks.take import HookDesk
-from tidings.router.callbacks.wrote import InboundKeeper
+from tidings.router.callbacks.model import UnobservedCallbacks
+from tidings.router.callbacks.receive_callback import CallbackEndpoint
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
@@ -80,16 +80,16 @@ from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
 from tidings.router.ids import InboundWebhookEventId
 from tidings.router.policies.change import PolicyChanger
-from tidings.router.policies.check import Adapters
-from tidings.router.policies.model import PolicyStep, Terms
+from tidings.router.policies.check import AvailableAdapters
+from tidings.router.policies.model import PolicyStep, PolicyTerms
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
-from tidings.router.profiles.hear import StoredMailboxNews
+from tidings.router.profiles.proven_facts import StoredMailboxNews
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map import store as status_map
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.status_map.seed import seed
-from tidings.router.traffic.board import Traffic
+from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.vendors import Vendors
 
@@ -172,9 +172,9 @@ class World:
         self._wakeup = Wakeup()
         self._due_timer = DueTimer()
         blobs = open_blobs(f"file://{folder}/blobs")
-        self.desk = HookDesk(
-            Hooks(db, SecretsByScheme({"file": FileSecrets(self.secrets)}), clock=self.clock),
-            Intake(
+        self.desk = CallbackEndpoint(
+            CallbackHooks(db, SecretsByScheme({"file": FileSecrets(self.secrets)}), clock=self.clock),
+            CallbackGroupCommit(
                 db,
                 blobs=lambda: blobs,
                 keyring=self.keyring,
@@ -352,7 +352,7 @@ class World:
         db, clock, luck = self.db, self.clock, Random(1).random
         self._id = WORKER.new(clock.now())
         accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
-        traffic = Traffic(LocalHotState(db, clock).limits, clock=clock)
+        traffic = VendorSelection(LocalHotState(db, clock).limits, clock=clock)
         rates, machine, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
         policies = Policies(db, clock=clock)
         played: Any = PlayedAdapters(self.side, self._messages.__getitem__)
@@ -425,7 +425,7 @@ class World:
             {kind.name: kind.channels for kind in ADAPTERS.values()}, audit=self._audit, clock=clock
         )
         self._policies = PolicyChanger(
-            adapters=Adapters(kinds=ADAPTERS, find=kind_of),
+            adapters=AvailableAdapters(kinds=ADAPTERS, find=kind_of),
             accounts=accounts,
             rates=rates,
             audit=self._audit,
@@ -479,8 +479,8 @@ def _acme(tenant_id: TenantId) -> TenantCreated:
     return TenantCreated(tenant_id=tenant_id, version=1, name="Acme", region="eu-west-1")
 
 
-def _terms(kind: Kind) -> Terms:
-    return Terms(
+def _terms(kind: Kind) -> PolicyTerms:
+    return PolicyTerms(
         ladder=tuple(
             PolicyStep(channel=channel, deadline_seconds=86_400, retry_budget=0) for channel, _ in STEPS[kind]
         )

@@ -16,8 +16,8 @@ from tidings.kernel.ids import TENANT
 from tidings.kernel.limit_windows import (
     FixedWindow,
     Limit,
+    LimitState,
     SlidingWindow,
-    State,
     TokenBucket,
     from_micros,
 )
@@ -59,13 +59,13 @@ def test_same_answers(valkey: Valkey, calls: list[tuple[int, list[list[Take]]]])
     async def compare() -> None:
         server = RedisServer(valkey.url, call_seconds=10)
         limits = RedisLimits(server, SystemClock(), epoch=next(_epochs))
-        states: dict[str, State] = {}
+        states: dict[str, LimitState] = {}
         now = _START
         try:
             for step, groups in calls:
                 now += step
                 for take in itertools.chain.from_iterable(groups):
-                    states.setdefault(stored_key(take), State())
+                    states.setdefault(stored_key(take), LimitState())
                 expected, _ = decide(groups, states, now)
 
                 assert (await limits.take_at(from_micros(now), _TENANT, groups)).taken == expected
@@ -82,7 +82,7 @@ def test_a_crowded_sliding_window_is_packed_alike(valkey: Valkey) -> None:
     async def compare() -> None:
         server = RedisServer(valkey.url, call_seconds=10)
         limits = RedisLimits(server, SystemClock(), epoch=next(_epochs))
-        states = {stored_key(Take(key="a", limit=limit)): State()}
+        states = {stored_key(Take(key="a", limit=limit)): LimitState()}
         now = _START
         try:
             for number in range(400):

@@ -11,17 +11,17 @@ from tidings.contracts.delivery import SkipStep, WaitStep
 from tidings.contracts.ladder import LadderStep
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.router.adapters.registry import ADAPTERS, kind_of
-from tidings.router.policies.check import Adapters, wrong_with
-from tidings.router.policies.clocks import beginnings
-from tidings.router.policies.model import PolicyStep, Terms
-from tidings.router.policies.walk import Fare, Walk, walk
+from tidings.router.policies.check import AvailableAdapters, wrong_with
+from tidings.router.policies.model import PolicyStep, PolicyTerms
+from tidings.router.policies.simulated_ladder import SimulatedRun, SimulatedStepCost, walk
+from tidings.router.policies.step_deadlines import beginnings
 from tidings.router.policies.wire import TermsInput
 from tidings.router.state_machine.cost_budget import CostBudget
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import StepBarred, StepBlocked
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-ADAPTERS_HERE = Adapters(kinds=ADAPTERS, find=kind_of)
+ADAPTERS_HERE = AvailableAdapters(kinds=ADAPTERS, find=kind_of)
 
 hours = st.sampled_from(
     [
@@ -79,8 +79,10 @@ def frozen(step: PolicyStep) -> LadderStep:
     )
 
 
-def rehearsed(terms: Terms, answer: Outcome, barred: list[Any], costs: list[int], *, life: timedelta) -> Walk:
-    def ask(place: int, at: datetime, purse: CostBudget) -> Fare | StepBarred | StepBlocked:
+def rehearsed(
+    terms: PolicyTerms, answer: Outcome, barred: list[Any], costs: list[int], *, life: timedelta
+) -> SimulatedRun:
+    def ask(place: int, at: datetime, purse: CostBudget) -> SimulatedStepCost | StepBarred | StepBlocked:
         by, cost = barred[place % len(barred)], costs[place % len(costs)]
         if isinstance(by, StepBlocked) and at < by.until:
             return StepBlocked(step=place, reason=by.reason, until=by.until)
@@ -88,7 +90,7 @@ def rehearsed(terms: Terms, answer: Outcome, barred: list[Any], costs: list[int]
             return StepBarred(step=place, by=by)
         if not purse.allows(cost):
             return StepBarred(step=place, by=SkipStep(reason="cost_cap", result="REFUSED_COST_CAP"))
-        return Fare(vendor="http", account_id=None, cost=cost, receipts=True)
+        return SimulatedStepCost(vendor="http", account_id=None, cost=cost, receipts=True)
 
     ladder = ExecutionStateMachine()
     start = ladder.start(
@@ -135,7 +137,7 @@ def test_what_is_said_of_a_policy_does_not_depend_on_how_often_it_is_asked(polic
 
     found = wrong_with(terms, ADAPTERS_HERE)
 
-    assert found == wrong_with(msgspec.convert(msgspec.to_builtins(terms), Terms), ADAPTERS_HERE)
+    assert found == wrong_with(msgspec.convert(msgspec.to_builtins(terms), PolicyTerms), ADAPTERS_HERE)
     assert all(error.field.startswith("ladder") and error.remedy for error in found)
 
 

@@ -43,8 +43,8 @@ from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.receipts import Applied, Receipt
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.change import PolicyChanger
-from tidings.router.policies.check import Adapters
-from tidings.router.policies.model import Policy, PolicyStep, Terms
+from tidings.router.policies.check import AvailableAdapters
+from tidings.router.policies.model import Policy, PolicyStep, PolicyTerms
 from tidings.sandbox import Sandbox
 
 EMAIL = Route(channel="email", vendor="smtp")
@@ -232,7 +232,7 @@ class LadderWorld:
         """A policy in force, as its route makes it."""
         system = self.system()
         changer = PolicyChanger(
-            adapters=Adapters(kinds=ADAPTERS, find=kind_of),
+            adapters=AvailableAdapters(kinds=ADAPTERS, find=kind_of),
             accounts=system.vendors.accounts,
             rates=system.vendors.rates,
             audit=system.kernel.router_audit,
@@ -240,7 +240,7 @@ class LadderWorld:
             grace=timedelta(days=30),
         )
         async with self.db.tenant(self.tenant_id) as tx:
-            made = await changer.create(tx, use_case, Terms(ladder=ladder, **more), actor="test")
+            made = await changer.create(tx, use_case, PolicyTerms(ladder=ladder, **more), actor="test")
         return made.policy
 
     async def hear(self, worker: Worker, attempt: dict[str, Any], status: Canonical, **more: Any) -> Applied:

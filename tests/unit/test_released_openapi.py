@@ -7,22 +7,28 @@ from tests.support.released_openapi import differences, released, today
 
 #: A place of the document (a regular expression over the JSON pointer) → why it may read otherwise.
 CORRECTIONS: dict[str, str] = {
-    r"/components/schemas/(DnsFinding|TemplateFinding)/properties/\w+/description\Z": (
-        "two schemas had the same class name, and so the descriptions of their fields were left out"
-    ),
+    (
+        r"/components/schemas/(AccountView|ChannelScoreView|ChannelView|CredentialView|DnsFinding|StatusLineVersionView"
+        r"|TemplateFinding|VendorHealth|VersionView)/properties/\w+/description\Z"
+    ): "classes of the same name stood in two packages, and so the descriptions of their fields were left out",
 }
 #: Schemas that have another name today; their fields are compared all the same. The name is in no request or answer.
 RENAMED_SCHEMAS: dict[str, str] = {
     "Destroyed": "DestroyedData",
     "Kept": "RetainedData",
     "Kind": "ImportKind",
+    "LineView": "StatusLineView",
     "Reason": "SuppressionReason",
     "Receipt": "ErasureReceipt",
     "Statement": "ErasureStatement",
     "tidings.contracts.templates.Finding": "TemplateFinding",
     "tidings.contracts.words.Status": "NotificationStatus",
     "tidings.notify.channels.dns_check.model.Finding": "DnsFinding",
+    "tidings.notify.channels.wire.ChannelView": "ChannelView",
     "tidings.notify.imports.model.Status": "ImportStatus",
+    "tidings.notify.templates.wire.VersionView": "VersionView",
+    "tidings.router.profiles.wire.ChannelView": "ChannelScoreView",
+    "tidings.router.status_map.wire.VersionView": "StatusLineVersionView",
 }
 
 

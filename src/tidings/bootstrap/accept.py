@@ -10,7 +10,7 @@ from tidings.notify.accept.validator import OrderValidator
 from tidings.notify.accept.writer import OrderWriter
 from tidings.notify.dispatch.job import EXPRESS_NAME, QUEUE_CHANNEL, QUEUE_NAME
 from tidings.notify.recipients.upsert import RecipientUpserter
-from tidings.router.profiles.hear import StoredMailboxNews
+from tidings.router.profiles.proven_facts import StoredMailboxNews
 
 if TYPE_CHECKING:
     from tidings.bootstrap.access import AccessStage

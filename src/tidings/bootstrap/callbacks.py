@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Literal
 
 from tidings.bootstrap.observers import BounceMetrics, CallbackMetrics
 from tidings.router.adapters.http.callbacks import GenericForm
+from tidings.router.callbacks.connection_events import Hearing
 from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.evidence import Evidence
-from tidings.router.callbacks.hearing import Hearing
-from tidings.router.callbacks.hooks import Hooks
-from tidings.router.callbacks.intake import Intake
+from tidings.router.callbacks.hooks import CallbackHooks
+from tidings.router.callbacks.inbound_messages import InboundKeeper
+from tidings.router.callbacks.intake import CallbackGroupCommit
 from tidings.router.callbacks.jobs import WAKEUP_CHANNEL, WAKEUP_PAYLOAD, CallbackJob
-from tidings.router.callbacks.take import HookDesk
-from tidings.router.callbacks.wrote import InboundKeeper
+from tidings.router.callbacks.receive_callback import CallbackEndpoint
 from tidings.router.conversations import wakeups as conversation_wakeups
 from tidings.settings import address_and_port, words
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tidings.contracts.callback_forms import ParsedCallback
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
-    from tidings.router.bounces.desk import BounceDesk
     from tidings.router.bounces.mailboxes import BounceMailboxes
+    from tidings.router.bounces.receive_bounce import BounceReceiver
     from tidings.router.callbacks.forget import BodyEraser
     from tidings.router.channel_configs.store import StoredAccount
 
@@ -42,7 +42,7 @@ class CallbacksStage:
         self.conversation_wakeups = conversation_wakeups.ConversationWakeups(
             kernel.bus.wakeups.on(conversation_wakeups.CHANNEL, conversation_wakeups.PAYLOAD)
         )
-        self.intake = Intake(
+        self.intake = CallbackGroupCommit(
             db,
             blobs=lambda: kernel.blobs,
             keyring=keyring,
@@ -52,8 +52,8 @@ class CallbacksStage:
             observer=self._observer,
         )
         self._hearing = Hearing(self.intake, clock=clock, observer=self._observer)
-        self.desk = HookDesk(
-            Hooks(db, kernel.secrets, clock=clock, max_age=kernel.settings.channels.secrets_max_age),
+        self.desk = CallbackEndpoint(
+            CallbackHooks(db, kernel.secrets, clock=clock, max_age=kernel.settings.channels.secrets_max_age),
             self.intake,
             public_url=kernel.base_url,
             usual=GenericForm(),
@@ -90,11 +90,11 @@ class CallbacksStage:
         )
 
     @cached_property
-    def bounces(self) -> "BounceDesk":
+    def bounces(self) -> "BounceReceiver":
         """Reads mail that comes back."""
-        from tidings.router.bounces.desk import BounceDesk
+        from tidings.router.bounces.receive_bounce import BounceReceiver
 
-        return BounceDesk(
+        return BounceReceiver(
             self._kernel.db,
             self._router.return_tokens,
             self.intake,

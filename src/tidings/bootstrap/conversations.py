@@ -16,7 +16,7 @@ from tidings.router.inbound_routes import deps as inbound_routes_deps
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.change import RouteChanger
 from tidings.router.inbound_routes.redeliver import Redeliverer
-from tidings.router.inbound_routes.trial import Trier
+from tidings.router.inbound_routes.webhook_test import WebhookTester
 
 if TYPE_CHECKING:
     from tidings.bootstrap.accept import AcceptStage
@@ -94,7 +94,7 @@ class ConversationsStage:
             idempotency=kernel.idempotency,
             changer=self._changer,
             redeliverer=Redeliverer(audit=audit, clock=clock),
-            trier=Trier(db, trial_caller, clock=clock),
+            trier=WebhookTester(db, trial_caller, clock=clock),
             deliveries_wakeup=self._wakeups.deliveries,
         )
 
@@ -104,13 +104,13 @@ class ConversationsStage:
         from tidings.notify.tenants.names import StoredTenantNames
         from tidings.router.conversations.jobs import ConversationJob
         from tidings.router.conversations.receive import Receiver
-        from tidings.router.conversations.resolve import Resolver
+        from tidings.router.conversations.resolve import TenantResolver
         from tidings.router.conversations.shared_stop import SharedStops
 
         kernel, hashes, correspondents = self._kernel, self._hashes, self._correspondents
         return ConversationJob(
             kernel.db,
-            Resolver(kernel.db, kernel.keyring, hashes),
+            TenantResolver(kernel.db, kernel.keyring, hashes),
             Receiver(
                 keyring=kernel.keyring,
                 hashes=hashes,
@@ -134,11 +134,11 @@ class ConversationsStage:
         """Sends what a keyword is answered with."""
         from tidings.kernel.durable.claims import ClaimingJob
         from tidings.kernel.durable.wakeup import DueTimer
-        from tidings.router.conversations.replies import ReplySender
-        from tidings.router.conversations.reply_store import REPLY_CLAIMS
+        from tidings.router.conversations.confirmation_store import REPLY_CLAIMS
+        from tidings.router.conversations.keyword_confirmations import ConfirmationSender
 
         kernel = self._kernel
-        sender = ReplySender(
+        sender = ConfirmationSender(
             kernel.db, self._vendors, keyring=kernel.keyring, clock=kernel.clock, observer=self._observer
         )
         return ClaimingJob(

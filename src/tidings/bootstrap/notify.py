@@ -13,7 +13,7 @@ from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.resolve import TemplateResolver
 from tidings.notify.tracking.record import VisitRecorder
-from tidings.router.callbacks.forget import CallbackForgetter
+from tidings.router.callbacks.forget import StoredCallbackForgetter
 from tidings.router.conversations.forget import ConversationForgetter
 from tidings.router.forget import ForgetAll
 from tidings.router.profiles.forget import ProfileForgetter
@@ -55,7 +55,7 @@ class NotifyStage:
             router=ForgetAll(
                 ProfileForgetter(), ConversationForgetter(outbox=kernel.router_outbox, clock=clock)
             ),
-            callbacks=CallbackForgetter(clock),
+            callbacks=StoredCallbackForgetter(clock),
             outbox=outbox,
             audit=audit,
             clock=clock,

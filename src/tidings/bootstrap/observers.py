@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tidings.kernel.metrics import Metrics
 from tidings.router.metrics import RouterMetrics
-from tidings.router.traffic.known import AccountCircuit
+from tidings.router.traffic.traffic_state import AccountCircuit
 
 
 class ExecutionMetrics:

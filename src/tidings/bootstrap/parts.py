@@ -23,14 +23,14 @@ from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.recipients.stored_recipients import StoredRecipients
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.check import AccountChecker
-from tidings.router.conversations.tell import StoredConversations
+from tidings.router.conversations.subject_access import StoredConversations
 from tidings.router.executions import receipts
-from tidings.router.policies.check import Adapters
+from tidings.router.policies.check import AvailableAdapters
 from tidings.router.prices.list import AccountPrices
-from tidings.router.profiles.hear import StoredMailboxNews
-from tidings.router.profiles.tell import StoredProfiles
+from tidings.router.profiles.proven_facts import StoredMailboxNews
+from tidings.router.profiles.subject_access import StoredProfiles
 from tidings.router.status_map.reapply import Reapplier
-from tidings.router.traffic.share import WeightSetter
+from tidings.router.traffic.change_weights import WeightSetter
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -129,7 +129,7 @@ def router_parts(system: "System", *, simulator: Simulator) -> Parts:
     for part in (
         reapplier,
         checker,
-        Adapters(kinds=ADAPTERS, find=kind_of),
+        AvailableAdapters(kinds=ADAPTERS, find=kind_of),
         WeightSetter(
             system.router.adapter_configs.vendors(), audit=system.kernel.router_audit, clock=system.clock
         ),

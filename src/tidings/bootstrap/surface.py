@@ -55,7 +55,7 @@ from tidings.router.inbound_routes import routes as inbound_routes_routes
 from tidings.router.policies import routes as policies_routes
 from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles import routes as profiles_routes
-from tidings.router.profiles.hear import StoredMailboxNews
+from tidings.router.profiles.proven_facts import StoredMailboxNews
 from tidings.router.sealed_secrets import routes as secrets_routes
 from tidings.router.spend import routes as spend_routes
 from tidings.router.status_map import routes as status_map_routes

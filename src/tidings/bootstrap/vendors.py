@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.prices.rates import Rates
-from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.change import TrafficChanger
+from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.accounts import Accounts
-from tidings.router.vendors.desk import Desk
-from tidings.router.vendors.opened import OpenAdapters
+from tidings.router.vendors.open_adapters import OpenAdapters
+from tidings.router.vendors.probe import AdapterProbe
 from tidings.router.vendors.vendors import Vendors
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class VendorsStage:
         )
         self.vendors = Vendors(self.accounts, self.adapters)
         kernel.closing.push_async_callback(self.vendors.close)
-        self.desk = Desk(self.vendors, self.adapters)
-        self.traffic = Traffic(kernel.hot_state.limits, clock=clock)
+        self.desk = AdapterProbe(self.vendors, self.adapters)
+        self.traffic = VendorSelection(kernel.hot_state.limits, clock=clock)
         self.traffic_changer = TrafficChanger(
             db, audit=kernel.router_audit, outbox=kernel.router_outbox, clock=clock
         )

@@ -12,7 +12,7 @@ from tidings.cli.printing import shown
 from tidings.cli.system import open_database
 
 if TYPE_CHECKING:
-    from tidings.kernel.audit.chain import Finding
+    from tidings.kernel.audit.chain import ChainFinding
     from tidings.kernel.audit.record import AuditRow, AuditSchema
     from tidings.kernel.audit.verify import AuditVerifier
 
@@ -131,7 +131,7 @@ def _summary(verifier: "AuditVerifier") -> str:
     return text
 
 
-def _line(finding: "Finding") -> str:
+def _line(finding: "ChainFinding") -> str:
     where = " ".join(
         part for part in (finding.log, finding.tenant_id or "platform", finding.entity_type) if part
     )

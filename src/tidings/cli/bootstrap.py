@@ -10,7 +10,7 @@ import typer
 from tidings.cli import options
 
 if TYPE_CHECKING:
-    from tidings.operations.platform_start import Started
+    from tidings.operations.platform_start import StartReport
 
 
 def bootstrap(
@@ -59,7 +59,7 @@ def bootstrap(
 
 async def _run(
     data_dir: Path | None, database_url: str | None, *, new_key: bool, no_key: bool
-) -> "tuple[str, Started]":
+) -> "tuple[str, StartReport]":
     from tidings import settings
     from tidings.bootstrap import System
     from tidings.cli.connection import check_schema, runtime_url

@@ -101,10 +101,10 @@ def status(
     """Show every migration and how it stands."""
     from tidings.cli import migrate_table
     from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
-    from tidings.operations.migrations.history import Standing
+    from tidings.operations.migrations.history import MigrationStanding
     from tidings.operations.migrations.status import read_status
 
-    async def work(url: str) -> list[Standing]:
+    async def work(url: str) -> list[MigrationStanding]:
         return await read_status(url, folder=folder or MIGRATIONS_FOLDER)
 
     standings = _with_owner(work, data_dir, owner_database_url)
@@ -129,12 +129,12 @@ def check(
 
     from tidings.cli import migrate_table
     from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
-    from tidings.operations.migrations.history import Standing
-    from tidings.operations.migrations.status import Finding, check_files, check_schema, read_status
+    from tidings.operations.migrations.history import MigrationStanding
+    from tidings.operations.migrations.status import SchemaFinding, check_files, check_schema, read_status
 
     where = folder or MIGRATIONS_FOLDER
 
-    async def work(url: str) -> tuple[list[Finding], list[Standing]]:
+    async def work(url: str) -> tuple[list[SchemaFinding], list[MigrationStanding]]:
         return await check_schema(url, folder=where), await read_status(url, folder=where)
 
     findings, standings = (

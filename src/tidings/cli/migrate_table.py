@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 
 from tidings.operations.migrations.compatibility import oldest_release
-from tidings.operations.migrations.history import Standing
+from tidings.operations.migrations.history import MigrationStanding
 
 _HEADINGS = ("number", "phase", "name", "state", "oldest release", "when")
 
 
-def as_table(standings: Sequence[Standing]) -> str:
+def as_table(standings: Sequence[MigrationStanding]) -> str:
     """Aligned columns."""
     rows = [_HEADINGS, *(_cells(standing) for standing in standings)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
@@ -17,12 +17,12 @@ def as_table(standings: Sequence[Standing]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def as_json(standings: Sequence[Standing]) -> str:
+def as_json(standings: Sequence[MigrationStanding]) -> str:
     """One object per migration."""
     return json.dumps([_fields(standing) for standing in standings], indent=2)
 
 
-def rollback_line(standings: Sequence[Standing]) -> str | None:
+def rollback_line(standings: Sequence[MigrationStanding]) -> str | None:
     """The oldest release that works on the schema, in one line; None when no applied migration names one."""
     rows = [standing.row for standing in standings if standing.row]
     named = oldest_release(rows)
@@ -31,7 +31,7 @@ def rollback_line(standings: Sequence[Standing]) -> str | None:
     return f"the schema is at {rows[-1].number:04}; the oldest release that works on it is {named}"
 
 
-def _cells(standing: Standing) -> tuple[str, ...]:
+def _cells(standing: MigrationStanding) -> tuple[str, ...]:
     row = standing.row
     state = standing.state.value
     if row is not None and row.finished_at is None and standing.migration is not None:
@@ -41,13 +41,13 @@ def _cells(standing: Standing) -> tuple[str, ...]:
     return number, phase, slug, state, _oldest_release(standing) or "", when
 
 
-def _oldest_release(standing: Standing) -> str | None:
+def _oldest_release(standing: MigrationStanding) -> str | None:
     """What the database says once a migration is in it, what the file says before."""
     source = standing.row or standing.migration
     return str(source.oldest_release) if source and source.oldest_release else None
 
 
-def _fields(standing: Standing) -> dict[str, object]:
+def _fields(standing: MigrationStanding) -> dict[str, object]:
     row = standing.row
     _number, phase, slug = standing.name.split("_", 2)
     return {

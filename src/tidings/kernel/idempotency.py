@@ -62,7 +62,7 @@ Begun: TypeAlias = Fresh | Replay | Conflict | InProgress
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StoredAnswer:
     """What to replay."""
 
     #: The status as the edge counts it.
@@ -159,12 +159,12 @@ class Idempotency:
         tx: TenantTx | PlatformTx,
         scope: str,
         once: IdempotencyKey,
-        work: Callable[[], Awaitable[Answer]],
-    ) -> Answer:
+        work: Callable[[], Awaitable[StoredAnswer]],
+    ) -> StoredAnswer:
         """Do the work in `tx` and keep its answer, or replay the answer of the first time; refused while that is under way."""
         begun = await self.begin(tx, scope, once.key, once.request_hash)
         if isinstance(begun, Replay):
-            return Answer(begun.status, begun.response, replayed=True)
+            return StoredAnswer(begun.status, begun.response, replayed=True)
         if (refusal := refusal_of(begun)) is not None:
             raise refusal
         answer = await work()
@@ -206,11 +206,13 @@ class Idempotency:
             raise KeyReusedError
         return Replay(row["status"], row["response"])
 
-    async def finish(self, tx: TenantTx | PlatformTx, scope: str, key: str, answer: Answer) -> None:
+    async def finish(self, tx: TenantTx | PlatformTx, scope: str, key: str, answer: StoredAnswer) -> None:
         """Keep the answer for the next request with this key."""
         await self.finish_many(tx, scope, {key: answer})
 
-    async def finish_many(self, tx: TenantTx | PlatformTx, scope: str, answers: Mapping[str, Answer]) -> None:
+    async def finish_many(
+        self, tx: TenantTx | PlatformTx, scope: str, answers: Mapping[str, StoredAnswer]
+    ) -> None:
         """The same for many."""
         finished = await tx.execute(
             self._queries.finish_requests,

@@ -26,7 +26,7 @@ _LATE = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class LimitState:
     """What is remembered of one limit; what the numbers mean is its kind's business."""
 
     moments: tuple[int, ...] = ()
@@ -39,7 +39,7 @@ class Verdict:
 
     granted: bool
     #: The state afterwards: changed when granted, tidied at most when not.
-    state: State
+    state: LimitState
     #: How much could be taken right after.
     remaining: int
     #: When the same amount could be had; None when granted, and when it never can be.
@@ -52,7 +52,7 @@ class Verdict:
 class Absorbed:
     """A state with what was taken elsewhere added to it. None stands for one that means nothing any more."""
 
-    state: State
+    state: LimitState
     #: When it means nothing any more.
     expires_at: int
 
@@ -72,7 +72,7 @@ class FixedWindow:
         """What its state is kept under."""
         return f"fixed:{micros(self.window)}"
 
-    def ask(self, state: State, amount: int, now: int) -> Verdict:
+    def ask(self, state: LimitState, amount: int, now: int) -> Verdict:
         """Take `amount` if there is room."""
         window = micros(self.window)
         start = now - now % window
@@ -82,12 +82,12 @@ class FixedWindow:
             start, used = state.moments[0], state.amounts[0]
         end = start + window
         if used + amount <= self.limit:
-            after = State((start,), (used + amount,))
+            after = LimitState((start,), (used + amount,))
             return Verdict(True, after, self.limit - used - amount, None, end)
         retry_at = end if amount <= self.limit else None
-        return Verdict(False, State((start,), (used,)), max(0, self.limit - used), retry_at, end)
+        return Verdict(False, LimitState((start,), (used,)), max(0, self.limit - used), retry_at, end)
 
-    def absorb(self, state: State, taken: Mapping[int, int], now: int) -> Absorbed | None:
+    def absorb(self, state: LimitState, taken: Mapping[int, int], now: int) -> Absorbed | None:
         """Add what was taken elsewhere."""
         window = micros(self.window)
         start, used = (state.moments[0], state.amounts[0]) if state.moments else (0, 0)
@@ -98,7 +98,7 @@ class FixedWindow:
             if begin > start:
                 start, used = begin, 0
             used += amount
-        return Absorbed(State((start,), (used,)), start + window) if start + window > now else None
+        return Absorbed(LimitState((start,), (used,)), start + window) if start + window > now else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class SlidingWindow:
         """What its state is kept under."""
         return f"sliding:{micros(self.window)}"
 
-    def ask(self, state: State, amount: int, now: int) -> Verdict:
+    def ask(self, state: LimitState, amount: int, now: int) -> Verdict:
         """Take `amount` if there is room."""
         window = micros(self.window)
         now = max(now, *state.moments[-1:], 0)
@@ -142,7 +142,7 @@ class SlidingWindow:
                     break
         return Verdict(False, _packed(kept), max(0, self.limit - used), retry_at, _last(kept, now) + window)
 
-    def absorb(self, state: State, taken: Mapping[int, int], now: int) -> Absorbed | None:
+    def absorb(self, state: LimitState, taken: Mapping[int, int], now: int) -> Absorbed | None:
         """Add what was taken elsewhere."""
         window = micros(self.window)
         sums = dict(taken)
@@ -171,7 +171,7 @@ class TokenBucket:
         """What its state is kept under."""
         return f"bucket:{micros(self.window)}:{self.refill}"
 
-    def ask(self, state: State, amount: int, now: int) -> Verdict:
+    def ask(self, state: LimitState, amount: int, now: int) -> Verdict:
         """Take `amount` if the bucket holds it."""
         # The level is counted in drops: `window` drops are one token, and `refill` drops fall every microsecond.
         window = micros(self.window)
@@ -188,9 +188,9 @@ class TokenBucket:
         if not granted and amount <= self.capacity:
             retry_at = now + _ceil(wanted - level, self.refill)
         expires_at = now + _ceil(full - level, self.refill)
-        return Verdict(granted, State((now,), (level,)), level // window, retry_at, expires_at)
+        return Verdict(granted, LimitState((now,), (level,)), level // window, retry_at, expires_at)
 
-    def absorb(self, state: State, taken: Mapping[int, int], now: int) -> Absorbed | None:
+    def absorb(self, state: LimitState, taken: Mapping[int, int], now: int) -> Absorbed | None:
         """Add what was taken elsewhere; the level may fall below nothing, and must fill up again from there."""
         window = micros(self.window)
         full = self.capacity * window
@@ -201,7 +201,7 @@ class TokenBucket:
             level = max(level - amount * window, -full)
         # Full again or not: what others took at the same time may come later, and has to be added to this.
         expires_at = max(at + _ceil(full - level, self.refill), now + _LATE)
-        return Absorbed(State((at,), (level,)), expires_at)
+        return Absorbed(LimitState((at,), (level,)), expires_at)
 
 
 Limit: TypeAlias = FixedWindow | SlidingWindow | TokenBucket
@@ -237,8 +237,8 @@ def _last(kept: list[tuple[int, int]], now: int) -> int:
     return kept[-1][0] if kept else now
 
 
-def _packed(kept: list[tuple[int, int]]) -> State:
+def _packed(kept: list[tuple[int, int]]) -> LimitState:
     while len(kept) > MOST_MOMENTS:
         at = min(range(len(kept) - 1), key=lambda place: kept[place + 1][0] - kept[place][0])
         kept[at : at + 2] = [(kept[at + 1][0], kept[at][1] + kept[at + 1][1])]
-    return State(tuple(moment for moment, _ in kept), tuple(taken for _, taken in kept))
+    return LimitState(tuple(moment for moment, _ in kept), tuple(taken for _, taken in kept))

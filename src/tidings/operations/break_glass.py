@@ -29,7 +29,7 @@ class BreakGlassError(TidingsError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class BreakGlassResult:
     """What was read."""
 
     #: Under which id the audit tells of it.
@@ -51,7 +51,7 @@ async def break_glass(
     sql: str,
     timeout: timedelta = timedelta(seconds=30),
     most_rows: int = 1000,
-) -> Shown:
+) -> BreakGlassResult:
     """Audit, then read; `db` is the runtime role's, because the owner itself may not write to the audit."""
     reason = reason.strip()
     if len(reason) < _SHORTEST_REASON:
@@ -73,7 +73,9 @@ async def break_glass(
     except BreakGlassError as error:
         await _record(db, audit, replace(trace, action="failed", after={"error": str(error)}))
         raise
-    shown = Shown(id=glass_id, columns=columns, rows=rows[:most_rows], cut_off=len(rows) > most_rows)
+    shown = BreakGlassResult(
+        id=glass_id, columns=columns, rows=rows[:most_rows], cut_off=len(rows) > most_rows
+    )
     outcome = {"row_count": len(shown.rows), "cut_off": shown.cut_off}
     await _record(db, audit, replace(trace, action="read", after=outcome))
     return shown

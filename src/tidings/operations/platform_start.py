@@ -13,7 +13,7 @@ from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.categories.store import load_categories
 from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.platform import publish_platform_set, unpublished
-from tidings.operations.partitions.say import REMEDY, missing_words
+from tidings.operations.partitions.missing_message import REMEDY, missing_words
 from tidings.operations.partitions.store import missing_partitions
 
 #: More names than these help nobody.
@@ -21,7 +21,7 @@ _NAMED: Final = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Started:
+class StartReport:
     """What a start found and made."""
 
     published: int
@@ -62,13 +62,13 @@ class PlatformStart:
             self._db, name=name, actor=actor, ledger=self._ledger, clock=self._clock, one_more=one_more
         )
 
-    async def start(self, *, key_name: str | None, actor: str, one_more_key: bool = False) -> Started:
+    async def start(self, *, key_name: str | None, actor: str, one_more_key: bool = False) -> StartReport:
         """All of it; the key last, so that who holds it finds everything there, and none without a name for it."""
         published = await self.publish()
         async with self._db.platform() as tx:
             categories = await load_categories(tx)
         key = await self.key(name=key_name, actor=actor, one_more=one_more_key) if key_name else None
-        return Started(published=published, categories=len(categories), key=key)
+        return StartReport(published=published, categories=len(categories), key=key)
 
 
 async def what_is_missing(db: Database, clock: Clock, *, makes_partitions: bool = False) -> Sequence[str]:

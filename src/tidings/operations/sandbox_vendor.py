@@ -15,7 +15,7 @@ from tidings.operations.embedded import DataDir, DataDirError
 from tidings.operations.sandbox_accounts import SANDBOX_ACCOUNTS, SandboxAccount
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.sandbox import Sandbox
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.hooks import SandboxHook
 
 _FOLDER: Final = "sandbox"
 _ACTOR = "tidings up"
@@ -69,7 +69,7 @@ async def connect_hooks(
         secret = _secret(secrets_dir / _FOLDER / f"{vendor}.json", SANDBOX_ACCOUNTS[vendor])
         if secret is not None:
             sandbox.postman.hooks.set(
-                vendor, Hook(url=f"{base_url}/hooks/{vendor}/{account.id}", secret=secret)
+                vendor, SandboxHook(url=f"{base_url}/hooks/{vendor}/{account.id}", secret=secret)
             )
 
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from tidings.sandbox.answers import Answer, Request
 from tidings.sandbox.http2_connection import Bounds, Http2Connection
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
 
 _NAME: Final = "apns"
 _MOST_CONNECTIONS: Final = 100
@@ -21,7 +21,7 @@ class ApnsSandbox:
 
     def __init__(
         self,
-        handle: Callable[[Request], Answer],
+        handle: Callable[[SandboxRequest], SandboxResponse],
         *,
         tls: ssl.SSLContext | None = None,
         bounds: Bounds | None = None,
@@ -77,13 +77,13 @@ class ApnsSandbox:
         """One less."""
         self.connections.discard(connection)
 
-    def take(self, request: Request) -> Answer:
+    def take(self, request: SandboxRequest) -> SandboxResponse:
         """`/3/device/…` is Apple's; `/apns_backup/3/device/…` is that of an account of this name."""
         first = request.path.strip("/").partition("/")[0]
         if first == _NAME or first.startswith(f"{_NAME}_"):
             return self._handle(request)
         return self._handle(replace(request, path=f"/{_NAME}/{request.path.lstrip('/')}"))
 
-    def proves(self, answer: Answer) -> bool:
+    def proves(self, answer: SandboxResponse) -> bool:
         """Apple lets a connection send one at a time until one came with a token that is good."""
         return answer.status not in _UNPROVEN

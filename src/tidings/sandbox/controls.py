@@ -9,11 +9,11 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import NoRouteError, WrongMethodError
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.faults import Faults, FaultWish
-from tidings.sandbox.hooks import Hook, Hooks
-from tidings.sandbox.replies import Replies
-from tidings.sandbox.scripts import MAGIC, NAMES, Scripts, ScriptWish
+from tidings.sandbox.faults import Faults, FaultSpec
+from tidings.sandbox.hooks import SandboxHook, SandboxHooks
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.inbound_replies import InboundReplies
+from tidings.sandbox.scripts import MAGIC, NAMES, ReceiptScripts, ScriptSpec
 
 #: Every place that is not found by its whole path, with what may be done there.
 _KNOWN = {
@@ -38,13 +38,15 @@ class _Wrote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 class Controls:
     """Answers the requests that change how it behaves."""
 
-    def __init__(self, faults: Faults, scripts: Scripts, hooks: Hooks, replies: Replies) -> None:
+    def __init__(
+        self, faults: Faults, scripts: ReceiptScripts, hooks: SandboxHooks, replies: InboundReplies
+    ) -> None:
         self._faults = faults
         self._scripts = scripts
         self._hooks = hooks
         self._replies = replies
 
-    def handle(self, request: Request, steps: list[str]) -> Answer:
+    def handle(self, request: SandboxRequest, steps: list[str]) -> SandboxResponse:
         """One request that nobody else has taken."""
         match (request.method, *steps):
             case ("POST", "faults"):
@@ -58,7 +60,7 @@ class Controls:
             case ("GET", "scripts"):
                 return self._show_scripts()
             case ("PUT", "scripts", name):
-                self._scripts.set(name, decode(request.body, ScriptWish))
+                self._scripts.set(name, decode(request.body, ScriptSpec))
                 return self._show_scripts()
             case ("DELETE", "scripts"):
                 self._scripts.clear()
@@ -69,28 +71,28 @@ class Controls:
             case ("GET", "hooks"):
                 return json_answer({"hooks": self._hooks.urls()})
             case ("PUT", "hooks", vendor):
-                self._hooks.set(vendor, decode(request.body, Hook))
+                self._hooks.set(vendor, decode(request.body, SandboxHook))
                 return json_answer({"hooks": self._hooks.urls()})
             case ("DELETE", "hooks", vendor):
                 self._hooks.end(vendor)
                 return json_answer({"hooks": self._hooks.urls()})
             case ("POST", "inbound", vendor):
-                return Answer(later=self._write_back(vendor, decode(request.body, _Wrote)))
+                return SandboxResponse(later=self._write_back(vendor, decode(request.body, _Wrote)))
         raise _nothing_here(steps)
 
-    async def _write_back(self, vendor: str, wrote: _Wrote) -> Answer:
+    async def _write_back(self, vendor: str, wrote: _Wrote) -> SandboxResponse:
         said_id, answer = await self._replies.write(
             vendor, channel=wrote.channel, sender=wrote.from_, to=wrote.to, text=wrote.text
         )
         return json_answer({"id": said_id, "answer": answer})
 
-    def _show_scripts(self) -> Answer:
+    def _show_scripts(self) -> SandboxResponse:
         standing: dict[str, Any] = msgspec.to_builtins(self._scripts.standing())
         return json_answer({"scripts": standing, "names": NAMES, "numbers": MAGIC})
 
 
-def _fault(body: bytes) -> FaultWish:
-    wish = decode(body, FaultWish)
+def _fault(body: bytes) -> FaultSpec:
+    wish = decode(body, FaultSpec)
     if wish.vendor is not None and wish.adapter != "http":
         raise BadValueError("vendor", "goes with the adapter http; mail and SMPP have one vendor only")
     return wish

@@ -15,7 +15,7 @@ _HELD_BACK = frozenset({"hang", "slow"})
 _SLOW_SECONDS = 1.0
 
 
-class FaultWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class FaultSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A fault as it is asked for."""
 
     adapter: Adapter
@@ -31,7 +31,7 @@ class FaultWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class FaultEffect:
     """What happens to one message."""
 
     mode: Mode
@@ -44,7 +44,7 @@ class Fault:
 class _Standing:
     __slots__ = ("left", "until", "wish")
 
-    def __init__(self, wish: FaultWish, now: float) -> None:
+    def __init__(self, wish: FaultSpec, now: float) -> None:
         self.wish = wish
         self.left = wish.count
         # With a count, `slow` and `hang` last until it is used up, and `seconds` is only the delay.
@@ -60,7 +60,7 @@ class Faults:
         self._random = random.Random(seed)  # noqa: S311  # which message is hit is no secret
         self._standing: dict[tuple[str, str | None, str], _Standing] = {}
 
-    def set(self, wish: FaultWish) -> None:
+    def set(self, wish: FaultSpec) -> None:
         """Put it in force; it takes the place of one with the same adapter, vendor and mode."""
         self._standing[wish.adapter, wish.vendor, wish.mode] = _Standing(wish, self._clock.monotonic())
 
@@ -68,11 +68,11 @@ class Faults:
         """All is well again."""
         self._standing.clear()
 
-    def standing(self) -> list[FaultWish]:
+    def standing(self) -> list[FaultSpec]:
         """What is in force, with what is left of it."""
         self._forget_past()
         return [
-            FaultWish(
+            FaultSpec(
                 adapter=s.wish.adapter,
                 mode=s.wish.mode,
                 vendor=s.wish.vendor,
@@ -83,7 +83,7 @@ class Faults:
             for s in self._standing.values()
         ]
 
-    def strike(self, adapter: str, vendor: str | None = None) -> Fault | None:
+    def strike(self, adapter: str, vendor: str | None = None) -> FaultEffect | None:
         """What happens to the message that has just come."""
         if not self._standing:
             return None
@@ -101,11 +101,11 @@ class Faults:
             return self._fault(standing)
         return None
 
-    def _fault(self, standing: _Standing) -> Fault:
+    def _fault(self, standing: _Standing) -> FaultEffect:
         wish = standing.wish
         left = standing.until - self._clock.monotonic() if standing.until is not None else wish.seconds or 1
         usual = _SLOW_SECONDS if wish.mode == "slow" else None
-        return Fault(mode=wish.mode, delay=wish.seconds or usual, retry_after=max(1, round(left)))
+        return FaultEffect(mode=wish.mode, delay=wish.seconds or usual, retry_after=max(1, round(left)))
 
     def _forget_past(self) -> None:
         now = self._clock.monotonic()

@@ -13,7 +13,7 @@ from tidings.kernel.refusals import NotFoundError
 _MOST = 1000
 
 
-class Hook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SandboxHook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Who is told what became of a vendor's messages."""
 
     url: Annotated[
@@ -31,13 +31,13 @@ class Hook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return "Hook(…)"
 
 
-class Hooks:
+class SandboxHooks:
     """The hook of each vendor, by the vendor's name."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Hook] = {}
+        self._known: dict[str, SandboxHook] = {}
 
-    def set(self, vendor: str, hook: Hook) -> None:
+    def set(self, vendor: str, hook: SandboxHook) -> None:
         """Receipts of this vendor go there from now on, also those that are planned already."""
         if vendor not in self._known and len(self._known) >= _MOST:
             raise BadValueError("vendor", f"there are {_MOST} hooks already")
@@ -48,7 +48,7 @@ class Hooks:
         if self._known.pop(vendor, None) is None:
             raise NotFoundError("there is no hook for that vendor")
 
-    def of(self, vendor: str) -> Hook | None:
+    def of(self, vendor: str) -> SandboxHook | None:
         """Where they go."""
         return self._known.get(vendor)
 
@@ -58,7 +58,7 @@ class Hooks:
 
 
 def signed(
-    hook: Hook, *, webhook_id: str, body: bytes, now: datetime, forged: bool = False
+    hook: SandboxHook, *, webhook_id: str, body: bytes, now: datetime, forged: bool = False
 ) -> Mapping[str, str]:
     """The headers that prove who sent the body."""
     secret = "somebody else's" if forged else hook.secret

@@ -23,7 +23,7 @@ from h2.events import (
 from h2.exceptions import H2Error, ProtocolError
 from h2.settings import SettingCodes, Settings
 
-from tidings.sandbox.answers import Answer, Hold, Request
+from tidings.sandbox.http_messages import HeldResponse, SandboxRequest, SandboxResponse
 
 _GARBAGE: Final = b"\x00\xffNOT HTTP AT ALL \xfe\r\n{]}\r\n\r\n"
 _FOR_EVER: Final = 86400.0
@@ -65,11 +65,11 @@ class Host(Protocol):
         """They are gone."""
         ...
 
-    def take(self, request: Request) -> Answer:
+    def take(self, request: SandboxRequest) -> SandboxResponse:
         """The answer to a request; a body that has more bytes than are kept comes without the rest."""
         ...
 
-    def proves(self, answer: Answer) -> bool:
+    def proves(self, answer: SandboxResponse) -> bool:
         """Whether what was answered so was sent by somebody who may send."""
         ...
 
@@ -208,7 +208,7 @@ class Http2Connection(asyncio.Protocol):
 
     # --- answers
 
-    async def _hold(self, stream_id: int, found: Answer, hold: Hold) -> None:
+    async def _hold(self, stream_id: int, found: SandboxResponse, hold: HeldResponse) -> None:
         if hold.kind == "close":
             self.drop()
         elif hold.kind == "garbage":
@@ -224,14 +224,14 @@ class Http2Connection(asyncio.Protocol):
             self._flush()
         self._held.pop(stream_id, None)
 
-    def _answer(self, stream_id: int, found: Answer) -> None:
+    def _answer(self, stream_id: int, found: SandboxResponse) -> None:
         try:
             self._say(stream_id, found)
         except ProtocolError:
             # It was given up in the same breath.
             self._forget(stream_id)
 
-    def _say(self, stream_id: int, found: Answer) -> None:
+    def _say(self, stream_id: int, found: SandboxResponse) -> None:
         headers = {":status": str(found.status), **{name.lower(): v for name, v in found.headers.items()}}
         if found.body:
             headers |= {"content-type": found.media_type, "content-length": str(len(found.body))}
@@ -304,11 +304,11 @@ def _text(value: bytes | str) -> str:
     return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
-def _request(coming: _Coming, most: int) -> Request:
+def _request(coming: _Coming, most: int) -> SandboxRequest:
     headers: Mapping[str, str] = coming.headers
     # Not `urlsplit`, which takes the beginning of some paths for a host.
     path, _, query = headers.get(":path", "/").partition("?")
-    return Request(
+    return SandboxRequest(
         method=headers.get(":method", ""),
         path=unquote(path) or "/",
         query=query.encode(),

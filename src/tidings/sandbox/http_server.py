@@ -13,8 +13,8 @@ import httptools
 
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import MEDIA_TYPE, answer
-from tidings.sandbox.answers import Answer, Hold, Request
-from tidings.sandbox.guests import Silence, Welcome
+from tidings.sandbox.connection_limits import ConnectionLimits, IdleTimer
+from tidings.sandbox.http_messages import HeldResponse, SandboxRequest, SandboxResponse
 
 _MOST_BODY = 25 * 1024 * 1024
 _MOST_HEAD = 64 * 1024
@@ -29,15 +29,15 @@ _REASONS = {
 }
 _LOCAL_NAMES = frozenset({"localhost", "sandbox", ""})
 
-Handle = Callable[[Request], Answer]
+Handle = Callable[[SandboxRequest], SandboxResponse]
 
 
 class HttpSandbox:
     """Listens for requests."""
 
-    def __init__(self, handle: Handle, *, welcome: Welcome | None = None) -> None:
+    def __init__(self, handle: Handle, *, welcome: ConnectionLimits | None = None) -> None:
         self.handle = handle
-        self.welcome = welcome or Welcome()
+        self.welcome = welcome or ConnectionLimits()
         self.connections: set[_Connection] = set()
         self._server: asyncio.Server | None = None
 
@@ -64,11 +64,11 @@ class _Connection(asyncio.Protocol):
         self._server = server
         self._transport: asyncio.Transport | None = None
         self._parser = httptools.HttpRequestParser(self)
-        self._waiting: list[Request] = []
+        self._waiting: list[SandboxRequest] = []
         self._task: asyncio.Task[None] | None = None
         self._can_write = asyncio.Event()
         self._can_write.set()
-        self._silence: Silence | None = None
+        self._silence: IdleTimer | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -83,10 +83,14 @@ class _Connection(asyncio.Protocol):
         """Somebody connected."""
         self._transport = cast("asyncio.Transport", transport)
         if not self._server.welcome.has_room(len(self._server.connections)):
-            self._write(Answer(status=503, body=b"the sandbox holds no more connections\n"), close=True)
+            self._write(
+                SandboxResponse(status=503, body=b"the sandbox holds no more connections\n"), close=True
+            )
             return
         self._server.connections.add(self)
-        self._silence = Silence(self._server.welcome.silence, self.drop, busy=lambda: self._task is not None)
+        self._silence = IdleTimer(
+            self._server.welcome.silence, self.drop, busy=lambda: self._task is not None
+        )
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """They are gone."""
@@ -113,7 +117,8 @@ class _Connection(asyncio.Protocol):
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade, _TooMuchError):
             self._write(
-                Answer(status=400, body=b"this is not a request that the sandbox can read\n"), close=True
+                SandboxResponse(status=400, body=b"this is not a request that the sandbox can read\n"),
+                close=True,
             )
 
     # --- what the parser calls
@@ -142,7 +147,7 @@ class _Connection(asyncio.Protocol):
         """It is whole."""
         parts = urlsplit(bytes(self._target).decode("utf-8", "replace"))
         self._waiting.append(
-            Request(
+            SandboxRequest(
                 method=self._parser.get_method().decode("ascii"),
                 path=unquote(parts.path) or "/",
                 query=parts.query.encode(),
@@ -176,15 +181,17 @@ class _Connection(asyncio.Protocol):
                     self._later(found, request.path, close=close)
                 )
 
-    def _handled(self, request: Request) -> Answer:
+    def _handled(self, request: SandboxRequest) -> SandboxResponse:
         try:
             if not _from_here(request.headers, self._transport):
-                return Answer(status=403, body=b"the sandbox answers to its own page and to programs only\n")
+                return SandboxResponse(
+                    status=403, body=b"the sandbox answers to its own page and to programs only\n"
+                )
             return self._server.handle(request)
         except TidingsError as error:
             return _problem(error, request.path)
 
-    async def _later(self, found: Answer, path: str, *, close: bool) -> None:
+    async def _later(self, found: SandboxResponse, path: str, *, close: bool) -> None:
         if found.later is not None:
             try:
                 found = await found.later
@@ -194,16 +201,16 @@ class _Connection(asyncio.Protocol):
                 self.drop()
                 raise
         match found.hold:
-            case Hold(kind="hang"):
+            case HeldResponse(kind="hang"):
                 await asyncio.sleep(found.hold.seconds or 86400)
                 self.drop()
                 return
-            case Hold(kind="close"):
+            case HeldResponse(kind="close"):
                 self.drop()
                 return
-            case Hold(kind="slow"):
+            case HeldResponse(kind="slow"):
                 await asyncio.sleep(found.hold.seconds or 1)
-            case Hold(kind="garbage") if self._transport is not None:
+            case HeldResponse(kind="garbage") if self._transport is not None:
                 self._transport.write(b"\x00\xffNOT HTTP AT ALL \xfe\r\n{]}\r\n\r\n")
                 self._transport.close()
                 return
@@ -214,7 +221,7 @@ class _Connection(asyncio.Protocol):
         self._task = None
         self._next()
 
-    async def _stream(self, found: Answer, stream: AsyncIterator[bytes]) -> None:
+    async def _stream(self, found: SandboxResponse, stream: AsyncIterator[bytes]) -> None:
         if self._transport is None:
             return
         self._transport.write(_head(found, {"transfer-encoding": "chunked"}))
@@ -223,7 +230,7 @@ class _Connection(asyncio.Protocol):
             self._transport.write(b"%x\r\n%s\r\n" % (len(piece), piece))
         self._transport.write(b"0\r\n\r\n")
 
-    def _write(self, found: Answer, *, close: bool) -> None:
+    def _write(self, found: SandboxResponse, *, close: bool) -> None:
         if self._transport is None or self._transport.is_closing():
             return
         extra = {"content-length": str(len(found.body))}
@@ -238,12 +245,12 @@ class _TooMuchError(Exception):
     """The request is larger than the sandbox takes."""
 
 
-def _problem(error: TidingsError, path: str) -> Answer:
+def _problem(error: TidingsError, path: str) -> SandboxResponse:
     problem = answer(error, path=path, request_id="")
-    return Answer(status=problem.status, body=problem.body, media_type=MEDIA_TYPE)
+    return SandboxResponse(status=problem.status, body=problem.body, media_type=MEDIA_TYPE)
 
 
-def _head(found: Answer, extra: Mapping[str, str]) -> bytes:
+def _head(found: SandboxResponse, extra: Mapping[str, str]) -> bytes:
     lines = [f"HTTP/1.1 {found.status} {_REASONS.get(found.status, 'Answer')}"]
     named = {
         "content-type": found.media_type,

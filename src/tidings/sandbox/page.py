@@ -14,17 +14,17 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import decode_query, refuse_query
 from tidings.kernel.refusals import NotFoundError
 from tidings.sandbox import reading, receipts
-from tidings.sandbox.answers import Answer, Request, json_answer
 from tidings.sandbox.controls import Controls
+from tidings.sandbox.dialect_endpoints import DialectEndpoints
 from tidings.sandbox.faults import Faults
-from tidings.sandbox.postman import Postman
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.http_vendors import HttpVendors
+from tidings.sandbox.inbound_replies import InboundReplies
+from tidings.sandbox.receipt_format import ReceiptFormat
+from tidings.sandbox.receipt_sender import ReceiptSender
 from tidings.sandbox.receipts import Course
-from tidings.sandbox.replies import Replies
-from tidings.sandbox.scripts import Scripts
-from tidings.sandbox.speakers import Speakers
-from tidings.sandbox.store import Received, Store
-from tidings.sandbox.vendor import Vendors
-from tidings.sandbox.wording import Wording
+from tidings.sandbox.scripts import ReceiptScripts
+from tidings.sandbox.store import ReceivedMessage, Store
 
 _PAGE = Path(__file__).with_name("page.html")
 _INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
@@ -49,19 +49,19 @@ class Site:
         self,
         store: Store,
         faults: Faults,
-        scripts: Scripts,
-        postman: Postman,
+        scripts: ReceiptScripts,
+        postman: ReceiptSender,
         *,
-        wording: Wording,
-        replies: Replies,
+        wording: ReceiptFormat,
+        replies: InboundReplies,
     ) -> None:
         self._store = store
         self._faults = faults
         self._replies = replies
         self._wording = wording
         self._ledger = postman.ledger
-        self._vendors = Vendors(store, faults, scripts, postman)
-        self._speakers = Speakers(store, faults, scripts, postman, wording)
+        self._vendors = HttpVendors(store, faults, scripts, postman)
+        self._speakers = DialectEndpoints(store, faults, scripts, postman, wording)
         self._controls = Controls(faults, scripts, postman.hooks, replies)
         self._page = _PAGE.read_bytes()
         self._policy = _policy(self._page.decode())
@@ -71,7 +71,7 @@ class Site:
         """End the live streams."""
         self._closing.set()
 
-    def handle(self, request: Request) -> Answer:
+    def handle(self, request: SandboxRequest) -> SandboxResponse:
         """One request."""
         steps = request.path.strip("/").split("/")
         if self._speakers.know(steps[0]):
@@ -97,7 +97,7 @@ class Site:
             case ("GET", "messages", message_id, "html"):
                 return self._show_mail(self._found(message_id))
             case ("GET", "messages", message_id, "raw"):
-                return Answer(body=self._found(message_id).raw)
+                return SandboxResponse(body=self._found(message_id).raw)
             case ("GET", "stats"):
                 stats = {
                     "kept": len(self._store),
@@ -109,13 +109,13 @@ class Site:
                 return self._events(request)
         return self._controls.handle(request, steps)
 
-    def _found(self, message_id: str) -> Received:
+    def _found(self, message_id: str) -> ReceivedMessage:
         message = self._store.get(message_id)
         if message is None:
             raise NotFoundError("there is no such message, or it had to make room for newer ones")
         return message
 
-    def _whole(self, message: Received) -> dict[str, Any]:
+    def _whole(self, message: ReceivedMessage) -> dict[str, Any]:
         shown: dict[str, Any] = msgspec.to_builtins(reading.show(message))
         attached = [
             {"filename": n, "media_type": kind, "bytes": size} for n, kind, size in reading.files(message)
@@ -129,27 +129,27 @@ class Site:
         }
         return {**shown, **written, "attachments": attached, **told}
 
-    def _show_page(self) -> Answer:
+    def _show_page(self) -> SandboxResponse:
         headers = {"content-security-policy": self._policy, "referrer-policy": "no-referrer"}
-        return Answer(body=self._page, media_type="text/html; charset=utf-8", headers=headers)
+        return SandboxResponse(body=self._page, media_type="text/html; charset=utf-8", headers=headers)
 
-    def _show_mail(self, message: Received) -> Answer:
+    def _show_mail(self, message: ReceivedMessage) -> SandboxResponse:
         headers = {"content-security-policy": _MAIL_POLICY, "referrer-policy": "no-referrer"}
         body = reading.page_html(message).encode("utf-8", "replace")
-        return Answer(body=body, media_type="text/html; charset=utf-8", headers=headers)
+        return SandboxResponse(body=body, media_type="text/html; charset=utf-8", headers=headers)
 
-    def _list(self, wanted: _Filter) -> Answer:
+    def _list(self, wanted: _Filter) -> SandboxResponse:
         found = self._store.find(to=wanted.to, channel=wanted.channel)
-        return Answer(media_type="application/json", stream=_as_json(found))
+        return SandboxResponse(media_type="application/json", stream=_as_json(found))
 
-    def _events(self, request: Request) -> Answer:
+    def _events(self, request: SandboxRequest) -> SandboxResponse:
         run, _, seen = request.headers.get("last-event-id", "0").rpartition("_")
         if not (seen.isascii() and seen.isdecimal()):
             raise BadValueError("Last-Event-ID", "must be the id of an event, as it came")
         # Whoever was there before a new start has to forget what they saw.
         elsewhere = run not in ("", self._store.run)
         stream = self._live(0 if elsewhere else int(seen[:18]), forget=elsewhere)
-        return Answer(media_type="text/event-stream", stream=stream)
+        return SandboxResponse(media_type="text/event-stream", stream=stream)
 
     async def _live(self, seen: int, *, forget: bool) -> AsyncIterator[bytes]:
         bell = self._store.watch()
@@ -187,7 +187,7 @@ class Site:
             self._store.unwatch(bell)
 
 
-async def _as_json(messages: list[Received]) -> AsyncIterator[bytes]:
+async def _as_json(messages: list[ReceivedMessage]) -> AsyncIterator[bytes]:
     """The list, a few at a time: reading ten thousand mails takes seconds, and others wait."""
     yield b'{"messages":['
     for start in range(0, len(messages), _AT_ONCE):
@@ -199,7 +199,7 @@ async def _as_json(messages: list[Received]) -> AsyncIterator[bytes]:
     yield b"]}"
 
 
-def _line(message: Received, course: Course | None) -> dict[str, Any]:
+def _line(message: ReceivedMessage, course: Course | None) -> dict[str, Any]:
     return {
         "id": message.id,
         "adapter": message.adapter,

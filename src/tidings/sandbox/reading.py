@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from tidings.sandbox.store import Received, Words
+from tidings.sandbox.store import MessageText, ReceivedMessage
 
 _CID = re.compile(r"cid:([A-Za-z0-9._+@-]+)", re.IGNORECASE)
 _CHANNELS = frozenset("email sms whatsapp telegram viber voice push inapp webhook".split())  # noqa: SIM905
@@ -44,7 +44,7 @@ _LINE = f'<div dir="auto" style="{_WRAPPED}">%s</div>'
 _TITLE = f'<div dir="auto" style="font-weight:600;{_WRAPPED}">%s</div>'
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class MessageView(msgspec.Struct, frozen=True, kw_only=True):
     """A message as the API shows it."""
 
     id: str
@@ -59,14 +59,14 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     received_at: str
 
 
-def show(message: Received) -> Shown:
+def show(message: ReceivedMessage) -> MessageView:
     """All of it."""
     if message.adapter == "smtp":
         return _show_mail(message)
     return _show_json(message)
 
 
-def title(message: Received) -> str:
+def title(message: ReceivedMessage) -> str:
     """Its subject, or the beginning of its text, for a list."""
     if message.adapter != "smtp":
         shown = _show_json(message)
@@ -76,7 +76,7 @@ def title(message: Received) -> str:
     return _decoded(found[1].decode("utf-8", "replace")) if found else ""
 
 
-def page_html(message: Received) -> str:
+def page_html(message: ReceivedMessage) -> str:
     """Its HTML with inline pictures in place; its text where it has none, as telephones show it."""
     shown = show(message)
     if shown.html is None:
@@ -87,7 +87,7 @@ def page_html(message: Received) -> str:
     return _CID.sub(lambda match: pictures.get(match[1].lower(), match[0]), shown.html)
 
 
-def _as_text(message: Received, shown: Shown) -> str:
+def _as_text(message: ReceivedMessage, shown: MessageView) -> str:
     """As a device's screen shows it; the request itself where nothing is known that anybody would see."""
     text = entities.escape(shown.text or "")
     if message.channel == "push":
@@ -105,7 +105,7 @@ def _laid_out(content: bytes) -> str:
     return content.decode("utf-8", "replace")
 
 
-def files(message: Received) -> list[tuple[str, str, int]]:
+def files(message: ReceivedMessage) -> list[tuple[str, str, int]]:
     """What is attached: name, type, bytes."""
     if message.adapter != "smtp":
         return []
@@ -116,7 +116,7 @@ def files(message: Received) -> list[tuple[str, str, int]]:
     ]
 
 
-def _show_mail(message: Received) -> Shown:
+def _show_mail(message: ReceivedMessage) -> MessageView:
     parsed = email.message_from_bytes(message.raw)
     headers: dict[str, str] = {}
     for name, value in parsed.items():
@@ -127,7 +127,7 @@ def _show_mail(message: Received) -> Shown:
         kind = part.get_content_type()
         if kind in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment":
             texts.setdefault(kind, _text(part))
-    return Shown(
+    return MessageView(
         id=message.id,
         adapter=message.adapter,
         channel=message.channel,
@@ -141,10 +141,10 @@ def _show_mail(message: Received) -> Shown:
     )
 
 
-def _show_json(message: Received) -> Shown:
+def _show_json(message: ReceivedMessage) -> MessageView:
     body, headers = split_request(message.raw)
     words = message.words or _words(body)
-    return Shown(
+    return MessageView(
         id=message.id,
         adapter=message.adapter,
         channel=message.channel,
@@ -158,16 +158,16 @@ def _show_json(message: Received) -> Shown:
     )
 
 
-def _words(body: dict[str, Any]) -> Words:
+def _words(body: dict[str, Any]) -> MessageText:
     """What a body says under usual names."""
-    return Words(
+    return MessageText(
         subject=_string(body.get("subject")),
         text=_string(body.get("text")) or _string(body.get("body")) or _string(body.get("message")),
         html=_string(body.get("html")),
     )
 
 
-def found_words(body: dict[str, Any]) -> Words:
+def found_words(body: dict[str, Any]) -> MessageText:
     """What a vendor's body says under usual names, however deep they are and whatever their case."""
     flat: dict[str, str] = {}
     waiting: list[Any] = [body]
@@ -183,14 +183,14 @@ def found_words(body: dict[str, Any]) -> Words:
                     flat.setdefault(str(name).lower(), inner)
                 elif isinstance(inner, dict | list):
                     waiting.append(inner)
-    return Words(
+    return MessageText(
         subject=next((flat[name] for name in ("subject", "title") if name in flat), None),
         text=next((flat[name] for name in _TEXTS if name in flat), None),
         html=next((flat[name] for name in ("html", "htmlbody") if name in flat), None),
     )
 
 
-def moment(message: Received) -> str:
+def moment(message: ReceivedMessage) -> str:
     """When it came, as RFC 3339 has it."""
     return message.received_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

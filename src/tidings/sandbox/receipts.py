@@ -10,20 +10,20 @@ from typing import Literal
 import msgspec
 
 from tidings.contracts.callbacks import ReceiptWord
-from tidings.sandbox.scripts import Beat, Cost
+from tidings.sandbox.scripts import ScriptedCost, ScriptedReceipt
 
 State = Literal["planned", "sent", "answered", "given_up", "cancelled"]
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
-class Receipt:
+class SandboxReceipt:
     """One receipt of one message."""
 
     #: The same when it is sent again, so that a repeat can be recognised.
     id: str
     message_id: str
     vendor: str
-    beat: Beat
+    beat: ScriptedReceipt
     #: When it is to be sent, and when it says that it happened.
     planned_at: datetime
     happened_at: datetime
@@ -35,7 +35,7 @@ class Receipt:
     answered_at: datetime | None = None
 
 
-class ShownReceipt(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxReceiptView(msgspec.Struct, frozen=True, kw_only=True):
     """A receipt as the API shows it."""
 
     id: str
@@ -48,7 +48,7 @@ class ShownReceipt(msgspec.Struct, frozen=True, kw_only=True):
     answered_at: str | None
     code: str | None
     reason: str | None
-    cost: Cost | None
+    cost: ScriptedCost | None
     repeat: int
     forged: bool
 
@@ -61,7 +61,7 @@ class Course:
     vendor: str
     #: None where nobody wants its receipts.
     script: str | None
-    receipts: tuple[Receipt, ...]
+    receipts: tuple[SandboxReceipt, ...]
     cancelled: bool = False
     #: Counts up with every change of any.
     change: int = 0
@@ -85,7 +85,7 @@ class Course:
         return max(told, key=lambda receipt: receipt.happened_at).beat.status if told else "accepted"
 
 
-class Ledger:
+class ReceiptLog:
     """The courses of the newest messages."""
 
     def __init__(self, *, most: int) -> None:
@@ -128,9 +128,9 @@ class Ledger:
             yield course
 
 
-def show(receipt: Receipt) -> ShownReceipt:
+def show(receipt: SandboxReceipt) -> SandboxReceiptView:
     """All of it."""
-    return ShownReceipt(
+    return SandboxReceiptView(
         id=receipt.id,
         status=receipt.beat.status,
         state=receipt.state,

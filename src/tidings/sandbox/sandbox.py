@@ -6,19 +6,19 @@ from typing import Protocol, Self
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import NotConfiguredError
 from tidings.sandbox.apns_server import ApnsSandbox
-from tidings.sandbox.carrier import Carrier, Post
-from tidings.sandbox.dialects.known import DIALECTS
+from tidings.sandbox.dialects.registry import DIALECTS
 from tidings.sandbox.faults import Faults
 from tidings.sandbox.http_server import HttpSandbox
+from tidings.sandbox.inbound_replies import InboundReplies
 from tidings.sandbox.page import Site
-from tidings.sandbox.postman import Postman
-from tidings.sandbox.receipts import Ledger
-from tidings.sandbox.replies import Replies
-from tidings.sandbox.scripts import Scripts
+from tidings.sandbox.receipt_format import ReceiptFormat
+from tidings.sandbox.receipt_sender import ReceiptSender
+from tidings.sandbox.receipts import ReceiptLog
+from tidings.sandbox.scripts import ReceiptScripts
 from tidings.sandbox.smpp_server import SmppSandbox
 from tidings.sandbox.smtp_server import SmtpSandbox
 from tidings.sandbox.store import MOST_BYTES, MOST_MESSAGES, Store
-from tidings.sandbox.wording import Wording
+from tidings.sandbox.webhook_client import Post, WebhookClient
 
 
 class _Server(Protocol):
@@ -49,13 +49,13 @@ class Sandbox:
         """`post` sends receipts, over HTTP where it is None; the options are how whoever chose the ports calls the choice."""
         self.store = Store(clock, most_messages=most_messages, most_bytes=most_bytes)
         self.faults = Faults(clock, seed=seed)
-        self.scripts = Scripts()
-        wording, carrier = Wording(DIALECTS), Carrier(post)
+        self.scripts = ReceiptScripts()
+        wording, carrier = ReceiptFormat(DIALECTS), WebhookClient(post)
         #: Everything about receipts: where they go, what is planned, when all that was due is through.
-        self.postman = Postman(
+        self.postman = ReceiptSender(
             clock,
             run=self.store.run,
-            ledger=Ledger(most=most_messages),
+            ledger=ReceiptLog(most=most_messages),
             wording=wording,
             carrier=carrier,
             changed=self.store.ring,
@@ -71,7 +71,7 @@ class Sandbox:
         self._smpp = SmppSandbox(
             self.store, self.faults, self.scripts, ledger=self.postman.ledger, clock=clock
         )
-        replies = Replies(
+        replies = InboundReplies(
             clock,
             run=self.store.run,
             hooks=self.postman.hooks,

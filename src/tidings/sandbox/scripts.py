@@ -23,14 +23,14 @@ _MOST = 10_000
 _MOST_NAME = 320
 
 
-class Cost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ScriptedCost(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the vendor takes for it."""
 
     micros: Annotated[int, Meta(ge=0, le=10**15)]
     currency: Annotated[str, Meta(pattern=r"^[A-Z]{3}\Z", description="must be a currency such as USD")]
 
 
-class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScriptedReceipt(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """One receipt."""
 
     status: ReceiptWord
@@ -42,47 +42,47 @@ class Beat(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_d
     repeat: Annotated[int, Meta(ge=0, le=10)] = 0
     code: _Words | None = None
     reason: _Words | None = None
-    cost: Cost | None = None
+    cost: ScriptedCost | None = None
     #: Its signature is wrong.
     forged: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
+class ReceiptScript:
     """What a message is in for."""
 
     name: str
-    beats: tuple[Beat, ...] = ()
+    beats: tuple[ScriptedReceipt, ...] = ()
     #: It is not taken at all.
     refuses: bool = False
 
 
-class ScriptWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScriptSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A script as it is asked for: its name, or its receipts."""
 
-    script: Annotated[str, Meta(max_length=60)] | Annotated[list[Beat], Meta(max_length=20)]
+    script: Annotated[str, Meta(max_length=60)] | Annotated[list[ScriptedReceipt], Meta(max_length=20)]
     #: So many messages, then it is over.
     count: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
 
 
-_SENT: Final = Beat(status="sent", after_seconds=0.1)
-_DELIVERED: Final = Beat(status="delivered", after_seconds=0.3)
-_FIXED: Final[Mapping[str, tuple[Beat, ...]]] = {
+_SENT: Final = ScriptedReceipt(status="sent", after_seconds=0.1)
+_DELIVERED: Final = ScriptedReceipt(status="delivered", after_seconds=0.3)
+_FIXED: Final[Mapping[str, tuple[ScriptedReceipt, ...]]] = {
     "delivered": (_SENT, _DELIVERED),
     "sent": (_SENT,),
-    "read": (_SENT, _DELIVERED, Beat(status="read", after_seconds=1.0)),
+    "read": (_SENT, _DELIVERED, ScriptedReceipt(status="read", after_seconds=1.0)),
     "never": (),
     "repeated": (
-        Beat(status="sent", after_seconds=0.1, repeat=2),
-        Beat(status="delivered", after_seconds=0.3, repeat=2),
+        ScriptedReceipt(status="sent", after_seconds=0.1, repeat=2),
+        ScriptedReceipt(status="delivered", after_seconds=0.3, repeat=2),
     ),
     "out_of_order": (
-        Beat(status="delivered", after_seconds=0.1, happened_seconds=0.08),
-        Beat(status="sent", after_seconds=0.3, happened_seconds=0.04),
+        ScriptedReceipt(status="delivered", after_seconds=0.1, happened_seconds=0.08),
+        ScriptedReceipt(status="sent", after_seconds=0.3, happened_seconds=0.04),
     ),
     "rejected": (),
     "unreachable": (
-        Beat(
+        ScriptedReceipt(
             status="rejected",
             after_seconds=0.2,
             code="recipient_unreachable",
@@ -90,16 +90,18 @@ _FIXED: Final[Mapping[str, tuple[Beat, ...]]] = {
         ),
     ),
     "failed": (
-        Beat(status="failed", after_seconds=0.2, code="undeliverable", reason="it could not be delivered"),
+        ScriptedReceipt(
+            status="failed", after_seconds=0.2, code="undeliverable", reason="it could not be delivered"
+        ),
     ),
-    "forged": (Beat(status="delivered", after_seconds=0.1, forged=True),),
+    "forged": (ScriptedReceipt(status="delivered", after_seconds=0.1, forged=True),),
 }
 #: Those that are told how long: `late:30`.
-_TIMED: Final[Mapping[str, Callable[[float], tuple[Beat, ...]]]] = {
-    "delivered_after": lambda seconds: (Beat(status="delivered", after_seconds=seconds),),
+_TIMED: Final[Mapping[str, Callable[[float], tuple[ScriptedReceipt, ...]]]] = {
+    "delivered_after": lambda seconds: (ScriptedReceipt(status="delivered", after_seconds=seconds),),
     "late": lambda seconds: (
         _SENT,
-        Beat(status="delivered", after_seconds=max(seconds, _DELIVERED.after_seconds)),
+        ScriptedReceipt(status="delivered", after_seconds=max(seconds, _DELIVERED.after_seconds)),
     ),
 }
 NAMES: Final = (*_FIXED, *(f"{name}:SECONDS" for name in _TIMED))
@@ -120,23 +122,23 @@ MAGIC: Final[Mapping[str, str]] = {
 }
 
 
-def named(text: str) -> Script:
+def named(text: str) -> ReceiptScript:
     """The script of this name."""
     if text in _FIXED:
-        return Script(name=text, beats=_FIXED[text], refuses=text == "rejected")
+        return ReceiptScript(name=text, beats=_FIXED[text], refuses=text == "rejected")
     name, _, given = text.partition(":")
     if name in _TIMED and (seconds := _seconds(given)) is not None:
-        return Script(name=text, beats=_TIMED[name](seconds))
+        return ReceiptScript(name=text, beats=_TIMED[name](seconds))
     raise BadValueError("script", f"must be one of {', '.join(NAMES)}, or a list of receipts")
 
 
-class Scripts:
+class ReceiptScripts:
     """The scripts that are in force; what is set for an address goes before the vendor's, that before the channel's."""
 
     def __init__(self) -> None:
-        self._standing: OrderedDict[str, tuple[ScriptWish, Script]] = OrderedDict()
+        self._standing: OrderedDict[str, tuple[ScriptSpec, ReceiptScript]] = OrderedDict()
 
-    def set(self, name: str, wish: ScriptWish) -> None:
+    def set(self, name: str, wish: ScriptSpec) -> None:
         """Put it in force for a vendor, a channel or an address, in the place of the one before."""
         if not name or len(name) > _MOST_NAME or not name.isprintable():
             raise BadValueError("name", "must be a vendor, a channel or an address")
@@ -154,11 +156,11 @@ class Scripts:
         """The usual one for all."""
         self._standing.clear()
 
-    def standing(self) -> dict[str, ScriptWish]:
+    def standing(self) -> dict[str, ScriptSpec]:
         """Those in force, with what is left of them."""
         return {key: wish for key, (wish, _) in self._standing.items()}
 
-    def strike(self, *, vendor: str, channel: str, addresses: Iterable[str]) -> Script:
+    def strike(self, *, vendor: str, channel: str, addresses: Iterable[str]) -> ReceiptScript:
         """What the message that has just come is in for."""
         told = [address.lower() for address in addresses]
         for key in told:
@@ -172,21 +174,21 @@ class Scripts:
                 return self._used(key)
         return named("delivered")
 
-    def _put(self, key: str, wish: ScriptWish) -> None:
+    def _put(self, key: str, wish: ScriptSpec) -> None:
         script = (
             named(wish.script)
             if isinstance(wish.script, str)
-            else Script(name="by hand", beats=tuple(wish.script))
+            else ReceiptScript(name="by hand", beats=tuple(wish.script))
         )
         self._standing[key] = (wish, script)
 
-    def _used(self, key: str) -> Script:
+    def _used(self, key: str) -> ReceiptScript:
         wish, script = self._standing[key]
         if wish.count is not None:
             if wish.count == 1:
                 del self._standing[key]
             else:
-                self._standing[key] = (ScriptWish(script=wish.script, count=wish.count - 1), script)
+                self._standing[key] = (ScriptSpec(script=wish.script, count=wish.count - 1), script)
         return script
 
 

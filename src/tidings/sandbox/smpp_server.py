@@ -12,11 +12,11 @@ from itertools import count
 from typing import Final, cast
 
 from tidings.kernel.clock import Clock
-from tidings.sandbox.faults import Fault, Faults, Mode
-from tidings.sandbox.guests import Silence, Welcome
+from tidings.sandbox.connection_limits import ConnectionLimits, IdleTimer
+from tidings.sandbox.faults import FaultEffect, Faults, Mode
 from tidings.sandbox.reading import join_request
-from tidings.sandbox.receipts import Course, Ledger, Receipt
-from tidings.sandbox.scripts import Script, Scripts
+from tidings.sandbox.receipts import Course, ReceiptLog, SandboxReceipt
+from tidings.sandbox.scripts import ReceiptScript, ReceiptScripts
 from tidings.sandbox.smpp_wire import (
     ANSWER,
     BINDS,
@@ -26,7 +26,7 @@ from tidings.sandbox.smpp_wire import (
     SUBMIT_SM,
     UNBIND,
     NonsenseError,
-    Pdu,
+    SandboxPdu,
     Submit,
     cut,
     delivery,
@@ -35,7 +35,7 @@ from tidings.sandbox.smpp_wire import (
     text_of,
     written,
 )
-from tidings.sandbox.store import Store, Words
+from tidings.sandbox.store import MessageText, Store
 
 #: Faults with which it says no → command_status.
 _TROUBLES: Final[dict[Mode, int]] = {"reject_permanent": 0x0B, "reject_temporary": 0x08, "throttle": 0x58}
@@ -67,14 +67,14 @@ class SmppSandbox:
         self,
         store: Store,
         faults: Faults,
-        scripts: Scripts,
+        scripts: ReceiptScripts,
         *,
-        ledger: Ledger,
+        ledger: ReceiptLog,
         clock: Clock,
         tls: ssl.SSLContext | None = None,
-        welcome: Welcome | None = None,
+        welcome: ConnectionLimits | None = None,
     ) -> None:
-        self.welcome = welcome or Welcome()
+        self.welcome = welcome or ConnectionLimits()
         self.store = store
         self.faults = faults
         self.sessions: set[_Session] = set()
@@ -87,7 +87,9 @@ class SmppSandbox:
         self._tasks: set[asyncio.Task[object]] = set()
         #: Deliveries that wait for somebody who receives.
         self._homeless: deque[asyncio.Future[_Session]] = deque()
-        self._parts: OrderedDict[tuple[str, str, int, int], tuple[Script, dict[int, bytes]]] = OrderedDict()
+        self._parts: OrderedDict[tuple[str, str, int, int], tuple[ReceiptScript, dict[int, bytes]]] = (
+            OrderedDict()
+        )
 
     async def start(self, host: str, port: int) -> int:
         """Listen; 0 for any free port. The port that it is."""
@@ -135,7 +137,7 @@ class SmppSandbox:
             sender=submit.sender,
             to=(submit.to,),
             raw=join_request(headers, content),
-            words=Words(text=text_of(content, submit.data_coding)),
+            words=MessageText(text=text_of(content, submit.data_coding)),
         )
         self._plan(message.id, submit, script)
         return 0, message.id
@@ -149,7 +151,7 @@ class SmppSandbox:
 
     # --- within
 
-    def _whole(self, submit: Submit) -> tuple[Script, bytes | None]:
+    def _whole(self, submit: Submit) -> tuple[ReceiptScript, bytes | None]:
         """What a message is in for from its first part on, and its content once all parts are there."""
         if submit.part is None:
             return self._script(submit), submit.content
@@ -170,14 +172,14 @@ class SmppSandbox:
         self._parts.pop(key, None)
         return script, b"".join(parts[i] for i in sorted(parts))
 
-    def _script(self, submit: Submit) -> Script:
+    def _script(self, submit: Submit) -> ReceiptScript:
         return self._scripts.strike(vendor="smpp", channel="sms", addresses=(submit.to,))
 
-    def _plan(self, message_id: str, submit: Submit, script: Script) -> None:
+    def _plan(self, message_id: str, submit: Submit, script: ReceiptScript) -> None:
         now = self._clock.now()
         beats = [b for b in script.beats if submit.wants_receipt and b.status in _STATES and not b.forged]
         receipts = tuple(
-            Receipt(
+            SandboxReceipt(
                 id=f"sbr_{self.store.run}_smpp{next(self._numbers)}",
                 message_id=message_id,
                 vendor="smpp",
@@ -197,7 +199,7 @@ class SmppSandbox:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _tell(self, receipt: Receipt, submit: Submit) -> None:
+    async def _tell(self, receipt: SandboxReceipt, submit: Submit) -> None:
         await self._clock.sleep(receipt.beat.after_seconds)
         body = delivery(
             sender=submit.to,
@@ -231,12 +233,12 @@ class SmppSandbox:
         self._homeless.append(waiting)
         return await waiting
 
-    def _tried(self, receipt: Receipt) -> None:
+    def _tried(self, receipt: SandboxReceipt) -> None:
         receipt.tries += 1
         receipt.state = "sent"
         self._note(receipt)
 
-    def _note(self, receipt: Receipt) -> None:
+    def _note(self, receipt: SandboxReceipt) -> None:
         self._ledger.changed(receipt.message_id)
         self.store.ring()
 
@@ -251,7 +253,7 @@ class _Session(asyncio.Protocol):
         self._bound = False
         self._sequence = count(1)
         self._waiting: dict[int, asyncio.Future[int]] = {}
-        self._silence: Silence | None = None
+        self._silence: IdleTimer | None = None
         #: It is bound to receive.
         self.receives = False
 
@@ -262,7 +264,7 @@ class _Session(asyncio.Protocol):
             self._transport.close()
             return
         self._server.sessions.add(self)
-        self._silence = Silence(self._server.welcome.silence, self.drop, busy=lambda: bool(self._waiting))
+        self._silence = IdleTimer(self._server.welcome.silence, self.drop, busy=lambda: bool(self._waiting))
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """They are gone."""
@@ -305,7 +307,7 @@ class _Session(asyncio.Protocol):
         finally:
             self._waiting.pop(sequence, None)
 
-    def _read(self, one: Pdu) -> None:
+    def _read(self, one: SandboxPdu) -> None:
         if one.command in BINDS:
             self._bind(one)
         elif one.command == ENQUIRE_LINK:
@@ -324,14 +326,14 @@ class _Session(asyncio.Protocol):
         else:
             self._write(pdu(GENERIC_NACK, one.sequence, status=_UNKNOWN_COMMAND))
 
-    def _bind(self, one: Pdu) -> None:
+    def _bind(self, one: SandboxPdu) -> None:
         self._bound = True
         self._answer(one, b"sandbox\0")
         self.receives = BINDS[one.command] != "transmitter"
         if self.receives:
             self._server.somebody_receives(self)
 
-    def _submit(self, one: Pdu) -> None:
+    def _submit(self, one: SandboxPdu) -> None:
         fault = self._server.faults.strike("smpp")
         if fault is not None and fault.mode in _TROUBLES:
             self._answer(one, status=_TROUBLES[fault.mode])
@@ -343,7 +345,7 @@ class _Session(asyncio.Protocol):
         else:
             self._strike(fault, one, body)
 
-    def _strike(self, fault: Fault, one: Pdu, body: bytes) -> None:
+    def _strike(self, fault: FaultEffect, one: SandboxPdu, body: bytes) -> None:
         """It was taken, and its sender does not hear of it, or late."""
         loop = asyncio.get_running_loop()
         if fault.mode == "garbage":
@@ -355,7 +357,7 @@ class _Session(asyncio.Protocol):
         elif fault.delay is not None:
             loop.call_later(fault.delay, self.drop)
 
-    def _answer(self, one: Pdu, body: bytes = b"", status: int = 0) -> None:
+    def _answer(self, one: SandboxPdu, body: bytes = b"", status: int = 0) -> None:
         self._write(pdu(one.command | ANSWER, one.sequence, body, status=status))
 
     def _write(self, data: bytes) -> None:
@@ -363,7 +365,7 @@ class _Session(asyncio.Protocol):
             self._transport.write(data)
 
 
-def _receipt_text(receipt: Receipt, submit: Submit) -> str:
+def _receipt_text(receipt: SandboxReceipt, submit: Submit) -> str:
     """SMPP 3.4, appendix B."""
     beat = receipt.beat
     state = _STATES[beat.status]

@@ -29,7 +29,7 @@ class NonsenseError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Pdu:
+class SandboxPdu:
     """One PDU."""
 
     command: int
@@ -57,7 +57,7 @@ def pdu(command: int, sequence: int, body: bytes = b"", *, status: int = 0) -> b
     return struct.pack(">IIII", 16 + len(body), command, status, sequence) + body
 
 
-def cut(buffer: bytearray) -> Iterator[Pdu]:
+def cut(buffer: bytearray) -> Iterator[SandboxPdu]:
     """Whole PDUs off the front of a buffer; a `NonsenseError` for a length that nothing has."""
     while len(buffer) >= 16:
         length, command, status, sequence = struct.unpack_from(">IIII", buffer)
@@ -67,7 +67,7 @@ def cut(buffer: bytearray) -> Iterator[Pdu]:
             return
         body = bytes(buffer[16:length])
         del buffer[:length]
-        yield Pdu(command, status, sequence, body)
+        yield SandboxPdu(command, status, sequence, body)
 
 
 def read_submit(body: bytes) -> Submit:

@@ -9,8 +9,8 @@ import ssl
 from typing import cast
 
 from tidings.contracts.smtp_text import END, PATH, several_lines, without_dots
-from tidings.sandbox.faults import Fault, Faults
-from tidings.sandbox.guests import Silence, Welcome
+from tidings.sandbox.connection_limits import ConnectionLimits, IdleTimer
+from tidings.sandbox.faults import FaultEffect, Faults
 from tidings.sandbox.store import Store
 
 MOST_MESSAGE_BYTES = 25 * 1024 * 1024
@@ -27,9 +27,9 @@ class SmtpSandbox:
         faults: Faults,
         *,
         tls: ssl.SSLContext | None = None,
-        welcome: Welcome | None = None,
+        welcome: ConnectionLimits | None = None,
     ) -> None:
-        self.welcome = welcome or Welcome()
+        self.welcome = welcome or ConnectionLimits()
         self.store = store
         self.faults = faults
         self.tls = tls
@@ -62,7 +62,7 @@ class _Session(asyncio.Protocol):
         self._answers: list[bytes] = []
         self._sender: bytes | None = None
         self._to: list[bytes] = []
-        self._fault: Fault | None = None
+        self._fault: FaultEffect | None = None
         self._in_data = False
         #: How much of a message was looked through for its end: a large one comes in many pieces.
         self._searched = 0
@@ -70,7 +70,7 @@ class _Session(asyncio.Protocol):
         self._login_steps = 0
         self._held = False
         self._secure = False
-        self._silence: Silence | None = None
+        self._silence: IdleTimer | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -82,7 +82,7 @@ class _Session(asyncio.Protocol):
                 self._transport.write(b"421 4.3.2 the sandbox holds no more connections\r\n")
                 self._transport.close()
                 return
-            self._silence = Silence(self._server.welcome.silence, self.drop, busy=lambda: self._held)
+            self._silence = IdleTimer(self._server.welcome.silence, self.drop, busy=lambda: self._held)
         self._server.sessions.add(self)
         if not self._secure:
             self._transport.write(b"220 sandbox ESMTP Tidings\r\n")
@@ -196,7 +196,7 @@ class _Session(asyncio.Protocol):
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
-    async def _hold(self, fault: Fault, answer: bytes) -> None:
+    async def _hold(self, fault: FaultEffect, answer: bytes) -> None:
         if fault.delay is None:
             return
         await asyncio.sleep(fault.delay)

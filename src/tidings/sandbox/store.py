@@ -18,7 +18,7 @@ MOST_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Words:
+class MessageText:
     """What a message says, where its raw form does not say it in a usual way."""
 
     subject: str | None = field(default=None, repr=False)
@@ -32,7 +32,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Received:
+class ReceivedMessage:
     """One message as it came."""
 
     #: Counts up from one.
@@ -48,7 +48,7 @@ class Received:
     to: tuple[str, ...] = field(repr=False)
     raw: bytes = field(repr=False)
     #: None: they are read from the raw form.
-    words: Words | None = field(default=None, repr=False)
+    words: MessageText | None = field(default=None, repr=False)
     received_at: datetime
 
     @property
@@ -78,7 +78,7 @@ class Store:
         self.run = run or secrets.token_hex(3)
         self._most_messages = most_messages
         self._most_bytes = most_bytes
-        self._kept: deque[Received] = deque()
+        self._kept: deque[ReceivedMessage] = deque()
         self._last = 0
         self._watchers: set[asyncio.Event] = set()
         #: How many came since the start, by adapter; clearing does not change it.
@@ -95,11 +95,11 @@ class Store:
         to: tuple[str, ...],
         raw: bytes,
         vendor: str | None = None,
-        words: Words | None = None,
-    ) -> Received:
+        words: MessageText | None = None,
+    ) -> ReceivedMessage:
         """Keep a message; the oldest make room."""
         self._last += 1
-        message = Received(
+        message = ReceivedMessage(
             number=self._last,
             run=self.run,
             adapter=adapter,
@@ -126,7 +126,7 @@ class Store:
         for watcher in self._watchers:
             watcher.set()
 
-    def find(self, *, to: str | None = None, channel: str | None = None) -> list[Received]:
+    def find(self, *, to: str | None = None, channel: str | None = None) -> list[ReceivedMessage]:
         """Those that are kept, the oldest first; an address matches in any case."""
         wanted = to.lower() if to is not None else None
         return [
@@ -136,7 +136,7 @@ class Store:
             and (wanted is None or any(address.lower() == wanted for address in message.to))
         ]
 
-    def get(self, message_id: str) -> Received | None:
+    def get(self, message_id: str) -> ReceivedMessage | None:
         """The message of this id, if it is still kept."""
         number = message_id.removeprefix(f"sbx_{self.run}_")
         if not (number.isascii() and number.isdecimal()) or not self._kept:
@@ -146,11 +146,11 @@ class Store:
         found = self._kept[place] if 0 <= place < len(self._kept) else None
         return found if found is not None and found.id == message_id else None
 
-    def after(self, number: int, *, limit: int) -> list[Received]:
+    def after(self, number: int, *, limit: int) -> list[ReceivedMessage]:
         """Those that came after the message of this number, at most `limit` of the newest."""
         return list(islice(self._newer(number), limit))[::-1]
 
-    def _newer(self, number: int) -> Iterator[Received]:
+    def _newer(self, number: int) -> Iterator[ReceivedMessage]:
         for message in reversed(self._kept):
             if message.number <= number:
                 return

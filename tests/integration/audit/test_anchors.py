@@ -12,7 +12,7 @@ from tests.support.postgres import TestDatabase
 from tests.support.signers import FakeSigner
 from tests.support.tampering import tampering
 from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper, AuditBrokenError
-from tidings.kernel.audit.chain import Finding
+from tidings.kernel.audit.chain import ChainFinding
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.audit.verify import AuditVerifier
 from tidings.kernel.db import Database
@@ -41,7 +41,7 @@ class Scene:
         async with self.db.tenant(self.tenant_id) as tx:
             await self.log.append(tx, [entry] * count)
 
-    async def faults(self, signer: FakeSigner | None = SIGNER) -> list[Finding]:
+    async def faults(self, signer: FakeSigner | None = SIGNER) -> list[ChainFinding]:
         verifier = AuditVerifier(self.db, "notification", signer, page_size=3)
         return [finding async for finding in verifier.findings()]
 

@@ -12,7 +12,7 @@ from tidings.kernel.audit.record import AuditRow
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
-from tidings.operations.break_glass import BreakGlassError, Shown, break_glass
+from tidings.operations.break_glass import BreakGlassError, BreakGlassResult, break_glass
 
 REASON = "customer locked out, ticket 4711"
 
@@ -26,7 +26,9 @@ class Emergency:
         self._log = log
         self._clock = clock
 
-    async def ask(self, sql: str, *, reason: str = REASON, most_rows: int = 10, timeout: float = 5) -> Shown:
+    async def ask(
+        self, sql: str, *, reason: str = REASON, most_rows: int = 10, timeout: float = 5
+    ) -> BreakGlassResult:
         return await break_glass(
             self._database.owner_url,
             self._db,

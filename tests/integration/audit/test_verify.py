@@ -10,7 +10,7 @@ from tests.support.audit_rows import sealed
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tests.support.tampering import tampering
-from tidings.kernel.audit.chain import Finding
+from tidings.kernel.audit.chain import ChainFinding
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.audit.record import COLUMNS, AuditRow
 from tidings.kernel.audit.verify import AuditVerifier
@@ -39,12 +39,12 @@ async def append(db: Database, log: AuditLog, tenant_id: TenantId, count: int) -
         return await log.append(tx, entries(count))
 
 
-async def faults(db: Database, tenant_id: TenantId | None, *, page_size: int = 1000) -> list[Finding]:
+async def faults(db: Database, tenant_id: TenantId | None, *, page_size: int = 1000) -> list[ChainFinding]:
     verifier = AuditVerifier(db, "notification", None, page_size=page_size)
     return [finding async for finding in verifier.findings_of(tenant_id)]
 
 
-async def all_faults(db: Database) -> list[Finding]:
+async def all_faults(db: Database) -> list[ChainFinding]:
     return [finding async for finding in AuditVerifier(db, "notification", None, page_size=3).findings()]
 
 
@@ -229,7 +229,7 @@ async def test_verifying_while_others_write_finds_nothing(
             await append(db, log, tenant_id, 3)
 
     writers = asyncio.gather(*(write() for _ in range(3)))
-    found: list[Finding] = []
+    found: list[ChainFinding] = []
     while not writers.done():
         found += await faults(db, tenant_id, page_size=20)
     await writers

@@ -10,7 +10,7 @@ from tests.integration.erasure.scanning import decryptable, in_the_clear
 from tests.integration.erasure.somebody import Somebody, erase
 from tests.support.people import unused
 from tests.support.pipeline import HOME, NOON, PipelineWorld, person
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
 
@@ -124,7 +124,7 @@ async def test_what_waits_is_stopped_and_explained(world: PipelineWorld) -> None
 async def test_a_later_try_of_what_was_handed_over_is_not_made(world: PipelineWorld) -> None:
     """The vendor is busy: the ladder waits for its next try, and after the erasure there is none."""
     them = Somebody()
-    world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=1))
+    world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="reject_temporary", count=1))
     async with world.sender() as sender:
         recipient_id = await them.known_to(sender)
         sent = await sender.send(**them.message(recipient_id))
@@ -145,7 +145,7 @@ async def test_a_later_try_of_what_was_handed_over_is_not_made(world: PipelineWo
 async def test_the_receipt_tells_what_a_vendor_has_in_hand(world: PipelineWorld) -> None:
     """A call that is under way can't be called back: the message arrives, and the receipt said that it may."""
     them = Somebody()
-    world.sandbox.faults.set(FaultWish(adapter="smtp", mode="slow", count=1, seconds=2))
+    world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="slow", count=1, seconds=2))
     async with world.sender() as sender:
         recipient_id = await them.known_to(sender)
         sent = await sender.send(**them.message(recipient_id))

@@ -12,8 +12,8 @@ from tidings.kernel.db import Row
 from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.postgres_bus.consumer import Consumer
 from tidings.router.callbacks.errors import CallbackBodyGoneError
-from tidings.router.callbacks.intake import Incoming, Intake
-from tidings.router.callbacks.wrote import InboundKeeper
+from tidings.router.callbacks.inbound_messages import InboundKeeper
+from tidings.router.callbacks.intake import CallbackGroupCommit, IncomingCallback
 from tidings.router.ids import INBOUND_WEBHOOK
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
@@ -45,7 +45,7 @@ async def _sent(world: PipelineWorld, sender: Sender, word: str) -> tuple[str, R
 async def _tell(world: PipelineWorld, call: Row, body: bytes) -> str:
     """The vendor tells that it arrived; the id of the request."""
     system = world.system
-    intake = Intake(
+    intake = CallbackGroupCommit(
         system.db,
         blobs=lambda: system.kernel.blobs,
         keyring=system.kernel.keyring,
@@ -60,7 +60,7 @@ async def _tell(world: PipelineWorld, call: Row, body: bytes) -> str:
         occurred_at=None,
         discriminator=unused(),
     )
-    told = Incoming(
+    told = IncomingCallback(
         account_id=call["adapter_config_id"],
         signature_valid=True,
         status="received",

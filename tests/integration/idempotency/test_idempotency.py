@@ -12,13 +12,13 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError, DatabaseUnavailableError
 from tidings.kernel.idempotency import (
-    Answer,
     Begun,
     Conflict,
     Fresh,
     Idempotency,
     InProgress,
     Replay,
+    StoredAnswer,
     hash_request,
 )
 from tidings.kernel.ids import TENANT, TenantId
@@ -26,7 +26,7 @@ from tidings.kernel.ids import TENANT, TenantId
 SCOPE = "POST:/api/v1/notifications"
 BODY = hash_request(b"POST", b'{"a":1}')
 OTHER_BODY = hash_request(b"POST", b'{"a":2}')
-ANSWER = Answer(202, '{"id":"ntf_1"}')
+ANSWER = StoredAnswer(202, '{"id":"ntf_1"}')
 
 
 @pytest.fixture

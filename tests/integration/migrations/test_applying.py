@@ -13,7 +13,7 @@ from tidings.operations.migrations.errors import (
     SchemaTooNew,
     StatementFailedError,
 )
-from tidings.operations.migrations.history import State
+from tidings.operations.migrations.history import MigrationState
 from tidings.operations.migrations.runner import migrate_up
 from tidings.operations.migrations.status import check_schema, read_status
 
@@ -83,7 +83,7 @@ async def test_a_failing_file_leaves_nothing(blank_database: TestDatabase, tmp_p
         await migrate_up(blank_database.owner_url, folder=folder)
 
     states = [standing.state for standing in await read_status(blank_database.owner_url, folder=folder)]
-    assert states == [State.APPLIED, State.PENDING]
+    assert states == [MigrationState.APPLIED, MigrationState.PENDING]
     write_migrations(tmp_path, {"0002_pre_more.sql": "CREATE TABLE notification.more (id int);"})
     assert len((await migrate_up(blank_database.owner_url, folder=folder)).applied) == 1
 
@@ -185,6 +185,6 @@ async def test_status_of_an_empty_database_creates_nothing(
 
     standings = await read_status(blank_database.owner_url, folder=folder)
 
-    assert [standing.state for standing in standings] == [State.PENDING]
+    assert [standing.state for standing in standings] == [MigrationState.PENDING]
     async with blank_database.owner() as owner:
         assert await owner.fetchval("SELECT to_regnamespace('kernel')") is None

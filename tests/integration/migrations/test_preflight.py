@@ -9,13 +9,13 @@ from tests.support.migration_files import write_migrations
 from tests.support.postgres import TestDatabase
 from tidings.operations.migrations.compatibility import SchemaRange, check_servable
 from tidings.operations.migrations.errors import (
+    DatabaseUnreachableError,
     NotTheOwnerError,
     ReadOnlyServerError,
     RolesMissingError,
     SchemaTooNew,
     SchemaTooOld,
     StatementFailedError,
-    UnreachableError,
 )
 from tidings.operations.migrations.roles import ROLES, roles_sql
 from tidings.operations.migrations.runner import migrate_up
@@ -63,7 +63,7 @@ async def test_an_unreachable_database_is_named_without_its_password(
     wrong = urlunsplit(parts._replace(netloc=f"tidings_owner:s3cret@{parts.hostname}:{parts.port}"))
 
     for url, message in ((closed, ":1/nowhere"), (wrong, "password authentication failed")):
-        with pytest.raises(UnreachableError, match=message) as failure:
+        with pytest.raises(DatabaseUnreachableError, match=message) as failure:
             await read_status(url, folder=folder)
         assert "s3cret" not in str(failure.value)
 
@@ -71,7 +71,7 @@ async def test_an_unreachable_database_is_named_without_its_password(
 async def test_a_lost_connection_is_told(blank_database: TestDatabase) -> None:
     """Whenever the server goes away, the operator reads that running again is enough."""
     async with blank_database.owner() as owner:
-        with pytest.raises(UnreachableError, match=r"was lost: .*Run the command again"):
+        with pytest.raises(DatabaseUnreachableError, match=r"was lost: .*Run the command again"):
             async with open_connection(blank_database.owner_url) as connection:
                 await owner.execute("SELECT pg_terminate_backend($1)", connection.get_server_pid())
                 await connection.fetchval("SELECT 1")

@@ -8,7 +8,7 @@ from tests.support.migration_files import Watcher, write_migrations
 from tests.support.postgres import TestDatabase
 from tidings.operations.migrations.compatibility import SchemaRange, check_servable, oldest_release
 from tidings.operations.migrations.errors import SchemaTooNew
-from tidings.operations.migrations.history import State, compare
+from tidings.operations.migrations.history import MigrationState, compare
 from tidings.operations.migrations.ledger import read_ledger
 from tidings.operations.migrations.release import Release
 from tidings.operations.migrations.runner import migrate_up
@@ -92,4 +92,4 @@ async def test_a_ledger_of_before_is_read_and_completed(blank_database: TestData
     async with blank_database.runtime() as runtime:
         rows = await read_ledger(runtime)
     assert [row.oldest_release for row in rows] == [None, YESTERDAY]
-    assert [s.state for s in compare([], rows, YESTERDAY)] == [State.UNKNOWN, State.AHEAD]
+    assert [s.state for s in compare([], rows, YESTERDAY)] == [MigrationState.UNKNOWN, MigrationState.AHEAD]

@@ -13,7 +13,7 @@ from tidings.operations.migrations.errors import (
     SchemaTooNew,
     StatementFailedError,
 )
-from tidings.operations.migrations.history import State
+from tidings.operations.migrations.history import MigrationState
 from tidings.operations.migrations.runner import migrate_up
 from tidings.operations.migrations.status import read_status
 
@@ -130,14 +130,14 @@ async def test_a_down_file_without_transaction(blank_database: TestDatabase, tmp
         await migrate_down(blank_database.owner_url, 2, reason="x", folder=folder)
 
     states = [standing.state for standing in await read_status(blank_database.owner_url, folder=folder)]
-    assert states == [State.APPLIED, State.HALF_APPLIED]
+    assert states == [MigrationState.APPLIED, MigrationState.HALF_APPLIED]
     await migrate_up(blank_database.owner_url, folder=folder)
     async with blank_database.owner() as owner:
         assert await owner.fetchval("SELECT to_regclass('chan.two') IS NOT NULL")
         await owner.execute("CREATE TABLE chan.obstacle ()")
     await migrate_down(blank_database.owner_url, 2, reason="x", folder=folder)
     states = [standing.state for standing in await read_status(blank_database.owner_url, folder=folder)]
-    assert states == [State.APPLIED, State.PENDING]
+    assert states == [MigrationState.APPLIED, MigrationState.PENDING]
 
 
 async def test_a_down_file_builds_no_index(blank_database: TestDatabase, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
-from tidings.router.conversations.keep import insert_inbound
+from tidings.router.conversations.keep_inbound import insert_inbound
 from tidings.router.executions.model import moment
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-answers")]

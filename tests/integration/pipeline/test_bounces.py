@@ -16,8 +16,8 @@ from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender
 from tests.support.real_mta import Mta, exim, postfix
 from tidings.bootstrap.observers import BounceMetrics
-from tidings.router.bounces.desk import BounceDesk
-from tidings.router.bounces.server import BounceServer, Limits
+from tidings.router.bounces.receive_bounce import BounceReceiver
+from tidings.router.bounces.server import BounceServer, BounceServerLimits
 from tidings.router.callbacks.forget import BodyEraser
 
 T = TypeVar("T")
@@ -227,7 +227,7 @@ async def test_one_return_path_is_heard_so_often(world: PipelineWorld) -> None:
 async def test_a_feedback_loop_has_an_address_of_its_own(world: PipelineWorld) -> None:
     """Which is taken without a token; the report has to name the message."""
     system = world.system
-    desk = BounceDesk(
+    desk = BounceReceiver(
         system.db,
         system.router.return_tokens,
         system.callbacks.intake,
@@ -247,7 +247,7 @@ async def test_a_feedback_loop_has_an_address_of_its_own(world: PipelineWorld) -
 
 async def test_a_server_keeps_to_its_limits(world: PipelineWorld) -> None:
     """Of connections, of silence, and of time when it is told to stop."""
-    limits = Limits(connections=2, command_seconds=0.3)
+    limits = BounceServerLimits(connections=2, command_seconds=0.3)
     server = BounceServer(
         world.system.callbacks.bounces, protocol="smtp", host="127.0.0.1", port=0, name="t", limits=limits
     )
@@ -269,7 +269,7 @@ async def test_a_server_keeps_to_its_limits(world: PipelineWorld) -> None:
 
 async def test_one_address_gets_a_part_of_the_connections(world: PipelineWorld) -> None:
     """Of the port that strangers reach; over LMTP one mail server brings everything."""
-    limits = Limits(connections=5, connections_from_one=1)
+    limits = BounceServerLimits(connections=5, connections_from_one=1)
     said: dict[str, list[bytes]] = {}
     for protocol in ("smtp", "lmtp"):
         server = BounceServer(

@@ -12,7 +12,7 @@ from tests.support.pipeline import PipelineWorld
 from tidings.contracts.ids import NotificationId
 from tidings.notify.decide.model import Gate
 from tidings.notify.decide.reasons import SENTENCES, GateReason
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-gates")]
 
@@ -28,7 +28,7 @@ async def test_every_gate(world: PipelineWorld, row: Row) -> None:
         case.id = (await sender.send(recipient=case.recipient_id, **wish))["id"]
         await row.between(case)
         if row.put_off is not None:
-            world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=1))
+            world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="reject_temporary", count=1))
             await world.settle()
             await row.put_off(case)
             await world.clock.advance(timedelta(minutes=2))

@@ -5,7 +5,7 @@ import pytest
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, person
 from tidings.contracts.tenants import NotificationPolicy, SendingLimits
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
 
@@ -41,7 +41,7 @@ async def test_a_call_that_is_made_again_is_counted_once(world: PipelineWorld, c
     to = f"{unused()}@example.test"
     async with world.sender(ONE_MAIL, channels=("email",)) as sender:
         whom = (await sender.client.post("/api/v1/recipients", json=person(to))).json()["id"]
-        world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=1))
+        world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="reject_temporary", count=1))
         sent = await sender.send(recipient=whom, channel=channel)
         await world.settle()
         await world.advance(minutes=10)

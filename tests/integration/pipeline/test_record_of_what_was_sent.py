@@ -14,7 +14,7 @@ from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, person
 from tidings.notify.dispatch.sent import ADDRESSES_PURPOSE
 from tidings.router.executions.answers import AnswerSweeper
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
 
@@ -119,7 +119,7 @@ async def test_every_device_of_a_push_is_kept(world: PipelineWorld) -> None:
 async def test_what_the_vendor_answered_is_kept_with_each_attempt(world: PipelineWorld) -> None:
     phone = "+4915198000431"
     async with world.sender() as sender:
-        world.sandbox.faults.set(FaultWish(adapter="http", mode="throttle", count=1))
+        world.sandbox.faults.set(FaultSpec(adapter="http", mode="throttle", count=1))
         sent = await sender.send(
             recipient=person(phone), template="otp", variables={"code": "482915"}, channel="sms"
         )
@@ -144,7 +144,7 @@ async def test_what_the_vendor_answered_is_kept_with_each_attempt(world: Pipelin
 async def test_where_it_goes_is_noted_before_the_vendor_is_called(world: PipelineWorld) -> None:
     """So that a worker which dies in the middle of the call takes nothing along."""
     to = f"laila-{unused()}@example.test"
-    world.sandbox.faults.set(FaultWish(adapter="smtp", mode="hang", count=1))
+    world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="hang", count=1))
     async with world.sender() as sender:
         sent = await sender.send(to)
         running = asyncio.ensure_future(world.system.dispatch.job.drain())
@@ -164,7 +164,7 @@ async def test_where_it_goes_is_noted_before_the_vendor_is_called(world: Pipelin
 async def test_what_a_vendor_answered_can_be_read_until_its_time_is_over(world: PipelineWorld) -> None:
     to = f"laila-{unused()}@example.test"
     async with world.sender() as sender, world.sender() as stranger:
-        world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=1))
+        world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="reject_temporary", count=1))
         sent = await sender.send(to)
         await world.settle()
         await world.advance(minutes=10)

@@ -12,11 +12,11 @@ from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, order, person
 from tidings.contracts.tenants import NotificationPolicy, SendingLimits
 from tidings.notify.dispatch.pace import DispatchSettings
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-time")]
 
-OFTEN = FaultWish(adapter="smtp", mode="reject_temporary")
+OFTEN = FaultSpec(adapter="smtp", mode="reject_temporary")
 
 
 def someone() -> str:
@@ -133,7 +133,7 @@ async def test_cancelling_and_sending_at_once_end_one_way_or_the_other(world: Pi
 async def test_a_vendor_that_wants_it_later_is_asked_later(world: PipelineWorld) -> None:
     to = someone()
     async with world.sender() as sender:
-        world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=2))
+        world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="reject_temporary", count=2))
         sent = await sender.send(to)
         await world.settle()
         for calls in (1, 2):
@@ -196,7 +196,7 @@ async def test_an_address_that_is_wrong_is_not_tried_elsewhere(world: PipelineWo
     to = someone()
     async with world.sender() as sender:
         await sender.channel("email", fallback_vendor="http")
-        world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_permanent", count=1))
+        world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="reject_permanent", count=1))
         sent = await sender.send(to)
         await world.settle()
         told = await sender.explain(sent["id"])
@@ -256,7 +256,7 @@ async def test_limits_are_exact_for_two_workers_at_once(
 async def test_one_who_is_cut_off_leaves_no_turn_running(world: PipelineWorld) -> None:
     """The vendor hangs, and the grace is over: whoever closes the database afterwards takes it from nobody."""
     to = someone()
-    world.sandbox.faults.set(FaultWish(adapter="smtp", mode="hang", count=1))
+    world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="hang", count=1))
     async with world.sender() as sender:
         before = asyncio.all_tasks()
         sent = await sender.send(to)

@@ -12,7 +12,7 @@ from tests.integration.preferences.visitors import Visitor, token_of, visitor
 from tests.support.people import told, unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, person
 from tidings.contracts.tenants import NotificationPolicy
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-pages")]
 
@@ -107,7 +107,7 @@ async def test_a_no_while_it_waits_to_be_tried_again_counts_at_the_moment_of_sen
 ) -> None:
     async with world.sender() as sender:
         laila = await visitor(world, sender)
-        world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=1))
+        world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="reject_temporary", count=1))
         put_off = await sender.send(recipient=person(laila.to), category="reminder")
         await world.settle()
         assert await sender.status(put_off["id"]) == "dispatched"

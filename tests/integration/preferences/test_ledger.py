@@ -9,7 +9,7 @@ from tests.integration.preferences.visitors import visitor
 from tests.support.pipeline import PipelineWorld
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.notify.recipients import consent_store
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-ledger")]
 
@@ -91,7 +91,7 @@ async def test_it_counts_between_two_tries_too(world: PipelineWorld) -> None:
     async with world.sender() as sender:
         laila = await visitor(world, sender, category="marketing")
         world.sandbox.store.clear()
-        world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=1))
+        world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="reject_temporary", count=1))
         put_off = await sender.send(recipient=laila.recipient_id, category="marketing")
         await world.settle()
         assert await sender.status(put_off["id"]) == "dispatched"

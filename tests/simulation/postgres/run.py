@@ -34,7 +34,7 @@ from tidings.router.executions.snapshot import state_of
 from tidings.router.policies import store as policies_store
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.traffic.circuit import Circuit
-from tidings.router.traffic.known import AccountCircuit
+from tidings.router.traffic.traffic_state import AccountCircuit
 
 #: Looks at the clock after which a world goes round in circles.
 _MOST_LOOKS: Final = 600

@@ -33,7 +33,7 @@ from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map.meanings import Meanings
-from tidings.router.traffic.board import Traffic
+from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.vendors import Vendors
 
@@ -131,7 +131,7 @@ class MortalWorker(Process):
         policies = Policies(db, clock=clock)
         adapters = PlayedAdapters(street, self)
         vendors = Vendors(accounts, adapters)  # type: ignore[arg-type]
-        self.traffic = Traffic(limits, clock=clock)
+        self.traffic = VendorSelection(limits, clock=clock)
         planner = Planner(
             db,
             policies=policies,

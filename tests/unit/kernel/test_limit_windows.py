@@ -12,8 +12,8 @@ from tidings.kernel.limit_windows import (
     MOST_MOMENTS,
     FixedWindow,
     Limit,
+    LimitState,
     SlidingWindow,
-    State,
     TokenBucket,
     from_micros,
     to_micros,
@@ -32,7 +32,7 @@ limits: st.SearchStrategy[Limit] = st.one_of(
 
 def play(limit: Limit, script: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Ask step by step; what was granted when."""
-    state, granted = State(), []
+    state, granted = LimitState(), []
     for now, (_, amount) in zip(accumulate(wait for wait, _ in script), script, strict=True):
         verdict = limit.ask(state, amount, now)
         state = verdict.state
@@ -95,7 +95,7 @@ def test_a_bucket_never_gives_more_than_it_held_and_got(
 @given(limits, steps, st.integers(1, 10))
 def test_the_time_to_come_again_is_right(limit: Limit, script: list[tuple[int, int]], amount: int) -> None:
     """Then it is granted, and a moment before it is not."""
-    state, now = State(), 0
+    state, now = LimitState(), 0
     for wait, wanted in script:
         now += wait
         state = limit.ask(state, wanted, now).state
@@ -104,7 +104,7 @@ def test_the_time_to_come_again_is_right(limit: Limit, script: list[tuple[int, i
     if verdict.granted:
         assert verdict.retry_at is None
     elif verdict.retry_at is None:
-        assert not limit.ask(State(), amount, now).granted
+        assert not limit.ask(LimitState(), amount, now).granted
     else:
         assert verdict.retry_at > now
         assert limit.ask(verdict.state, amount, verdict.retry_at).granted
@@ -114,7 +114,7 @@ def test_the_time_to_come_again_is_right(limit: Limit, script: list[tuple[int, i
 @given(limits, steps)
 def test_a_state_that_has_expired_means_nothing(limit: Limit, script: list[tuple[int, int]]) -> None:
     """The sweeper may take it."""
-    state, now, expires_at = State(), 0, 0
+    state, now, expires_at = LimitState(), 0, 0
     for wait, wanted in script:
         now += wait
         verdict = limit.ask(state, wanted, now)
@@ -122,7 +122,7 @@ def test_a_state_that_has_expired_means_nothing(limit: Limit, script: list[tuple
 
     for amount in range(1, 11):
         kept = limit.ask(state, amount, max(now, expires_at))
-        swept = limit.ask(State(), amount, max(now, expires_at))
+        swept = limit.ask(LimitState(), amount, max(now, expires_at))
         assert (kept.granted, kept.remaining) == (swept.granted, swept.remaining)
 
 
@@ -131,7 +131,7 @@ def test_a_clock_that_is_behind_opens_nothing(
     limit: Limit, script: list[tuple[int, int]], behind: int
 ) -> None:
     """Another process's slow clock can't take what is not there now."""
-    state, now = State(), 1000
+    state, now = LimitState(), 1000
     for wait, wanted in script:
         now += wait
         state = limit.ask(state, wanted, now).state
@@ -145,7 +145,7 @@ def test_a_clock_that_is_behind_opens_nothing(
 def test_a_crowded_sliding_window_stays_small_and_safe(waits: list[int]) -> None:
     """Moments are merged into later ones: never too much, at most a little too late."""
     window = SlidingWindow(100_000, timedelta(microseconds=5000))
-    state, now = State(), 0
+    state, now = LimitState(), 0
     for wait in waits:
         now += wait
         state = window.ask(state, 1, now).state
@@ -185,7 +185,7 @@ def test_what_was_taken_elsewhere_adds_up_in_any_order(
 ) -> None:
     """Noted by several, in parts, the newest first: the windows end up as if all had been taken here."""
     for window in (FixedWindow(limit, SECONDS), SlidingWindow(limit, SECONDS)):
-        here = State()
+        here = LimitState()
         parts: list[dict[int, int]] = [{}, {}, {}]
         now = 0
         for wait, amount in script:
@@ -196,10 +196,10 @@ def test_what_was_taken_elsewhere_adds_up_in_any_order(
                 part = data.draw(st.sampled_from(parts))
                 part[now] = part.get(now, 0) + amount
 
-        there = State()
+        there = LimitState()
         for part in data.draw(st.permutations(parts)):
             absorbed = window.absorb(there, part, now)
-            there = absorbed.state if absorbed is not None else State()
+            there = absorbed.state if absorbed is not None else LimitState()
 
         for amount in range(limit + 1):
             mine, theirs = window.ask(here, amount, now), window.ask(there, amount, now)
@@ -216,7 +216,7 @@ def test_a_bucket_emptied_elsewhere_never_holds_more_than_it_should(
 ) -> None:
     """In order it is exact; out of order it errs on the safe side."""
     bucket = TokenBucket(capacity, refill, SECONDS)
-    here, in_order, now = State(), State(), 0
+    here, in_order, now = LimitState(), LimitState(), 0
     parts: list[dict[int, int]] = [{}, {}]
     for wait, amount in script:
         now += wait
@@ -224,15 +224,15 @@ def test_a_bucket_emptied_elsewhere_never_holds_more_than_it_should(
         here = verdict.state
         if verdict.granted and amount:
             absorbed = bucket.absorb(in_order, {now: amount}, now)
-            in_order = absorbed.state if absorbed is not None else State()
+            in_order = absorbed.state if absorbed is not None else LimitState()
             part = data.draw(st.sampled_from(parts))
             part[now] = part.get(now, 0) + amount
-    mixed = State()
+    mixed = LimitState()
     for part in data.draw(st.permutations(parts)):
         absorbed = bucket.absorb(mixed, part, now)
-        mixed = absorbed.state if absorbed is not None else State()
+        mixed = absorbed.state if absorbed is not None else LimitState()
 
-    def left(state: State) -> int:
+    def left(state: LimitState) -> int:
         return bucket.ask(state, 0, now).state.amounts[0]
 
     assert left(in_order) == left(here)

@@ -25,11 +25,11 @@ from h2.exceptions import H2Error
 from h2.settings import SettingCodes, Settings
 
 from tests.support.certificates import make_certificate
-from tidings.sandbox.answers import Answer, Hold, Request, json_answer
 from tidings.sandbox.apns_server import ApnsSandbox
 from tidings.sandbox.http2_connection import Bounds
+from tidings.sandbox.http_messages import HeldResponse, SandboxRequest, SandboxResponse, json_answer
 
-TAKEN = Answer(headers={"apns-id": "eabeae54-14a8-11e5-b60b-1697f925ec7b"})
+TAKEN = SandboxResponse(headers={"apns-id": "eabeae54-14a8-11e5-b60b-1697f925ec7b"})
 REFUSED = json_answer({"reason": "InvalidProviderToken"}, status=403)
 
 
@@ -100,12 +100,12 @@ class Client:
 
 @asynccontextmanager
 async def server(
-    *answers: Answer, most_connections: int = 10, **bounds: float
-) -> AsyncIterator[tuple[ApnsSandbox, int, list[Request]]]:
+    *answers: SandboxResponse, most_connections: int = 10, **bounds: float
+) -> AsyncIterator[tuple[ApnsSandbox, int, list[SandboxRequest]]]:
     """One that gives these answers, the last for good; and what it heard."""
-    left, heard = list(answers), list[Request]()
+    left, heard = list(answers), list[SandboxRequest]()
 
-    def handle(request: Request) -> Answer:
+    def handle(request: SandboxRequest) -> SandboxResponse:
         heard.append(request)
         return left.pop(0) if len(left) > 1 else left[0]
 
@@ -208,7 +208,7 @@ async def test_whoever_has_no_room_gets_the_answer_bit_by_bit() -> None:
 
 async def test_an_answer_may_need_many_frames() -> None:
     """Whoever has room for all of it need not ask for the rest."""
-    long = Answer(status=400, body=b"x" * 50_000)
+    long = SandboxResponse(status=400, body=b"x" * 50_000)
     async with server(long) as (_, port, _), client(port, window=60_000) as somebody:
         stream_id = somebody.ask()
         await somebody.until(lambda: bool(somebody.of(StreamEnded, stream_id)))
@@ -219,7 +219,7 @@ async def test_an_answer_may_need_many_frames() -> None:
 
 async def test_whoever_never_reads_is_let_go() -> None:
     """What was said to them stands in the way of the end, and would for ever."""
-    endless = Answer(body=b"x" * 16_000_000)
+    endless = SandboxResponse(body=b"x" * 16_000_000)
     async with (
         server(endless, silence=0.1, parting=0.05) as (made, port, heard),
         client(port, window=2**31 - 1) as somebody,
@@ -265,7 +265,7 @@ async def test_there_is_room_for_so_many_connections() -> None:
 
 async def test_silence_ends_a_connection_that_waits_for_nothing() -> None:
     """While an answer is held back nothing ends."""
-    slow = Answer(hold=Hold(kind="slow", seconds=0.2))
+    slow = SandboxResponse(hold=HeldResponse(kind="slow", seconds=0.2))
     async with server(slow, silence=0.05) as (_, port, _), client(port) as somebody:
         stream_id = somebody.ask()
         ended = await somebody.ended()
@@ -279,7 +279,7 @@ async def test_silence_ends_a_connection_that_waits_for_nothing() -> None:
 
 async def test_whoever_gives_up_is_not_answered() -> None:
     """And others on the same connection are; also where they ask and give up in one breath."""
-    held = Answer(hold=Hold(kind="hang"))
+    held = SandboxResponse(hold=HeldResponse(kind="hang"))
     async with server(TAKEN, held, REFUSED, TAKEN) as (_, port, _), client(port) as somebody:
         first = somebody.ask()
         await somebody.until(lambda: bool(somebody.of(StreamEnded, first)))
@@ -297,14 +297,14 @@ async def test_whoever_gives_up_is_not_answered() -> None:
 @pytest.mark.parametrize(
     "hold",
     [
-        Hold(kind="close"),
-        Hold(kind="garbage"),
-        Hold(kind="hang", seconds=0.01),
-        Hold(kind="slow", seconds=0.01),
+        HeldResponse(kind="close"),
+        HeldResponse(kind="garbage"),
+        HeldResponse(kind="hang", seconds=0.01),
+        HeldResponse(kind="slow", seconds=0.01),
     ],
 )
-async def test_faults_hit_the_answer(hold: Hold) -> None:
-    async with server(Answer(hold=hold)) as (_, port, heard), client(port) as somebody:
+async def test_faults_hit_the_answer(hold: HeldResponse) -> None:
+    async with server(SandboxResponse(hold=hold)) as (_, port, heard), client(port) as somebody:
         stream_id = somebody.ask()
         if hold.kind in {"close", "garbage"}:
             assert await somebody.ended()

@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 from tests.support.clock import ManualClock
-from tidings.sandbox.faults import Faults, FaultWish
+from tidings.sandbox.faults import Faults, FaultSpec
 
 
 def test_a_count_is_used_up() -> None:
     """So many messages, then all is well."""
     faults = Faults(ManualClock())
-    faults.set(FaultWish(adapter="smtp", mode="close", count=2))
+    faults.set(FaultSpec(adapter="smtp", mode="close", count=2))
 
     struck = [faults.strike("smtp") is not None for _ in range(4)]
 
@@ -21,7 +21,7 @@ async def test_seconds_pass() -> None:
     """So long, then all is well; meanwhile it says how long to wait."""
     clock = ManualClock()
     faults = Faults(clock)
-    faults.set(FaultWish(adapter="http", mode="throttle", seconds=10))
+    faults.set(FaultSpec(adapter="http", mode="throttle", seconds=10))
 
     await clock.advance(timedelta(seconds=4))
     during = faults.strike("http")
@@ -36,7 +36,7 @@ async def test_held_back_answers() -> None:
     """For `slow` and `hang`, `seconds` is how long one answer is held back; a count then says for how many."""
     clock = ManualClock()
     faults = Faults(clock)
-    faults.set(FaultWish(adapter="smtp", mode="slow", seconds=2, count=2))
+    faults.set(FaultSpec(adapter="smtp", mode="slow", seconds=2, count=2))
     await clock.advance(timedelta(seconds=60))
 
     first = faults.strike("smtp")
@@ -48,9 +48,9 @@ async def test_held_back_answers() -> None:
 def test_the_newest_of_a_kind_counts() -> None:
     """A fault takes the place of its like; different ones stand side by side; clearing ends all."""
     faults = Faults(ManualClock())
-    faults.set(FaultWish(adapter="smtp", mode="close", count=5))
-    faults.set(FaultWish(adapter="smtp", mode="close", count=1))
-    faults.set(FaultWish(adapter="http", mode="hang"))
+    faults.set(FaultSpec(adapter="smtp", mode="close", count=5))
+    faults.set(FaultSpec(adapter="smtp", mode="close", count=1))
+    faults.set(FaultSpec(adapter="http", mode="hang"))
 
     assert [(wish.adapter, wish.mode, wish.count) for wish in faults.standing()] == [
         ("smtp", "close", 1),
@@ -63,8 +63,8 @@ def test_the_newest_of_a_kind_counts() -> None:
 def test_a_rate_of_nothing_never_strikes() -> None:
     """And one of everything always does."""
     faults = Faults(ManualClock(), seed=7)
-    faults.set(FaultWish(adapter="smtp", mode="close", rate=0))
-    faults.set(FaultWish(adapter="http", mode="close", rate=1))
+    faults.set(FaultSpec(adapter="smtp", mode="close", rate=0))
+    faults.set(FaultSpec(adapter="http", mode="close", rate=1))
 
     assert not any(faults.strike("smtp") for _ in range(50))
     assert all(faults.strike("http") for _ in range(50))

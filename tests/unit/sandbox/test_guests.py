@@ -6,12 +6,12 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.clock import ManualClock
-from tidings.sandbox.answers import Answer, Hold, Request
+from tidings.sandbox.connection_limits import ConnectionLimits
 from tidings.sandbox.faults import Faults
-from tidings.sandbox.guests import Welcome
+from tidings.sandbox.http_messages import HeldResponse, SandboxRequest, SandboxResponse
 from tidings.sandbox.http_server import HttpSandbox
-from tidings.sandbox.receipts import Ledger
-from tidings.sandbox.scripts import Scripts
+from tidings.sandbox.receipts import ReceiptLog
+from tidings.sandbox.scripts import ReceiptScripts
 from tidings.sandbox.smpp_server import SmppSandbox
 from tidings.sandbox.smtp_server import SmtpSandbox
 from tidings.sandbox.store import Store
@@ -19,22 +19,27 @@ from tidings.sandbox.store import Store
 Server = HttpSandbox | SmtpSandbox | SmppSandbox
 
 
-def _fine(_: Request) -> Answer:
-    return Answer(status=200, body=b"fine")
+def _fine(_: SandboxRequest) -> SandboxResponse:
+    return SandboxResponse(status=200, body=b"fine")
 
 
-def http(welcome: Welcome) -> Server:
+def http(welcome: ConnectionLimits) -> Server:
     return HttpSandbox(_fine, welcome=welcome)
 
 
-def smtp(welcome: Welcome) -> Server:
+def smtp(welcome: ConnectionLimits) -> Server:
     return SmtpSandbox(Store(ManualClock(), run="t"), Faults(ManualClock()), welcome=welcome)
 
 
-def smpp(welcome: Welcome) -> Server:
+def smpp(welcome: ConnectionLimits) -> Server:
     clock = ManualClock()
     return SmppSandbox(
-        Store(clock, run="t"), Faults(clock), Scripts(), ledger=Ledger(most=10), clock=clock, welcome=welcome
+        Store(clock, run="t"),
+        Faults(clock),
+        ReceiptScripts(),
+        ledger=ReceiptLog(most=10),
+        clock=clock,
+        welcome=welcome,
     )
 
 
@@ -42,8 +47,8 @@ EVERY_PORT = pytest.mark.parametrize("make", [http, smtp, smpp])
 
 
 @EVERY_PORT
-async def test_a_connection_that_says_nothing_is_ended(make: Callable[[Welcome], Server]) -> None:
-    server = make(Welcome(silence=0.05))
+async def test_a_connection_that_says_nothing_is_ended(make: Callable[[ConnectionLimits], Server]) -> None:
+    server = make(ConnectionLimits(silence=0.05))
     port = await server.start("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
@@ -55,8 +60,10 @@ async def test_a_connection_that_says_nothing_is_ended(make: Callable[[Welcome],
 
 
 @EVERY_PORT
-async def test_a_flood_of_idle_connections_finds_no_more_room(make: Callable[[Welcome], Server]) -> None:
-    server = make(Welcome(most=5))
+async def test_a_flood_of_idle_connections_finds_no_more_room(
+    make: Callable[[ConnectionLimits], Server],
+) -> None:
+    server = make(ConnectionLimits(most=5))
     port = await server.start("127.0.0.1", 0)
     held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(5)]
     # A server takes them in turn: whoever comes last was counted after all the others.
@@ -73,8 +80,8 @@ async def test_a_flood_of_idle_connections_finds_no_more_room(make: Callable[[We
 
 async def test_whoever_waits_for_an_answer_is_not_silent() -> None:
     server = HttpSandbox(
-        lambda _: Answer(status=200, body=b"late", hold=Hold(kind="slow", seconds=0.3)),
-        welcome=Welcome(silence=0.05),
+        lambda _: SandboxResponse(status=200, body=b"late", hold=HeldResponse(kind="slow", seconds=0.3)),
+        welcome=ConnectionLimits(silence=0.05),
     )
     port = await server.start("127.0.0.1", 0)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)

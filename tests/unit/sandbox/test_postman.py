@@ -11,16 +11,16 @@ import pytest
 
 from tests.support.clock import ManualClock
 from tidings.contracts.callbacks import sign
-from tidings.sandbox.carrier import Carrier
-from tidings.sandbox.dialects.dialect import Call
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.postman import Postman
-from tidings.sandbox.receipts import Course, Ledger
-from tidings.sandbox.scripts import Beat, Cost, Script, named
+from tidings.sandbox.dialects.dialect import WebhookRequest
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.receipt_sender import ReceiptSender
+from tidings.sandbox.receipts import Course, ReceiptLog
+from tidings.sandbox.scripts import ReceiptScript, ScriptedCost, ScriptedReceipt, named
+from tidings.sandbox.webhook_client import WebhookClient
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 SECRET = "whsec_c2VjcmV0"
-HOOK = Hook(url="http://hooks.test/hooks/http/adcfg_1", secret=SECRET)
+HOOK = SandboxHook(url="http://hooks.test/hooks/http/adcfg_1", secret=SECRET)
 
 
 class Hooked:
@@ -30,7 +30,7 @@ class Hooked:
         self.answers: list[int | Exception] = []
         self.requests: list[tuple[str, Mapping[str, str], bytes]] = []
 
-    async def post(self, call: Call) -> int:
+    async def post(self, call: WebhookRequest) -> int:
         self.requests.append((call.url, call.headers, call.body))
         answer = self.answers.pop(0) if self.answers else 200
         if isinstance(answer, Exception):
@@ -52,11 +52,11 @@ class Round:
     def __init__(self, most_waiting: int = 1000) -> None:
         self.clock = ManualClock(NOW)
         self.hooked = Hooked()
-        self.postman = Postman(
+        self.postman = ReceiptSender(
             self.clock,
             run="r",
-            ledger=Ledger(most=10),
-            carrier=Carrier(self.hooked.post),
+            ledger=ReceiptLog(most=10),
+            carrier=WebhookClient(self.hooked.post),
             most_waiting=most_waiting,
         )
         self.postman.hooks.set("http", HOOK)
@@ -113,15 +113,15 @@ async def test_each_is_sent_when_its_time_has_come() -> None:
 
 async def test_details_travel_along() -> None:
     """Code, reason and cost, where the script has them."""
-    beat = Beat(
+    beat = ScriptedReceipt(
         status="failed",
         code="30003",
         reason="switched off",
-        cost=Cost(micros=7500, currency="USD"),
+        cost=ScriptedCost(micros=7500, currency="USD"),
         happened_seconds=3,
     )
     async with going_round() as found:
-        found.postman.plan("m1", "http", Script(name="by hand", beats=(beat,)))
+        found.postman.plan("m1", "http", ReceiptScript(name="by hand", beats=(beat,)))
         await found.advance(0)
 
     (event,) = found.hooked.events
@@ -265,7 +265,7 @@ async def test_it_ends_with_the_sandbox() -> None:
 
     before = asyncio.all_tasks()
     clock = ManualClock(NOW)
-    postman = Postman(clock, run="r", ledger=Ledger(most=10), carrier=Carrier(never_answers))
+    postman = ReceiptSender(clock, run="r", ledger=ReceiptLog(most=10), carrier=WebhookClient(never_answers))
     postman.hooks.set("http", HOOK)
     postman.start()
     postman.plan("m1", "http", named("delivered"))
@@ -284,7 +284,7 @@ def names(courses: list[Course]) -> list[str]:
 
 def test_the_ledger_keeps_the_newest() -> None:
     """Those that changed least recently make room; a reader is told what has changed since."""
-    ledger = Ledger(most=2)
+    ledger = ReceiptLog(most=2)
     for name in ("a", "b"):
         ledger.add(Course(message_id=name, vendor="v", script="never", receipts=()))
     seen = ledger.last_change

@@ -2,10 +2,10 @@
 
 from tests.support.clock import ManualClock
 from tidings.sandbox.reading import found_words, join_request, page_html, read_body, show, title
-from tidings.sandbox.store import Received, Store, Words
+from tidings.sandbox.store import MessageText, ReceivedMessage, Store
 
 
-def mail(raw: bytes) -> Received:
+def mail(raw: bytes) -> ReceivedMessage:
     return Store(ManualClock()).add(
         adapter="smtp", channel="email", sender="a@b.test", to=("c@d.test",), raw=raw
     )
@@ -25,7 +25,7 @@ def test_somebody_elses_mail() -> None:
     assert shown.from_ == "m@x.test"
     assert shown.text == "Grüße\nzwei\n"
     assert shown.html is None
-    assert shown.headers["Received"] == "one\ntwo"
+    assert shown.headers["ReceivedMessage"] == "one\ntwo"
 
 
 def test_broken_mails_are_shown_as_far_as_they_go() -> None:
@@ -84,8 +84,8 @@ def test_a_notification_looks_as_on_a_screen() -> None:
     """App, title and text, each in its own direction; without a title there is none."""
     store = Store(ManualClock())
     given = {"adapter": "fcm", "channel": "push", "sender": "green-shop", "to": ("phone",), "raw": b"{}\n{}"}
-    whole = store.add(**given, words=Words(subject="کد 100%", text="<b>Do not share it</b>"))  # type: ignore[arg-type]
-    untitled = store.add(**given, words=Words(text="hello"))  # type: ignore[arg-type]
+    whole = store.add(**given, words=MessageText(subject="کد 100%", text="<b>Do not share it</b>"))  # type: ignore[arg-type]
+    untitled = store.add(**given, words=MessageText(text="hello"))  # type: ignore[arg-type]
 
     page = page_html(whole)
 
@@ -115,16 +115,16 @@ def test_a_vendors_words_are_found_where_they_usually_are() -> None:
     endless: dict[str, object] = {}
     endless["more"] = [endless, endless]
 
-    assert found_words(deep) == Words(subject="hi", text="hello", html="<p>hello</p>")
-    assert found_words(form) == Words(text="a+b")
-    assert found_words(endless) == Words()
+    assert found_words(deep) == MessageText(subject="hi", text="hello", html="<p>hello</p>")
+    assert found_words(form) == MessageText(text="a+b")
+    assert found_words(endless) == MessageText()
 
 
 def test_what_a_dialect_says_goes_before_the_raw_form() -> None:
     """And counts in what is kept."""
     store = Store(ManualClock())
     raw = join_request({"content-type": "application/json"}, b'{"text": "raw"}')
-    words = Words(subject="Subject", text="Text")
+    words = MessageText(subject="Subject", text="Text")
     message = store.add(adapter="ses", channel="email", sender="a", to=("b",), raw=raw, words=words)
 
     assert (show(message).subject, show(message).text, show(message).html) == ("Subject", "Text", None)

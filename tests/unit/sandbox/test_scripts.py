@@ -4,14 +4,14 @@ import pytest
 
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.refusals import NotFoundError
-from tidings.sandbox.scripts import MAGIC, NAMES, Beat, Scripts, ScriptWish, named
+from tidings.sandbox.scripts import MAGIC, NAMES, ReceiptScripts, ScriptedReceipt, ScriptSpec, named
 
 
 def told(text: str) -> list[tuple[str, float]]:
     return [(beat.status, beat.after_seconds) for beat in named(text).beats]
 
 
-def script_of(scripts: Scripts, **changes: str) -> str:
+def script_of(scripts: ReceiptScripts, **changes: str) -> str:
     given = {"vendor": "http_x", "channel": "sms", "to": "+93700123456", **changes}
     return scripts.strike(vendor=given["vendor"], channel=given["channel"], addresses=(given["to"],)).name
 
@@ -42,10 +42,10 @@ def test_other_names_are_refused_with_those_that_there_are(text: str) -> None:
 
 def test_what_is_told_most_exactly_wins() -> None:
     """An address before the vendor, the vendor before the channel, and a number of ours before both."""
-    scripts = Scripts()
+    scripts = ReceiptScripts()
     seen = [script_of(scripts)]
     for name, script in [("sms", "never"), ("HTTP_X", "read"), ("+93700123456", "failed")]:
-        scripts.set(name, ScriptWish(script=script))
+        scripts.set(name, ScriptSpec(script=script))
         seen.append(script_of(scripts))
 
     assert seen == ["delivered", "never", "read", "failed"]
@@ -57,10 +57,10 @@ def test_what_is_told_most_exactly_wins() -> None:
 
 def test_a_script_by_hand_and_its_end() -> None:
     """Receipts may be listed; a count is used up, the rest is ended by hand."""
-    scripts = Scripts()
-    beat = Beat(status="bounced", after_seconds=2, code="5.1.1")
-    scripts.set("sms", ScriptWish(script=[beat], count=2))
-    scripts.set("viber", ScriptWish(script="never"))
+    scripts = ReceiptScripts()
+    beat = ScriptedReceipt(status="bounced", after_seconds=2, code="5.1.1")
+    scripts.set("sms", ScriptSpec(script=[beat], count=2))
+    scripts.set("viber", ScriptSpec(script="never"))
 
     first = scripts.strike(vendor="v", channel="sms", addresses=())
     left = scripts.standing()["sms"].count
@@ -79,4 +79,4 @@ def test_a_script_by_hand_and_its_end() -> None:
 def test_what_has_no_name_has_no_script(name: str) -> None:
     """It would never be found."""
     with pytest.raises(BadValueError, match="name"):
-        Scripts().set(name, ScriptWish(script="never"))
+        ReceiptScripts().set(name, ScriptSpec(script="never"))

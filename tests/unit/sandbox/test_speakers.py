@@ -15,18 +15,18 @@ from tidings.contracts.messages import Address
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.sandbox import Sandbox
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.carrier import Carrier
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.dialects.known import DIALECTS
+from tidings.sandbox.dialect_endpoints import DialectEndpoints
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.registry import DIALECTS
 from tidings.sandbox.faults import Faults
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.postman import Postman
-from tidings.sandbox.receipts import Ledger, Receipt
-from tidings.sandbox.scripts import Scripts, named
-from tidings.sandbox.speakers import Speakers
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.receipt_format import ReceiptFormat
+from tidings.sandbox.receipt_sender import ReceiptSender
+from tidings.sandbox.receipts import ReceiptLog, SandboxReceipt
+from tidings.sandbox.scripts import ReceiptScripts, named
 from tidings.sandbox.store import Store
-from tidings.sandbox.wording import Wording
+from tidings.sandbox.webhook_client import WebhookClient
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
@@ -37,28 +37,32 @@ class Pigeons:
     name = "pigeons"
     tells = True
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         return json_answer({"path": request.path})
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         raise NotImplementedError
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         raise NotImplementedError
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         if hook.secret == "no seed":
             raise ValueError(hook.secret)
         told = [receipt for receipt in receipts if receipt.beat.status != "read"]
         pairs = [told[i : i + 2] for i in range(0, len(told), 2)]
         return [
-            Call(
+            WebhookRequest(
                 method="PUT", url=hook.url, body=",".join(r.message_id for r in pair).encode(), receipts=pair
             )
             for pair in pairs
         ]
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         return None
 
 
@@ -67,14 +71,18 @@ async def test_what_one_call_tells_is_tried_again_together() -> None:
     clock = ManualClock(NOW)
     heard: list[tuple[str, bytes]] = []
 
-    async def post(call: Call) -> int:
+    async def post(call: WebhookRequest) -> int:
         heard.append((call.method, call.body))
         return 503 if call.body == b"m3" and heard.count(("PUT", b"m3")) == 1 else 200
 
-    postman = Postman(
-        clock, run="r", ledger=Ledger(most=10), wording=Wording({"pigeons": Pigeons()}), carrier=Carrier(post)
+    postman = ReceiptSender(
+        clock,
+        run="r",
+        ledger=ReceiptLog(most=10),
+        wording=ReceiptFormat({"pigeons": Pigeons()}),
+        carrier=WebhookClient(post),
     )
-    postman.hooks.set("pigeons_fast", Hook(url="http://hooks.test/", secret="s"))
+    postman.hooks.set("pigeons_fast", SandboxHook(url="http://hooks.test/", secret="s"))
     postman.start()
     try:
         for message_id in ("m1", "m2", "m3"):
@@ -99,15 +107,19 @@ async def test_a_dialect_that_stumbles_stops_nobody() -> None:
     clock = ManualClock(NOW)
     heard: list[str] = []
 
-    async def post(call: Call) -> int:
+    async def post(call: WebhookRequest) -> int:
         heard.append(call.url)
         return 200
 
-    postman = Postman(
-        clock, run="r", ledger=Ledger(most=10), wording=Wording({"pigeons": Pigeons()}), carrier=Carrier(post)
+    postman = ReceiptSender(
+        clock,
+        run="r",
+        ledger=ReceiptLog(most=10),
+        wording=ReceiptFormat({"pigeons": Pigeons()}),
+        carrier=WebhookClient(post),
     )
-    postman.hooks.set("pigeons", Hook(url="http://pigeons.test/", secret="no seed"))
-    postman.hooks.set("http", Hook(url="http://hooks.test/", secret="s"))
+    postman.hooks.set("pigeons", SandboxHook(url="http://pigeons.test/", secret="no seed"))
+    postman.hooks.set("http", SandboxHook(url="http://hooks.test/", secret="s"))
     postman.start()
     try:
         for vendor in ("pigeons", "http"):
@@ -211,8 +223,8 @@ def test_nonsense_is_answered_and_not_kept(name: str) -> None:
     """No vendor falls over what is none of its requests."""
     clock = ManualClock(NOW)
     store = Store(clock)
-    postman = Postman(clock, run="r", ledger=Ledger(most=10))
-    speakers = Speakers(store, Faults(clock), Scripts(), postman, Wording(DIALECTS))
+    postman = ReceiptSender(clock, run="r", ledger=ReceiptLog(most=10))
+    speakers = DialectEndpoints(store, Faults(clock), ReceiptScripts(), postman, ReceiptFormat(DIALECTS))
     bodies = (
         b"",
         b"{",
@@ -234,7 +246,9 @@ def test_nonsense_is_answered_and_not_kept(name: str) -> None:
     for path in paths:
         for body in bodies:
             for headers in signs:
-                request = Request(method="POST", path=f"/{name}{path}", query=b"", headers=headers, body=body)
+                request = SandboxRequest(
+                    method="POST", path=f"/{name}{path}", query=b"", headers=headers, body=body
+                )
                 assert 200 <= speakers.take(name, request).status < 500
 
     assert len(store) == 0

@@ -24,11 +24,12 @@ class AccountView(Shape, frozen=True, kw_only=True):
     """An account with a vendor."""
 
     vendor: str
-    #: One of `platform`, `tenant`.
+    #: `platform`: one that all tenants may use.
     owner: str
     handle: str | None
     per_second: int | None
     per_day: int | None
+    #: `false`: it is switched off, and nothing new goes through it.
     active: bool
 
 
@@ -57,7 +58,9 @@ class CredentialView(Shape, frozen=True, kw_only=True):
     #: One of `active`, `revoked`, `superseded`.
     status: str
     created_at: datetime
+    #: When another one took its place.
     rotated_at: datetime | None
+    #: Since when nothing is sent with it: it may be deleted at the vendor.
     revoked_at: datetime | None
 
 
@@ -135,14 +138,18 @@ class TestView(Shape, frozen=True, kw_only=True):
 class VendorHealth(Shape, frozen=True, kw_only=True):
     """A vendor that takes no messages for a while, as the router tells it."""
 
+    #: The account whose circuit is open: `adcfg_…`.
     account_id: str
+    #: `31 of 40 calls failed`, or `by hand`; of the platform's accounts only that they take none.
     reason: str
     since: datetime
+    #: From when on it may be tried again; null where only a person will say.
     until: datetime | None = None
+    #: A person has said so.
     held: bool = False
 
 
-class ChannelsChannelView(Shape, frozen=True, kw_only=True):
+class ChannelView(Shape, frozen=True, kw_only=True):
     """A channel."""
 
     id: str
@@ -153,8 +160,9 @@ class ChannelsChannelView(Shape, frozen=True, kw_only=True):
     sender: Sender
     branding: Branding | None
     rate_limit: RateLimit
-    #: One of `active`, `degraded`, `disabled`, `down`.
+    #: `active` or `disabled` as you want it. `degraded`: one of its vendors takes no messages for a while, and the other one carries them; `down`: none does, and messages wait.
     status: str
+    #: Those of its vendors that take no messages now, and why; empty where all is well.
     health: Mapping[str, VendorHealth]
     accounts: tuple[AccountView, ...]
     credentials: tuple[CredentialView, ...]
@@ -191,7 +199,7 @@ class PutChannel(TypedDict):
 class ChannelList(Shape, frozen=True, kw_only=True):
     """All channels that are set up."""
 
-    items: tuple[ChannelsChannelView, ...]
+    items: tuple[ChannelView, ...]
 
 
 class RotationView(Shape, frozen=True, kw_only=True):
@@ -200,7 +208,7 @@ class RotationView(Shape, frozen=True, kw_only=True):
     vendor: str
     check: CheckView
     #: The channel with its credentials, as it is now.
-    channel: ChannelsChannelView
+    channel: ChannelView
 
 
 class Channels(Namespace):
@@ -210,13 +218,13 @@ class Channels(Namespace):
         """List the channels that are set up."""
         return self._client.call(self._json("GET", "/channels", ChannelList))
 
-    def show(self, channel: str, /) -> ChannelsChannelView:
+    def show(self, channel: str, /) -> ChannelView:
         """Show how you appear on a channel, and through which vendors."""
-        return self._client.call(self._json("GET", f"/channels/{segment(channel)}", ChannelsChannelView))
+        return self._client.call(self._json("GET", f"/channels/{segment(channel)}", ChannelView))
 
-    def put(self, channel: str, /, *, if_match: int | None = None, **body: Unpack[PutChannel]) -> ChannelsChannelView:
+    def put(self, channel: str, /, *, if_match: int | None = None, **body: Unpack[PutChannel]) -> ChannelView:
         """Set a channel up, or change it; a change names the version it is made from by If-Match. Vendor, fallback vendor, sender, branding, limits and the references of your own accounts. A new reference supersedes the one before it; a vendor that is no longer named loses its own. What a reference leads to must be what the vendor's adapter reads: errors name `accounts.<vendor>.secret_ref.<setting>`, and never a value."""
-        return self._client.call(self._json("PUT", f"/channels/{segment(channel)}", ChannelsChannelView, body=body, if_match=if_match))
+        return self._client.call(self._json("PUT", f"/channels/{segment(channel)}", ChannelView, body=body, if_match=if_match))
 
     def rotate(self, channel: str, /, **body: Unpack[RotateCredential]) -> RotationView:
         """Put a new credential in the place of the one in use; no send in between fails. The vendor is asked first. What is under way ends with the old credential, what begins later goes with the new one; the old one is `superseded`, and `revoked` when it may be deleted at the vendor. Every channel that is sent through the same account changes with it."""
@@ -238,13 +246,13 @@ class AsyncChannels(AsyncNamespace):
         """List the channels that are set up."""
         return await self._client.call(self._json("GET", "/channels", ChannelList))
 
-    async def show(self, channel: str, /) -> ChannelsChannelView:
+    async def show(self, channel: str, /) -> ChannelView:
         """Show how you appear on a channel, and through which vendors."""
-        return await self._client.call(self._json("GET", f"/channels/{segment(channel)}", ChannelsChannelView))
+        return await self._client.call(self._json("GET", f"/channels/{segment(channel)}", ChannelView))
 
-    async def put(self, channel: str, /, *, if_match: int | None = None, **body: Unpack[PutChannel]) -> ChannelsChannelView:
+    async def put(self, channel: str, /, *, if_match: int | None = None, **body: Unpack[PutChannel]) -> ChannelView:
         """Set a channel up, or change it; a change names the version it is made from by If-Match. Vendor, fallback vendor, sender, branding, limits and the references of your own accounts. A new reference supersedes the one before it; a vendor that is no longer named loses its own. What a reference leads to must be what the vendor's adapter reads: errors name `accounts.<vendor>.secret_ref.<setting>`, and never a value."""
-        return await self._client.call(self._json("PUT", f"/channels/{segment(channel)}", ChannelsChannelView, body=body, if_match=if_match))
+        return await self._client.call(self._json("PUT", f"/channels/{segment(channel)}", ChannelView, body=body, if_match=if_match))
 
     async def rotate(self, channel: str, /, **body: Unpack[RotateCredential]) -> RotationView:
         """Put a new credential in the place of the one in use; no send in between fails. The vendor is asked first. What is under way ends with the old credential, what begins later goes with the new one; the old one is `superseded`, and `revoked` when it may be deleted at the vendor. Every channel that is sent through the same account changes with it."""

@@ -13,6 +13,21 @@ Discovery = Literal["LEARNING", "STABLE", "UNSEEN"]
 TriState = Literal["KNOWN_NO", "KNOWN_YES", "UNKNOWN"]
 
 
+class ChannelScoreView(Shape, frozen=True, kw_only=True):
+    """How well one channel reaches them, as of now."""
+
+    #: One of `email`, `inapp`, `push`, `sms`, `telegram`, `viber`, `voice`, `webhook`, `whatsapp`.
+    channel: str
+    #: How likely a message arrives.
+    score: float
+    #: How much that is to be believed: 0 for nothing seen, towards 1 for much.
+    confidence: float
+    #: How often it was observed, however long ago.
+    observations: int
+    discovery_state: str
+    last_observed_at: datetime | None
+
+
 class PatchProfile(TypedDict):
     """What is known for certain; fields left out stay. `UNKNOWN` takes back what was known."""
 
@@ -23,18 +38,6 @@ class PatchProfile(TypedDict):
     observed_at: NotRequired[datetime]
 
 
-class ProfilesChannelView(Shape, frozen=True, kw_only=True):
-    """How well one channel reaches them, as of now."""
-
-    #: One of `email`, `inapp`, `push`, `sms`, `telegram`, `viber`, `voice`, `webhook`, `whatsapp`.
-    channel: str
-    score: float
-    confidence: float
-    observations: int
-    discovery_state: str
-    last_observed_at: datetime | None
-
-
 class ProfileView(Shape, frozen=True, kw_only=True):
     """What the router knows about reaching somebody."""
 
@@ -43,7 +46,7 @@ class ProfileView(Shape, frozen=True, kw_only=True):
     recipient_id: str
     discovery_state: str
     #: The most likely first.
-    channels: tuple[ProfilesChannelView, ...]
+    channels: tuple[ChannelScoreView, ...]
     has_whatsapp_business: str
     voice_otp_supported: str
     email_verified: bool

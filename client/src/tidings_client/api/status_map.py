@@ -8,19 +8,6 @@ from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
 from tidings_client.results import Page
 
 
-class LineView(Shape, frozen=True, kw_only=True):
-    """What somebody says that a code means."""
-
-    #: One of `accepted`, `bounced`, `cancelled`, `clicked`, `complaint`, `delivered`, `delivered_read`, `failed_perm`, `failed_temp`, `opened`, `rejected_by_provider`, `rejected_by_recipient`, `sent`, `timed_out`.
-    canonical: str
-    #: A word of ours.
-    reason: str
-    version: int
-    updated_at: datetime
-    #: `seed`: the adapter itself; null where it is the platform's and you are not.
-    updated_by: str | None
-
-
 class MeansView(Shape, frozen=True, kw_only=True):
     """What a code means by now."""
 
@@ -52,15 +39,30 @@ class RevertStatusLine(TypedDict):
     version: int
 
 
-class StatusMapVersionView(Shape, frozen=True, kw_only=True):
+class StatusLineVersionView(Shape, frozen=True, kw_only=True):
     """What a line said before."""
 
     version: int
     #: One of `accepted`, `bounced`, `cancelled`, `clicked`, `complaint`, `delivered`, `delivered_read`, `failed_perm`, `failed_temp`, `opened`, `rejected_by_provider`, `rejected_by_recipient`, `sent`, `timed_out`.
     canonical: str
     reason: str
+    #: When it was changed.
     until: datetime
+    #: Who had written it.
     by: str
+
+
+class StatusLineView(Shape, frozen=True, kw_only=True):
+    """What somebody says that a code means."""
+
+    #: One of `accepted`, `bounced`, `cancelled`, `clicked`, `complaint`, `delivered`, `delivered_read`, `failed_perm`, `failed_temp`, `opened`, `rejected_by_provider`, `rejected_by_recipient`, `sent`, `timed_out`.
+    canonical: str
+    #: A word of ours.
+    reason: str
+    version: int
+    updated_at: datetime
+    #: `seed`: the adapter itself; null where it is the platform's and you are not.
+    updated_by: str | None
 
 
 class CodeHistory(Shape, frozen=True, kw_only=True):
@@ -71,11 +73,11 @@ class CodeHistory(Shape, frozen=True, kw_only=True):
     #: Which of the two lines counts. For one vendor a line of its own name is before both.
     counts: str
     #: Your own line; null where you have none, and for the platform.
-    tenant: LineView | None
+    tenant: StatusLineView | None
     #: For everybody who has none of their own.
-    platform: LineView | None
+    platform: StatusLineView | None
     #: The newest first.
-    history: tuple[StatusMapVersionView, ...]
+    history: tuple[StatusLineVersionView, ...]
 
 
 class CodeView(Shape, frozen=True, kw_only=True):
@@ -86,9 +88,9 @@ class CodeView(Shape, frozen=True, kw_only=True):
     #: Which of the two lines counts. For one vendor a line of its own name is before both.
     counts: str
     #: Your own line; null where you have none, and for the platform.
-    tenant: LineView | None
+    tenant: StatusLineView | None
     #: For everybody who has none of their own.
-    platform: LineView | None
+    platform: StatusLineView | None
 
 
 class UnknownView(Shape, frozen=True, kw_only=True):

@@ -395,33 +395,6 @@ class CreateVersion(TypedDict):
     default_priority: NotRequired[Literal["critical", "high", "low", "normal"] | None]
 
 
-class TemplatesVersionView(Shape, frozen=True, kw_only=True):
-    """A version with its texts."""
-
-    id: str
-    template_id: str
-    semver: str
-    status: str
-    source: str
-    variables_schema: Mapping[str, Any]
-    locales: Mapping[str, LocaleSource]
-    preview_samples: Mapping[str, Any]
-    fallback_chain: tuple[str, ...]
-    partials: Mapping[str, str]
-    strings: Mapping[str, Mapping[str, str]]
-    layout: str | None
-    assets: tuple[AssetView, ...]
-    created_by: str
-    ai_provenance: Provenance | None
-    approved_by: str | None
-    approved_at: datetime | None
-    supersedes_id: str | None
-    published_at: datetime | None
-    archived_at: datetime | None
-    version: int
-    updated_at: datetime
-
-
 class VersionContent(TypedDict):
     """All that a draft says; replaced as a whole."""
 
@@ -440,6 +413,35 @@ class VersionContent(TypedDict):
     layout: NotRequired[str | None]
     #: Needed where a machine has drafted the texts; somebody else has to approve them.
     ai_provenance: NotRequired[Provenance | None]
+
+
+class VersionView(Shape, frozen=True, kw_only=True):
+    """A version with its texts."""
+
+    id: str
+    template_id: str
+    semver: str
+    status: str
+    source: str
+    variables_schema: Mapping[str, Any]
+    locales: Mapping[str, LocaleSource]
+    preview_samples: Mapping[str, Any]
+    fallback_chain: tuple[str, ...]
+    partials: Mapping[str, str]
+    strings: Mapping[str, Mapping[str, str]]
+    layout: str | None
+    #: The pictures that its mails carry, each at `…/assets/{name}`.
+    assets: tuple[AssetView, ...]
+    created_by: str
+    #: Where an AI draft comes from, and who has read it and approved it.
+    ai_provenance: Provenance | None
+    approved_by: str | None
+    approved_at: datetime | None
+    supersedes_id: str | None
+    published_at: datetime | None
+    archived_at: datetime | None
+    version: int
+    updated_at: datetime
 
 
 class Templates(Namespace):
@@ -481,9 +483,9 @@ class Templates(Namespace):
         """Take an archived template back, as it was. A platform key that names no tenant works on the platform's templates."""
         return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/restore", TemplateView, body=body))
 
-    def rollback(self, key: str, channel: str, /, **body: Unpack[RollBack]) -> TemplatesVersionView:
+    def rollback(self, key: str, channel: str, /, **body: Unpack[RollBack]) -> VersionView:
         """Put an earlier version in force again. Without `to` it is the version that the present one took the place of. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/rollback", TemplatesVersionView, body=body))
+        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/rollback", VersionView, body=body))
 
     def versions(self, key: str, channel: str, /, *, limit: int | None = None, cursor: str | None = None, owner: Literal["platform", "tenant"] | None = None) -> Page[VersionSummary]:
         """List the versions of a template, the newest first. Your own where you have one, or else the platform's, whose drafts no tenant sees; `owner` says which. A platform key that names no tenant works on the platform's templates."""
@@ -493,41 +495,41 @@ class Templates(Namespace):
         """Every item of `versions`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", f"/templates/{segment(key)}/{segment(channel)}/versions", Page[VersionSummary], query={"limit": limit, "owner": owner}))
 
-    def add_version(self, key: str, channel: str, /, *, idempotency_key: str | None = None, **body: Unpack[CreateVersion]) -> TemplatesVersionView:
+    def add_version(self, key: str, channel: str, /, *, idempotency_key: str | None = None, **body: Unpack[CreateVersion]) -> VersionView:
         """Add a version as a draft; the first one makes the template. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions", TemplatesVersionView, body=body, key=self._key(idempotency_key)))
+        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions", VersionView, body=body, key=self._key(idempotency_key)))
 
-    def version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None) -> TemplatesVersionView:
+    def version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None) -> VersionView:
         """Show a version with its texts. Your own where you have one, or else the platform's, whose drafts no tenant sees; `owner` says which. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("GET", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", TemplatesVersionView, query={"owner": owner}))
+        return self._client.call(self._json("GET", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, query={"owner": owner}))
 
-    def put_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[VersionContent]) -> TemplatesVersionView:
+    def put_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[VersionContent]) -> VersionView:
         """Replace what a draft says. An approval it had is gone: it was for the words before. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", TemplatesVersionView, body=body, if_match=if_match))
+        return self._client.call(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, body=body, if_match=if_match))
 
-    def change_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[ChangeVersion]) -> TemplatesVersionView:
+    def change_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[ChangeVersion]) -> VersionView:
         """Change parts of a draft. Each field that is given replaces that field; `locales` those locales that it names, null takes one away. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("PATCH", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", TemplatesVersionView, body=body, if_match=if_match))
+        return self._client.call(self._json("PATCH", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, body=body, if_match=if_match))
 
     def delete_version(self, key: str, channel: str, semver: str, /, *, if_match: int) -> None:
         """Take a draft away. A platform key that names no tenant works on the platform's templates."""
         return self._client.call(self._json("DELETE", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", type(None), if_match=if_match))
 
-    def approve_version(self, key: str, channel: str, semver: str, /, *, if_match: int | None = None, **body: Unpack[PublishVersion]) -> TemplatesVersionView:
+    def approve_version(self, key: str, channel: str, semver: str, /, *, if_match: int | None = None, **body: Unpack[PublishVersion]) -> VersionView:
         """Approve a draft: somebody other than its author has read it. What a machine has drafted can't be published without. With If-Match it is sure that what was read is what is approved. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/approve", TemplatesVersionView, body=body, if_match=if_match))
+        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/approve", VersionView, body=body, if_match=if_match))
 
-    def archive_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> TemplatesVersionView:
+    def archive_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:
         """Put a version away. Of the version in force: nothing takes its place but the platform's template of this key, until something is published or rolled back to. What was accepted before is still sent with it. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/archive", TemplatesVersionView, body=body))
+        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/archive", VersionView, body=body))
 
     def asset(self, key: str, channel: str, semver: str, name: str, /) -> Iterator[bytes]:
         """Give a picture of a version. With the media type that its content has. A platform key that names no tenant works on the platform's templates."""
         return self._client.download(self._json("GET", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", bytes, accept="application/octet-stream"))
 
-    def put_asset(self, key: str, channel: str, semver: str, name: str, content: bytes | Iterable[bytes], /) -> TemplatesVersionView:
+    def put_asset(self, key: str, channel: str, semver: str, name: str, content: bytes | Iterable[bytes], /) -> VersionView:
         """Put a picture into a draft. The body is the file itself: PNG, JPEG, GIF or WebP, by its content, whatever `Content-Type` says; at most 512 KiB, and 20 pictures or 2 MiB for a version. Texts show it by `cid:` and its name. A platform key that names no tenant works on the platform's templates."""
-        return self._file(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", TemplatesVersionView, media_type="application/octet-stream"), content)
+        return self._file(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", VersionView, media_type="application/octet-stream"), content)
 
     def delete_asset(self, key: str, channel: str, semver: str, name: str, /) -> None:
         """Take a picture out of a draft. A platform key that names no tenant works on the platform's templates."""
@@ -537,9 +539,9 @@ class Templates(Namespace):
         """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
         return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body))
 
-    def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> TemplatesVersionView:
+    def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:
         """Validate a draft, compile it and put it in force. Every fault of every locale is named at once. Publishing what is in force changes nothing. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/publish", TemplatesVersionView, body=body))
+        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/publish", VersionView, body=body))
 
     def validate_version(self, key: str, channel: str, semver: str, /) -> ValidationView:
         """Say everything that is wrong with a version; writes nothing. Errors stand in the way of publishing, warnings do not. A platform key that names no tenant works on the platform's templates."""
@@ -585,9 +587,9 @@ class AsyncTemplates(AsyncNamespace):
         """Take an archived template back, as it was. A platform key that names no tenant works on the platform's templates."""
         return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/restore", TemplateView, body=body))
 
-    async def rollback(self, key: str, channel: str, /, **body: Unpack[RollBack]) -> TemplatesVersionView:
+    async def rollback(self, key: str, channel: str, /, **body: Unpack[RollBack]) -> VersionView:
         """Put an earlier version in force again. Without `to` it is the version that the present one took the place of. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/rollback", TemplatesVersionView, body=body))
+        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/rollback", VersionView, body=body))
 
     async def versions(self, key: str, channel: str, /, *, limit: int | None = None, cursor: str | None = None, owner: Literal["platform", "tenant"] | None = None) -> Page[VersionSummary]:
         """List the versions of a template, the newest first. Your own where you have one, or else the platform's, whose drafts no tenant sees; `owner` says which. A platform key that names no tenant works on the platform's templates."""
@@ -597,41 +599,41 @@ class AsyncTemplates(AsyncNamespace):
         """Every item of `versions`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", f"/templates/{segment(key)}/{segment(channel)}/versions", Page[VersionSummary], query={"limit": limit, "owner": owner}))
 
-    async def add_version(self, key: str, channel: str, /, *, idempotency_key: str | None = None, **body: Unpack[CreateVersion]) -> TemplatesVersionView:
+    async def add_version(self, key: str, channel: str, /, *, idempotency_key: str | None = None, **body: Unpack[CreateVersion]) -> VersionView:
         """Add a version as a draft; the first one makes the template. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions", TemplatesVersionView, body=body, key=self._key(idempotency_key)))
+        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions", VersionView, body=body, key=self._key(idempotency_key)))
 
-    async def version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None) -> TemplatesVersionView:
+    async def version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None) -> VersionView:
         """Show a version with its texts. Your own where you have one, or else the platform's, whose drafts no tenant sees; `owner` says which. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("GET", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", TemplatesVersionView, query={"owner": owner}))
+        return await self._client.call(self._json("GET", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, query={"owner": owner}))
 
-    async def put_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[VersionContent]) -> TemplatesVersionView:
+    async def put_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[VersionContent]) -> VersionView:
         """Replace what a draft says. An approval it had is gone: it was for the words before. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", TemplatesVersionView, body=body, if_match=if_match))
+        return await self._client.call(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, body=body, if_match=if_match))
 
-    async def change_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[ChangeVersion]) -> TemplatesVersionView:
+    async def change_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[ChangeVersion]) -> VersionView:
         """Change parts of a draft. Each field that is given replaces that field; `locales` those locales that it names, null takes one away. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("PATCH", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", TemplatesVersionView, body=body, if_match=if_match))
+        return await self._client.call(self._json("PATCH", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, body=body, if_match=if_match))
 
     async def delete_version(self, key: str, channel: str, semver: str, /, *, if_match: int) -> None:
         """Take a draft away. A platform key that names no tenant works on the platform's templates."""
         return await self._client.call(self._json("DELETE", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", type(None), if_match=if_match))
 
-    async def approve_version(self, key: str, channel: str, semver: str, /, *, if_match: int | None = None, **body: Unpack[PublishVersion]) -> TemplatesVersionView:
+    async def approve_version(self, key: str, channel: str, semver: str, /, *, if_match: int | None = None, **body: Unpack[PublishVersion]) -> VersionView:
         """Approve a draft: somebody other than its author has read it. What a machine has drafted can't be published without. With If-Match it is sure that what was read is what is approved. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/approve", TemplatesVersionView, body=body, if_match=if_match))
+        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/approve", VersionView, body=body, if_match=if_match))
 
-    async def archive_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> TemplatesVersionView:
+    async def archive_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:
         """Put a version away. Of the version in force: nothing takes its place but the platform's template of this key, until something is published or rolled back to. What was accepted before is still sent with it. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/archive", TemplatesVersionView, body=body))
+        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/archive", VersionView, body=body))
 
     def asset(self, key: str, channel: str, semver: str, name: str, /) -> AsyncIterator[bytes]:
         """Give a picture of a version. With the media type that its content has. A platform key that names no tenant works on the platform's templates."""
         return self._client.download(self._json("GET", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", bytes, accept="application/octet-stream"))
 
-    async def put_asset(self, key: str, channel: str, semver: str, name: str, content: bytes | Iterable[bytes] | AsyncIterable[bytes], /) -> TemplatesVersionView:
+    async def put_asset(self, key: str, channel: str, semver: str, name: str, content: bytes | Iterable[bytes] | AsyncIterable[bytes], /) -> VersionView:
         """Put a picture into a draft. The body is the file itself: PNG, JPEG, GIF or WebP, by its content, whatever `Content-Type` says; at most 512 KiB, and 20 pictures or 2 MiB for a version. Texts show it by `cid:` and its name. A platform key that names no tenant works on the platform's templates."""
-        return await self._file(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", TemplatesVersionView, media_type="application/octet-stream"), content)
+        return await self._file(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", VersionView, media_type="application/octet-stream"), content)
 
     async def delete_asset(self, key: str, channel: str, semver: str, name: str, /) -> None:
         """Take a picture out of a draft. A platform key that names no tenant works on the platform's templates."""
@@ -641,9 +643,9 @@ class AsyncTemplates(AsyncNamespace):
         """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
         return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body))
 
-    async def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> TemplatesVersionView:
+    async def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:
         """Validate a draft, compile it and put it in force. Every fault of every locale is named at once. Publishing what is in force changes nothing. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/publish", TemplatesVersionView, body=body))
+        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/publish", VersionView, body=body))
 
     async def validate_version(self, key: str, channel: str, semver: str, /) -> ValidationView:
         """Say everything that is wrong with a version; writes nothing. Errors stand in the way of publishing, warnings do not. A platform key that names no tenant works on the platform's templates."""

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from tidings.kernel.audit.anchor_record import Anchor, AnchorKind, AnchorLine, AnchorSigner, Root
 from tidings.kernel.audit.anchor_verify import AnchorCheck
-from tidings.kernel.audit.chain import Finding
+from tidings.kernel.audit.chain import ChainFinding
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.audit.record import AuditSchema
 from tidings.kernel.audit.verify import ANCHOR_STREAM, AuditVerifier
@@ -35,7 +35,7 @@ class AuditBrokenError(TidingsError):
 
     code = "audit_broken"
 
-    def __init__(self, findings: Sequence[Finding]) -> None:
+    def __init__(self, findings: Sequence[ChainFinding]) -> None:
         first = findings[0]
         super().__init__(
             f"the audit of {first.log} is not as it was written: row {first.id} {first.detail}; "

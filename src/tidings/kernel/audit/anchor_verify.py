@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 
 from tidings.kernel.audit.anchor_record import Anchor, AnchorLine, AnchorSigner, Root
-from tidings.kernel.audit.chain import Finding
+from tidings.kernel.audit.chain import ChainFinding
 from tidings.kernel.audit.record import AuditRow, AuditSchema
 from tidings.kernel.db import Database
 from tidings.kernel.sql import Queries
@@ -24,7 +24,7 @@ class AnchorCheck:
         #: The digest of every anchor by its id; a few per month and log.
         self.digests: dict[str, str] = {}
 
-    async def findings(self) -> AsyncIterator[Finding]:
+    async def findings(self) -> AsyncIterator[ChainFinding]:
         """What is wrong with the anchors."""
         previous: Anchor | None = None
         async for anchor, digest in self._all():
@@ -106,8 +106,8 @@ class AnchorCheck:
         for row in rows:
             yield AnchorLine(**dict(row))
 
-    def _finding(self, anchor: Anchor, detail: str) -> Finding:
-        return Finding(
+    def _finding(self, anchor: Anchor, detail: str) -> ChainFinding:
+        return ChainFinding(
             log=self._schema,
             tenant_id=None,
             entity_type=None,

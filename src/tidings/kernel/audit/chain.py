@@ -22,7 +22,7 @@ _SEARCHES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ChainFinding:
     """One thing that is wrong."""
 
     log: AuditSchema
@@ -39,7 +39,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class AnchorLine:
     """What an anchor says about a stream: this was its last row."""
 
     anchor_number: int
@@ -66,9 +66,9 @@ class StreamCheck:
         log: AuditSchema,
         tenant_id: TenantId | None,
         entity_type: str,
-        lines: Sequence[Line],
+        lines: Sequence[AnchorLine],
         months: Container[tuple[int, int]],
-        after: Line | None = None,
+        after: AnchorLine | None = None,
         cutoff: datetime | None = None,
     ) -> None:
         self._log = log
@@ -92,7 +92,7 @@ class StreamCheck:
         self.archived_rows = 0
         self.archived_under: set[str] = set()
 
-    def row(self, row: AuditRow) -> Iterator[Finding]:
+    def row(self, row: AuditRow) -> Iterator[ChainFinding]:
         """Look at the next row."""
         self.rows += 1
         if row.seq <= self.seq:
@@ -122,7 +122,7 @@ class StreamCheck:
         # What follows a bad row can't be blamed for not fitting it.
         self._suspect = not right
 
-    def end(self, head: Head | None) -> Iterator[Finding]:
+    def end(self, head: Head | None) -> Iterator[ChainFinding]:
         """Look at the head after the last row."""
         signed = self._lines[-1] if self._lines else None
         known = max(head.seq if head else 0, signed.seq if signed else 0)
@@ -139,7 +139,7 @@ class StreamCheck:
         elif head.seq == self.seq and head.record_hash != self._hash and not self._suspect:
             yield self._finding("head", self.seq, self._id, "the head holds another hash than the last row")
 
-    def _cut_off(self, known: int, head: Head | None, signed: Line | None) -> Iterator[Finding]:
+    def _cut_off(self, known: int, head: Head | None, signed: AnchorLine | None) -> Iterator[ChainFinding]:
         closing = head.record_hash if head and head.seq == known else signed.record_hash if signed else None
         line = self._archive_of(self.seq + 1, known, closing)
         if line is not None:
@@ -155,7 +155,7 @@ class StreamCheck:
             f"rows {self.seq + 1} to {known} are gone from the end, {witness} knows of them",
         )
 
-    def _gap(self, first: int, last: int, closing: str | None, *, before: str) -> Iterator[Finding]:
+    def _gap(self, first: int, last: int, closing: str | None, *, before: str) -> Iterator[ChainFinding]:
         if self._archive_of(first, last, closing) is not None:
             self._note_archive(first, last)
             return
@@ -163,7 +163,7 @@ class StreamCheck:
         between = f"between {self._id} and {before}" if self._id else f"before {before}"
         yield self._finding("missing", first, before, f"{which} missing {between}")
 
-    def _archive_of(self, first: int, last: int, closing: str | None) -> Line | None:
+    def _archive_of(self, first: int, last: int, closing: str | None) -> AnchorLine | None:
         """The line that vouches for rows `first` to `last`, if they were archived as whole months."""
         line = self._signed.get(last)
         if line is None or line.record_hash != closing:
@@ -179,7 +179,7 @@ class StreamCheck:
         self.archived_rows += last - first + 1
         self.archived_under.update(line.anchor_id for line in self._lines if first <= line.seq <= last)
 
-    def _misfit(self, row: AuditRow) -> Finding:
+    def _misfit(self, row: AuditRow) -> ChainFinding:
         if self._searches < _SEARCHES:
             self._searches += 1
             for seq in range(max(1, row.seq - _SEARCH), row.seq + _SEARCH + 1):
@@ -189,8 +189,8 @@ class StreamCheck:
                     )
         return self._finding("altered", row.seq, row.id, "its hash does not fit what it says")
 
-    def _finding(self, fault: Fault, seq: int, row_id: str | None, detail: str) -> Finding:
-        return Finding(
+    def _finding(self, fault: Fault, seq: int, row_id: str | None, detail: str) -> ChainFinding:
+        return ChainFinding(
             log=self._log,
             tenant_id=self._tenant_id,
             entity_type=self._entity_type,

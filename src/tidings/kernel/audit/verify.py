@@ -14,7 +14,7 @@ from typing import Final
 
 from tidings.kernel.audit.anchor_record import AnchorSigner
 from tidings.kernel.audit.anchor_verify import AnchorCheck
-from tidings.kernel.audit.chain import Finding, Head, Line, StreamCheck
+from tidings.kernel.audit.chain import AnchorLine, ChainFinding, Head, StreamCheck
 from tidings.kernel.audit.months import AttachedMonths
 from tidings.kernel.audit.record import AUDIT_SCHEMAS, AuditRow, AuditSchema
 from tidings.kernel.db import Database, PlatformTx, TenantTx
@@ -64,7 +64,7 @@ class AuditVerifier:
         self._page_size = page_size
         self.progress = Progress()
 
-    async def findings(self) -> AsyncIterator[Finding]:
+    async def findings(self) -> AsyncIterator[ChainFinding]:
         """Everything that is wrong, as it is found; nothing at all where the log is whole."""
         async for finding in self._anchors.findings():
             yield finding
@@ -101,11 +101,11 @@ class AuditVerifier:
             rows = await tx.fetch(self._queries.entity_types, tenant_id=tenant_id)
         return [row["entity_type"] for row in rows]
 
-    async def lines(self, tenant_id: TenantId | None, entity_type: str) -> list[Line]:
+    async def lines(self, tenant_id: TenantId | None, entity_type: str) -> list[AnchorLine]:
         """What the anchors say about a stream, the oldest first."""
         async with self._transaction(tenant_id) as tx:
             rows = await tx.fetch(self._queries.read_lines, tenant_id=tenant_id, entity_type=entity_type)
-        return [Line(**dict(row)) for row in rows]
+        return [AnchorLine(**dict(row)) for row in rows]
 
     async def begin(
         self,
@@ -129,7 +129,7 @@ class AuditVerifier:
 
     async def walk(
         self, tenant_id: TenantId | None, entity_type: str, check: StreamCheck
-    ) -> AsyncIterator[Finding]:
+    ) -> AsyncIterator[ChainFinding]:
         """Feed a stream to `check`, page by page, then its head."""
         while True:
             async for row in self._rows(tenant_id, entity_type, check.seq):
@@ -152,7 +152,7 @@ class AuditVerifier:
         self.progress.archived_rows += check.archived_rows
         self.progress.archived_under |= check.archived_under
 
-    async def findings_of(self, tenant_id: TenantId | None) -> AsyncIterator[Finding]:
+    async def findings_of(self, tenant_id: TenantId | None) -> AsyncIterator[ChainFinding]:
         """What is wrong with the streams of one tenant, or with the platform's own."""
         for entity_type in await self.entity_types(tenant_id):
             check = await self.begin(tenant_id, entity_type)
@@ -204,9 +204,9 @@ class AuditVerifier:
     ) -> "AbstractAsyncContextManager[TenantTx | PlatformTx]":
         return self._db.platform() if tenant_id is None else self._db.tenant(tenant_id)
 
-    def finding_of_stranger(self, tenant: str) -> Finding:
+    def finding_of_stranger(self, tenant: str) -> ChainFinding:
         """What to say of a tenant id that was never one of ours."""
-        return Finding(
+        return ChainFinding(
             log=self._schema,
             tenant_id=tenant,
             entity_type=None,
@@ -216,8 +216,8 @@ class AuditVerifier:
             detail=f"rows, heads or anchor lines belong to {tenant!r}, which can't be a tenant",
         )
 
-    def _finding_of_lost_anchor(self, row: AuditRow) -> Finding:
-        return Finding(
+    def _finding_of_lost_anchor(self, row: AuditRow) -> ChainFinding:
+        return ChainFinding(
             log=self._schema,
             tenant_id=None,
             entity_type=ANCHOR_STREAM,
@@ -227,8 +227,8 @@ class AuditVerifier:
             detail="the anchor that this row tells of is gone, or is another one now",
         )
 
-    def _finding_of_missed_digest(self, digest: str) -> Finding:
-        return Finding(
+    def _finding_of_missed_digest(self, digest: str) -> ChainFinding:
+        return ChainFinding(
             log=self._schema,
             tenant_id=None,
             entity_type=None,

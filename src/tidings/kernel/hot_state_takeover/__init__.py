@@ -18,7 +18,7 @@ from tidings.kernel.hot_state_takeover.leader_agreement import (
     LeaderAgreement,
     LeaderObserver,
 )
-from tidings.kernel.hot_state_takeover.ledger import Ledger
+from tidings.kernel.hot_state_takeover.ledger import TakeLedger
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.logs import get_logger
 from tidings.kernel.redis_hot_state.server import RedisServer
@@ -48,7 +48,7 @@ class TakeoverHotState:
         settings = settings or AgreementSettings()
         self._local = LocalHotState(db, clock)
         self._server = RedisServer(url, call_seconds=call_seconds)
-        ledger = Ledger(self._local.limits, clock)
+        ledger = TakeLedger(self._local.limits, clock)
         self._agreement = LeaderAgreement(
             db,
             self._server,

@@ -6,9 +6,9 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.hot_state_takeover.epoch import Epoch
 from tidings.kernel.hot_state_takeover.leader_agreement import LeaderAgreement
-from tidings.kernel.hot_state_takeover.ledger import Ledger
+from tidings.kernel.hot_state_takeover.ledger import TakeLedger
 from tidings.kernel.ids import TenantId
-from tidings.kernel.limit_windows import State, to_micros
+from tidings.kernel.limit_windows import LimitState, to_micros
 from tidings.kernel.local_hot_state.limits import PostgresLimits
 from tidings.kernel.redis_hot_state.errors import RedisLostError
 from tidings.kernel.redis_hot_state.limits import MissingStatesError, RedisLimits
@@ -24,7 +24,7 @@ class FailoverLimits:
         *,
         server: RedisServer,
         postgres: PostgresLimits,
-        ledger: Ledger,
+        ledger: TakeLedger,
         clock: Clock,
         start: Callable[[], None],
     ) -> None:
@@ -64,14 +64,14 @@ class FailoverLimits:
     ) -> list[Taken]:
         redis = self._limits_of(epoch)
         now = self._clock.now()
-        elsewhere: dict[str, State] | None = {} if epoch.filling else None
+        elsewhere: dict[str, LimitState] | None = {} if epoch.filling else None
         while True:
             try:
                 answer = await redis.take_at(now, tenant_id, groups, elsewhere=elsewhere)
             except MissingStatesError as missing:
                 known = await self._postgres.read(tenant_id, missing.keys)
                 elsewhere = (elsewhere or {}) | {
-                    key: known[key][0] if key in known else State() for key in missing.keys
+                    key: known[key][0] if key in known else LimitState() for key in missing.keys
                 }
                 continue
             self._ledger.note(tenant_id, groups, answer, to_micros(now))

@@ -12,7 +12,7 @@ from tidings.kernel.hot_state import Leases
 from tidings.kernel.hot_state_takeover.epoch import Epoch
 from tidings.kernel.hot_state_takeover.fill import Filler
 from tidings.kernel.hot_state_takeover.leader_agreement import AgreementSettings, LeaderAgreement
-from tidings.kernel.hot_state_takeover.ledger import Ledger
+from tidings.kernel.hot_state_takeover.ledger import TakeLedger
 from tidings.kernel.logs import get_logger
 from tidings.kernel.redis_hot_state.limits import RedisLimits
 from tidings.kernel.redis_hot_state.server import RedisServer
@@ -29,7 +29,7 @@ class Heartbeat:
         self,
         agreement: LeaderAgreement,
         *,
-        ledger: Ledger,
+        ledger: TakeLedger,
         filler: Filler,
         server: RedisServer,
         leases: Leases,

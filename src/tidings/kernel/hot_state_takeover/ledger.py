@@ -9,15 +9,15 @@ from collections.abc import Iterator, Sequence
 from tidings.kernel.clock import Clock
 from tidings.kernel.hot_state import Take
 from tidings.kernel.ids import TenantId
-from tidings.kernel.limit_windows import FixedWindow, Limit, State, micros, to_micros
+from tidings.kernel.limit_windows import FixedWindow, Limit, LimitState, micros, to_micros
 from tidings.kernel.local_hot_state.limits import PostgresLimits, stored_key
-from tidings.kernel.redis_hot_state.limits import Answer
+from tidings.kernel.redis_hot_state.limits import LimitsReply
 
 _MOST_AT_ONCE = 1000
 _Sums = dict[str, tuple[Limit, dict[int, int]]]
 
 
-class Ledger:
+class TakeLedger:
     """Adds up takes in memory, and flushes the sums to Postgres."""
 
     def __init__(self, postgres: PostgresLimits, clock: Clock) -> None:
@@ -27,7 +27,7 @@ class Ledger:
         self._sums: dict[TenantId | None, _Sums] = {}
 
     def note(
-        self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]], answer: Answer, now: int
+        self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]], answer: LimitsReply, now: int
     ) -> None:
         """What was granted, at that moment unless the answer names another."""
         sums = self._sums.setdefault(tenant_id, {})
@@ -55,7 +55,9 @@ class Ledger:
 
     async def _flush_tenant(self, tenant_id: TenantId | None, sums: _Sums) -> None:
         now = to_micros(self._clock.now())
-        for key in [key for key, (limit, taken) in sums.items() if limit.absorb(State(), taken, now) is None]:
+        for key in [
+            key for key, (limit, taken) in sums.items() if limit.absorb(LimitState(), taken, now) is None
+        ]:
             del sums[key]  # its window is over
         for keys in _parts(sorted(sums)):
             await self._postgres.absorb(tenant_id, {key: sums[key] for key in keys})

@@ -17,9 +17,9 @@ from tidings.kernel.http.callers import Caller, caller_of
 from tidings.kernel.http.requests import CarriesScope, body_of
 from tidings.kernel.idempotency import (
     HEADER,
-    Answer,
     Idempotency,
     IdempotencyKey,
+    StoredAnswer,
     hash_request,
     in_environment,
     parse_key,
@@ -54,7 +54,7 @@ class Once:
         digest = hash_request(where.encode(), scope.get("query_string", b""), meant)
         replies: list[Reply] = []
 
-        async def keep() -> Answer:
+        async def keep() -> StoredAnswer:
             done = await work()
             reply = reply_of(done)
             again = done.again if isinstance(done, HttpAnswer) else None
@@ -62,7 +62,7 @@ class Once:
             if not isinstance(kept, bytes):
                 raise TypeError("a stream can't be answered once more")
             replies.append(reply)
-            return Answer(reply.status or self._status, kept.decode())
+            return StoredAnswer(reply.status or self._status, kept.decode())
 
         once = IdempotencyKey(key=key, request_hash=digest)
         answer = await self._idempotency.once(tx, where, once, keep)

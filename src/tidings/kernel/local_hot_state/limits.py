@@ -12,7 +12,7 @@ from tidings.kernel.db import Database, Tx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.ids import TenantId
-from tidings.kernel.limit_windows import Absorbed, Limit, State, Verdict, from_micros, to_micros
+from tidings.kernel.limit_windows import Absorbed, Limit, LimitState, Verdict, from_micros, to_micros
 from tidings.kernel.local_hot_state.scope import checked_key, scope_of
 from tidings.kernel.sql import Queries
 
@@ -34,7 +34,7 @@ class PostgresLimits:
         async with scope_of(self._db, tenant_id) as tx:
             now = self._clock.now()
             rows = await tx.fetch(_QUERIES.lock_limits, tenant_id=tenant_id, keys=keys, now=now)
-            states = {row["key"]: State(tuple(row["moments"]), tuple(row["amounts"])) for row in rows}
+            states = {row["key"]: LimitState(tuple(row["moments"]), tuple(row["amounts"])) for row in rows}
             taken, changed = decide(groups, states, to_micros(now))
             if changed:
                 await _put(tx, tenant_id, changed)
@@ -50,7 +50,7 @@ class PostgresLimits:
             changed: dict[str, Absorbed] = {}
             for row in rows:
                 limit, amounts = taken[row["key"]]
-                state = State(tuple(row["moments"]), tuple(row["amounts"]))
+                state = LimitState(tuple(row["moments"]), tuple(row["amounts"]))
                 absorbed = limit.absorb(state, amounts, to_micros(now))
                 if absorbed is not None:
                     changed[row["key"]] = absorbed
@@ -59,12 +59,12 @@ class PostgresLimits:
 
     async def read(
         self, tenant_id: TenantId | None, keys: Sequence[str]
-    ) -> dict[str, tuple[State, datetime]]:
+    ) -> dict[str, tuple[LimitState, datetime]]:
         """The states of those stored keys that still mean something, and until when."""
         async with scope_of(self._db, tenant_id) as tx:
             rows = await tx.fetch(_QUERIES.read_limits, keys=list(keys), now=self._clock.now())
         return {
-            row["key"]: (State(tuple(row["moments"]), tuple(row["amounts"])), row["expires_at"])
+            row["key"]: (LimitState(tuple(row["moments"]), tuple(row["amounts"])), row["expires_at"])
             for row in rows
         }
 
@@ -81,7 +81,7 @@ async def _put(tx: Tx, tenant_id: TenantId | None, changed: Mapping[str, Verdict
 
 
 def decide(
-    groups: Sequence[Sequence[Take]], states: dict[str, State], now: int
+    groups: Sequence[Sequence[Take]], states: dict[str, LimitState], now: int
 ) -> tuple[list[Taken], dict[str, Verdict]]:
     """What each group gets, and the last verdict on every key that changed; `states` is used up."""
     taken: list[Taken] = []

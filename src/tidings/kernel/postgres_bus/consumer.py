@@ -17,8 +17,8 @@ from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.postgres_bus import lease as leases
-from tidings.kernel.postgres_bus.delivery import Delivery
-from tidings.kernel.postgres_bus.lease import Cursor, Lease, LeaseLostError
+from tidings.kernel.postgres_bus.delivery import EventDelivery
+from tidings.kernel.postgres_bus.lease import Cursor, LeaseLostError, ReaderLease
 from tidings.kernel.postgres_bus.parked import ParkedLane, Settlement, due_lanes, settle
 from tidings.kernel.postgres_bus.stream import Batch, read_events
 from tidings.kernel.postgres_bus.wakeups import BUS_CHANNEL, Wakeups
@@ -50,7 +50,7 @@ class ConsumerSettings:
 class _Work:
     """What one turn has to do."""
 
-    lease: Lease
+    lease: ReaderLease
     batch: Batch
     lanes: list[ParkedLane]
     #: Something of the group is set aside, to be tried now or later.
@@ -86,7 +86,7 @@ class Consumer:
         self._clock = clock
         self._observer = observer or Unobserved()
         self._settings = settings or ConsumerSettings()
-        self._delivery = Delivery(
+        self._delivery = EventDelivery(
             db, subscription, clock=clock, tenants_at_once=self._settings.tenants_at_once
         )
         self._owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -184,7 +184,7 @@ class Consumer:
         return None, min(pauses)
 
     async def _read(
-        self, tx: WorkerTx, held: Lease, cursor: Cursor, asked_at: float, *, parked: bool
+        self, tx: WorkerTx, held: ReaderLease, cursor: Cursor, asked_at: float, *, parked: bool
     ) -> _Work | None:
         """The next set under a lease that was just renewed; without one the lease is let go."""
         lanes = await due_lanes(tx, group=self._group, now=self._clock.now()) if parked else []
@@ -235,7 +235,7 @@ class Consumer:
             self._observer.died(self._group, len(settlement.dead))
 
     @contextlib.asynccontextmanager
-    async def _renewing(self, held: Lease) -> AsyncIterator[None]:
+    async def _renewing(self, held: ReaderLease) -> AsyncIterator[None]:
         """Keep the lease while the handlers work, however long they take."""
         renewal = asyncio.create_task(self._renew(held))
         try:
@@ -244,7 +244,7 @@ class Consumer:
             renewal.cancel()
             await asyncio.gather(renewal, return_exceptions=True)
 
-    async def _renew(self, held: Lease) -> None:
+    async def _renew(self, held: ReaderLease) -> None:
         seconds = self._settings.lease.total_seconds()
         while True:
             await asyncio.sleep(seconds / 3)

@@ -31,7 +31,7 @@ class _Result:
     waiting: list[Arrival] = field(default_factory=list)
 
 
-class Delivery:
+class EventDelivery:
     """Calls the handler of one subscription."""
 
     def __init__(
@@ -153,7 +153,9 @@ class Delivery:
 class _Attempt:
     """One turn's calls: halves a set that fails until the poisoned events stand alone."""
 
-    def __init__(self, delivery: Delivery, *, still_ours: Callable[[], bool], blame_outages: bool) -> None:
+    def __init__(
+        self, delivery: EventDelivery, *, still_ours: Callable[[], bool], blame_outages: bool
+    ) -> None:
         self._delivery = delivery
         self._still_ours = still_ours
         self._blame_outages = blame_outages

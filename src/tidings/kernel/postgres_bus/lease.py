@@ -30,7 +30,7 @@ class Cursor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lease:
+class ReaderLease:
     """The right to read for a group."""
 
     group: str
@@ -40,11 +40,11 @@ class Lease:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+class LeaseClaim:
     """What came of asking for the lease."""
 
     #: The lease and where to go on; None while another process has it, or there is nothing to do.
-    granted: tuple[Lease, Cursor] | None
+    granted: tuple[ReaderLease, Cursor] | None
     #: It was taken from a process that had let it run out.
     from_another: bool
     #: There is work, and another process has the lease for so many seconds.
@@ -60,7 +60,7 @@ async def register_group(tx: WorkerTx, *, group: str, from_now: bool) -> None:
 
 async def claim_lease(
     tx: WorkerTx, *, group: str, owner: str, lease: timedelta, now: datetime
-) -> Claim | None:
+) -> LeaseClaim | None:
     """Ask for the lease; None where the group is not registered."""
     row = await tx.fetch_one(_QUERIES.claim_lease, group=group, owner=owner, lease=lease, now=now)
     if row is None:
@@ -68,10 +68,10 @@ async def claim_lease(
     granted = None
     if row["epoch"] is not None:
         granted = (
-            Lease(group=group, owner=owner, epoch=row["epoch"]),
+            ReaderLease(group=group, owner=owner, epoch=row["epoch"]),
             Cursor(position=row["position"], published_at=row["published_at"]),
         )
-    return Claim(
+    return LeaseClaim(
         granted=granted,
         from_another=granted is not None and bool(row["from_another"]),
         held_seconds=row["held_seconds"] if granted is None else None,
@@ -80,7 +80,7 @@ async def claim_lease(
 
 
 async def advance_cursor(
-    tx: WorkerTx, held: Lease, *, to: Cursor, lease: timedelta, rest: bool = False
+    tx: WorkerTx, held: ReaderLease, *, to: Cursor, lease: timedelta, rest: bool = False
 ) -> None:
     """Move on and renew, or `rest` and leave it to whoever wants it; a `LeaseLostError` where it is no longer ours.
 
@@ -100,7 +100,7 @@ async def advance_cursor(
         raise LeaseLostError
 
 
-async def renew_lease(tx: WorkerTx, held: Lease, *, lease: timedelta) -> bool:
+async def renew_lease(tx: WorkerTx, held: ReaderLease, *, lease: timedelta) -> bool:
     """Whether it is still ours; if so, for longer."""
     renewed = await tx.execute(
         _QUERIES.renew_lease, group=held.group, owner=held.owner, epoch=held.epoch, lease=lease
@@ -108,6 +108,6 @@ async def renew_lease(tx: WorkerTx, held: Lease, *, lease: timedelta) -> bool:
     return renewed == 1
 
 
-async def release_lease(tx: WorkerTx, held: Lease) -> None:
+async def release_lease(tx: WorkerTx, held: ReaderLease) -> None:
     """Leave it to whoever wants it."""
     await tx.execute(_QUERIES.release_lease, group=held.group, owner=held.owner, epoch=held.epoch)

@@ -13,19 +13,19 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import (
     FixedWindow,
     Limit,
+    LimitState,
     SlidingWindow,
-    State,
     from_micros,
     micros,
     to_micros,
 )
 from tidings.kernel.local_hot_state.limits import stored_key
 from tidings.kernel.local_hot_state.scope import checked_key
-from tidings.kernel.redis_hot_state.scripts import Script
+from tidings.kernel.redis_hot_state.scripts import LuaScript
 from tidings.kernel.redis_hot_state.server import RedisServer
 
-_TAKE = Script.named("limits")
-_FILL = Script.named("limits_fill")
+_TAKE = LuaScript.named("limits")
+_FILL = LuaScript.named("limits_fill")
 _NOTHING = msgspec.msgpack.encode({})
 #: 0: granted; -2 and a moment for each take: granted then; otherwise when to come again (-1: never), and the places of
 #: the takes without room.
@@ -44,7 +44,7 @@ class MissingStatesError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class LimitsReply:
     """What came of a set."""
 
     taken: list[Taken]
@@ -70,8 +70,8 @@ class RedisLimits:
         tenant_id: TenantId | None,
         groups: Sequence[Sequence[Take]],
         *,
-        elsewhere: Mapping[str, State] | None = None,
-    ) -> Answer:
+        elsewhere: Mapping[str, LimitState] | None = None,
+    ) -> LimitsReply:
         """The same at a given time.
 
         `elsewhere`: what is known of states that may not have come to Redis yet. Where one is neither there nor here,
@@ -83,7 +83,7 @@ class RedisLimits:
             for group in groups
         ]  # fmt: skip
         if not places:
-            return Answer([Taken(granted=True) for _ in groups], {})
+            return LimitsReply([Taken(granted=True) for _ in groups], {})
         answer: bytes = await self._server.run(
             _TAKE,
             [self._name(tenant_id, key) for key in places],
@@ -96,12 +96,14 @@ class RedisLimits:
             keys = list(places)
             raise MissingStatesError([keys[place - 1] for place in _read_places(answer[1:])])
         said = _read_answers(answer[1:])
-        return Answer(
+        return LimitsReply(
             [_taken(group, one) for group, one in zip(groups, said, strict=True)],
             {number: one[1:] for number, one in enumerate(said) if isinstance(one, list) and one[0] == -2},
         )
 
-    async def fill(self, tenant_id: TenantId | None, states: Sequence[tuple[str, State, datetime]]) -> None:
+    async def fill(
+        self, tenant_id: TenantId | None, states: Sequence[tuple[str, LimitState, datetime]]
+    ) -> None:
         """Bring states from elsewhere: key as stored, state, and when it means nothing any more."""
         now = to_micros(self._clock.now())
         arguments: list[bytes | int] = []
@@ -125,13 +127,13 @@ def _shape(limit: Limit) -> tuple[int, int, int, int]:
     return 3, limit.capacity, micros(limit.window), limit.refill
 
 
-def _by_place(places: Mapping[str, int], states: Mapping[str, State]) -> bytes:
+def _by_place(places: Mapping[str, int], states: Mapping[str, LimitState]) -> bytes:
     return msgspec.msgpack.encode(
         {places[key]: _flat(state) for key, state in states.items() if key in places}
     )
 
 
-def _flat(state: State) -> list[int]:
+def _flat(state: LimitState) -> list[int]:
     return [number for pair in zip(state.moments, state.amounts, strict=True) for number in pair]
 
 

@@ -9,7 +9,7 @@ _FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
+class LuaScript:
     """One script: the server runs it as one step that others see whole."""
 
     text: str

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.redis_hot_state.errors import RedisLostError
-from tidings.kernel.redis_hot_state.scripts import Script
+from tidings.kernel.redis_hot_state.scripts import LuaScript
 from tidings.kernel.secrets import Secret
 
 try:
@@ -20,7 +20,7 @@ try:
     from redis.asyncio.retry import Retry
     from redis.backoff import NoBackoff
 
-    from tidings.kernel.redis_hot_state.line import Line
+    from tidings.kernel.redis_hot_state.pipeline import RedisPipeline
 except ImportError as missing:
     raise NotConfiguredError(
         "hot state in Redis needs the extra `redis`: pip install 'tidings-platform[redis]'"
@@ -52,9 +52,9 @@ class RedisServer:
             raise NotConfiguredError(
                 "the URL of Redis can't be read: redis://user:password@host:port/0"
             ) from None
-        self._calls = Line(pool.make_connection, seconds=call_seconds, greet=self._greet)
+        self._calls = RedisPipeline(pool.make_connection, seconds=call_seconds, greet=self._greet)
         # Apart, so that a proof does not stand behind calls that hang.
-        self._proofs = Line(pool.make_connection, seconds=call_seconds)
+        self._proofs = RedisPipeline(pool.make_connection, seconds=call_seconds)
 
     async def expect(self, run_id: str | None) -> None:
         """Use it again, and only while it is this very server; None: whichever it is."""
@@ -67,7 +67,7 @@ class RedisServer:
         self._given_up = True
         self._calls.refuse_waiting(RedisLostError(_GIVEN_UP))
 
-    async def run(self, script: Script, keys: Sequence[str], *arguments: str | int | bytes) -> Any:
+    async def run(self, script: LuaScript, keys: Sequence[str], *arguments: str | int | bytes) -> Any:
         """What the script answers; a `RedisLostError` where it does not."""
         try:
             return await self._ask("EVALSHA", script.digest, len(keys), *keys, *arguments)

@@ -12,7 +12,7 @@ from typing import TypeVar
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError, DatabaseUnavailableError, TidingsError
-from tidings.kernel.idempotency import Answer, IdempotencyKey
+from tidings.kernel.idempotency import IdempotencyKey, StoredAnswer
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.accept.attachments import Attachments, Stored
 from tidings.notify.accept.group_commit import GroupCommit
@@ -79,11 +79,11 @@ class Acceptor:
         orders: Sequence[Order],
         *,
         once: IdempotencyKey,
-        answer: Callable[[Sequence[Outcome]], Answer],
-    ) -> Answer:
+        answer: Callable[[Sequence[Outcome]], StoredAnswer],
+    ) -> StoredAnswer:
         """Accept a set under one idempotency key; `answer` is kept with it, and a repeat of the set gets it again."""
 
-        async def commit(batch: _Batch) -> Answer:
+        async def commit(batch: _Batch) -> StoredAnswer:
             return await self._group_commit.many_once(
                 by, batch.valid, once=once, answer=lambda of_valid: answer(batch.outcomes(of_valid))
             )

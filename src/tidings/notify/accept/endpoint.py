@@ -17,7 +17,7 @@ from tidings.kernel.http.explain import explain
 from tidings.kernel.http.once import REPLAYED, key_of
 from tidings.kernel.http.problems import MEDIA_TYPE
 from tidings.kernel.http.problems import answer as problem_answer
-from tidings.kernel.idempotency import Answer, IdempotencyKey, canonical
+from tidings.kernel.idempotency import IdempotencyKey, StoredAnswer, canonical
 from tidings.kernel.moments import out_of_range
 from tidings.kernel.refusals import InvalidError, NoneAcceptedError, RefusalError
 from tidings.notify.accept.accept import Acceptor
@@ -95,7 +95,7 @@ class AcceptEndpoint:
                     # Nobody could read it; it means what its JSON says.
                     meant.append(canonical(msgspec.json.decode(raw)))
 
-        def answer(of_orders: Sequence[Outcome]) -> Answer:
+        def answer(of_orders: Sequence[Outcome]) -> StoredAnswer:
             rest = iter(of_orders)
             return _bulk_answer([one if isinstance(one, RefusedOrder) else next(rest) for one in places])
 
@@ -136,18 +136,18 @@ async def _answer(send: Send, status: int, body: bytes, *, replayed: bool) -> No
     await respond(send, status, body, media_type=kind, extra=extra)
 
 
-def _bulk_answer(outcomes: Sequence[Outcome]) -> Answer:
+def _bulk_answer(outcomes: Sequence[Outcome]) -> StoredAnswer:
     """Where not one was accepted it is a problem, so that those who look at the status alone notice."""
     results = [_bulk_result(index, outcome) for index, outcome in enumerate(outcomes)]
     refused = sum(isinstance(outcome, RefusedOrder) for outcome in outcomes)
     if refused < len(results):
         view = BulkView(accepted=len(results) - refused, refused=refused, results=results)
-        return Answer(_ACCEPTED, _encode(view).decode())
+        return StoredAnswer(_ACCEPTED, _encode(view).decode())
     none = NoneAcceptedError(f"none of the {refused} notifications was accepted; results says why")
     told = problem_answer(none, path=BULK_PATH, request_id="").problem
     facts = {name: getattr(told, name) for name in told.__struct_fields__}
     problem = RefusedBulk(**facts, accepted=0, refused=refused, results=results)
-    return Answer(told.status, _encode(problem).decode())
+    return StoredAnswer(told.status, _encode(problem).decode())
 
 
 def _bulk_result(index: int, outcome: Outcome) -> BulkResult:

@@ -12,7 +12,7 @@ from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.durable.halving import SetDone, halve, is_of_an_item
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.gather import Gatherer
-from tidings.kernel.idempotency import Answer, Begun, Idempotency, IdempotencyKey, Replay, refusal_of
+from tidings.kernel.idempotency import Begun, Idempotency, IdempotencyKey, Replay, StoredAnswer, refusal_of
 from tidings.kernel.refusals import TooBusyError
 from tidings.kernel.tracing import span_of_set
 from tidings.notify.accept.order import AcceptedOrder, OrderedBy, Outcome, RefusedOrder
@@ -76,11 +76,11 @@ class GroupCommit:
         items: Sequence[ValidOrder],
         *,
         once: IdempotencyKey,
-        answer: Callable[[Sequence[Outcome]], Answer],
-    ) -> Answer:
+        answer: Callable[[Sequence[Outcome]], StoredAnswer],
+    ) -> StoredAnswer:
         """The same under the key of the whole set: its answer is kept with it, and replayed to a repeat."""
 
-        async def work() -> Answer:
+        async def work() -> StoredAnswer:
             return answer(await self._each(tx, by, items))
 
         with self._room(len(items)), _span(by, items):
@@ -133,7 +133,7 @@ class GroupCommit:
         known = await self._known(tx, by, items)
         fresh = [item for item, outcome in zip(items, known, strict=True) if outcome is None]
         written = await self._writer.write(tx, fresh)
-        kept: dict[str, Answer] = {}
+        kept: dict[str, StoredAnswer] = {}
         released: list[str] = []
         for item, outcome in zip(fresh, written, strict=True):
             if (once := item.order.once) is None:

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from tidings.contracts.ids import NotificationId, RecipientId
-from tidings.kernel.idempotency import Answer, Replay, hash_request, in_environment
+from tidings.kernel.idempotency import Replay, StoredAnswer, hash_request, in_environment
 from tidings.notify.accept.order import AcceptedOrder, DuplicateOrder, OrderedBy
 from tidings.notify.accept.wire import AcceptedView, accepted_view
 
@@ -40,9 +40,9 @@ def hash_of_set(meant: list[bytes]) -> str:
     return hash_request(_SET.encode(), b"", *meant)
 
 
-def answer_of(done: AcceptedOrder) -> Answer:
+def answer_of(done: AcceptedOrder) -> StoredAnswer:
     """What is kept."""
-    return Answer(_ACCEPTED, _encode(accepted_view(done)).decode())
+    return StoredAnswer(_ACCEPTED, _encode(accepted_view(done)).decode())
 
 
 def outcome_of(kept: Replay) -> AcceptedOrder:

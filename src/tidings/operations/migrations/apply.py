@@ -8,14 +8,14 @@ from datetime import timedelta
 import asyncpg
 
 from tidings.operations.migrations import ledger
-from tidings.operations.migrations.discover import Migration, Step
+from tidings.operations.migrations.discover import Migration, MigrationStatement
 from tidings.operations.migrations.errors import StatementFailedError
 from tidings.operations.migrations.index_builder import IndexBuilder
 from tidings.operations.migrations.ledger import LedgerRow
 from tidings.operations.migrations.progress import Began, Finished, Report
 from tidings.operations.migrations.retry_policy import LockRetryPolicy, wait_for_locks
 from tidings.operations.migrations.session import settle
-from tidings.operations.migrations.statements import Statement
+from tidings.operations.migrations.statements import SqlStatement
 
 _CONCURRENTLY = re.compile(r"\bCONCURRENTLY\b", re.IGNORECASE)
 _BY_ITSELF = "Nothing of this file was applied. Remove the cause and run `tidings migrate up` again."
@@ -49,7 +49,7 @@ async def apply(
 
 async def run_whole(
     connection: asyncpg.Connection,
-    statements: Sequence[Statement],
+    statements: Sequence[SqlStatement],
     *,
     file: str,
     record: Callable[[], Awaitable[None]],
@@ -126,7 +126,7 @@ async def _apply_in_steps(
 
 async def run_step(
     connection: asyncpg.Connection,
-    step: Step,
+    step: MigrationStatement,
     *,
     file: str,
     lock_retry: LockRetryPolicy,
@@ -157,7 +157,7 @@ async def run_step(
         raise _failure(file, statement, error, remedy) from error
 
 
-def _failure(file: str, statement: Statement, error: Exception, remedy: str) -> StatementFailedError:
+def _failure(file: str, statement: SqlStatement, error: Exception, remedy: str) -> StatementFailedError:
     # Not the DETAIL: it quotes the row that was in the way, and rows hold people's addresses.
     said = getattr(error, "message", None) or str(error) or type(error).__name__
     hint = getattr(error, "hint", None)

@@ -16,7 +16,7 @@ from tidings.operations.migrations.errors import (
 )
 from tidings.operations.migrations.online_index import OnlineIndex
 from tidings.operations.migrations.release import Release
-from tidings.operations.migrations.statements import Script, Statement, split
+from tidings.operations.migrations.statements import SqlScript, SqlStatement, split
 
 Phase = Literal["pre", "post"]
 PHASES: Final[tuple[Phase, ...]] = ("pre", "post")
@@ -51,10 +51,10 @@ _CALLED_BY_NAME = re.compile(r"CREATE\b|ALTER\b|DROP\b|REINDEX\b", re.IGNORECASE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class MigrationStatement:
     """One statement of a migration, and how it is run."""
 
-    statement: Statement
+    statement: SqlStatement
     #: The index to build without stopping writers, when the statement carries `-- tidings: online`.
     online: OnlineIndex | None = None
 
@@ -78,7 +78,7 @@ class Migration:
     transactional: bool
     #: The oldest release that works on the schema with this file; None: only releases that have the file.
     oldest_release: Release | None
-    steps: tuple[Step, ...]
+    steps: tuple[MigrationStatement, ...]
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ class Migration:
 class DownFile:
     """The file that undoes a migration."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[MigrationStatement, ...]
     transactional: bool
 
 
@@ -160,7 +160,7 @@ def read_down_file(path: Path) -> DownFile:
     return DownFile(steps=steps, transactional=head.transactional)
 
 
-def read_script(path: Path) -> tuple[str, Script]:
+def read_script(path: Path) -> tuple[str, SqlScript]:
     """Read and split one file; a fault names the file."""
     try:
         sql = path.read_text(encoding="utf-8")
@@ -209,7 +209,7 @@ class _Head:
     oldest_release: Release | None
 
 
-def _read_directives(file: str, script: Script) -> _Head:
+def _read_directives(file: str, script: SqlScript) -> _Head:
     """Read the file's head; a directive that would be overlooked is refused."""
     head = directives(script.statements[0].comments)
     for statement in script.statements:
@@ -250,7 +250,7 @@ def _named_release(file: str, head: list[str]) -> Release | None:
     return release
 
 
-def _step(file: str, statement: Statement, transactional: bool) -> Step:  # noqa: FBT001
+def _step(file: str, statement: SqlStatement, transactional: bool) -> MigrationStatement:  # noqa: FBT001
     where = f"{file}, line {statement.line}"
     if _ONLINE in directives(statement.comments):
         if transactional:
@@ -258,7 +258,7 @@ def _step(file: str, statement: Statement, transactional: bool) -> Step:  # noqa
                 f"{where}: an online index can't be built in a transaction. "
                 f"Put `-- tidings: {_NO_TRANSACTION}` at the file's head."
             )
-        return Step(statement=statement, online=OnlineIndex.parse(statement.sql, where=where))
+        return MigrationStatement(statement=statement, online=OnlineIndex.parse(statement.sql, where=where))
     if _INDEX_BY_HAND.match(statement.sql):
         raise ForbiddenStatementError(
             f"{where}: CREATE INDEX CONCURRENTLY by itself leaves an invalid index behind when it fails. "
@@ -280,9 +280,9 @@ def _step(file: str, statement: Statement, transactional: bool) -> Step:  # noqa
             "at the "
             "file's head, and make every statement of the file safe to repeat."
         )
-    return Step(statement=statement)
+    return MigrationStatement(statement=statement)
 
 
-def _outside_quotes(statement: Statement) -> str:
+def _outside_quotes(statement: SqlStatement) -> str:
     """The statement up to its first quote: CONCURRENTLY is always among the first words."""
     return re.split(r"['\"$]|--|/\*", statement.sql, maxsplit=1)[0]

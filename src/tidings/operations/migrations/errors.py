@@ -79,7 +79,7 @@ class PreflightError(MigrationError):
     code = "migration_preflight"
 
 
-class UnreachableError(PreflightError):
+class DatabaseUnreachableError(PreflightError):
     """The database can't be reached."""
 
     code = "migration_unreachable"

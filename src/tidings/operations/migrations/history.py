@@ -15,7 +15,7 @@ from tidings.operations.migrations.ledger import LedgerRow
 from tidings.operations.migrations.release import THIS_RELEASE, Release
 
 
-class State(StrEnum):
+class MigrationState(StrEnum):
     """How one migration stands."""
 
     APPLIED = "applied"
@@ -31,18 +31,18 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class MigrationStanding:
     """One number, in the files, in the ledger, or in both."""
 
     number: int
     name: str
-    state: State
+    state: MigrationState
     migration: Migration | None
     row: LedgerRow | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class MigrationPlan:
     """What a run has to do."""
 
     todo: tuple[Migration, ...]
@@ -52,7 +52,7 @@ class Plan:
 
 def compare(
     migrations: Sequence[Migration], rows: Sequence[LedgerRow], release: Release = THIS_RELEASE
-) -> list[Standing]:
+) -> list[MigrationStanding]:
     """How every number stands for a release, in order."""
     files = {migration.number: migration for migration in migrations}
     ledger = {row.number: row for row in rows}
@@ -62,29 +62,35 @@ def compare(
     ]
 
 
-def plan_run(standings: Sequence[Standing], phase: Phase | None, release: Release = THIS_RELEASE) -> Plan:
+def plan_run(
+    standings: Sequence[MigrationStanding], phase: Phase | None, release: Release = THIS_RELEASE
+) -> MigrationPlan:
     """The pending files in order, up to the first of the other phase; a history that disagrees is an error."""
     refuse_disagreement(standings, release)
     pending = [
-        s.migration for s in standings if s.state in (State.PENDING, State.HALF_APPLIED) and s.migration
+        s.migration
+        for s in standings
+        if s.state in (MigrationState.PENDING, MigrationState.HALF_APPLIED) and s.migration
     ]
     todo: list[Migration] = []
     for migration in pending:
         if phase is not None and migration.phase != phase:
-            return Plan(todo=tuple(todo), stops_before=migration)
+            return MigrationPlan(todo=tuple(todo), stops_before=migration)
         todo.append(migration)
-    return Plan(todo=tuple(todo), stops_before=None)
+    return MigrationPlan(todo=tuple(todo), stops_before=None)
 
 
-def refuse_disagreement(standings: Sequence[Standing], release: Release = THIS_RELEASE) -> None:
+def refuse_disagreement(standings: Sequence[MigrationStanding], release: Release = THIS_RELEASE) -> None:
     """Raise for the first number on which files and ledger disagree."""
     unknown = [s.row for s in standings if s.row and s.migration is None]
     newest = max((s.number for s in standings if s.migration), default=0)
     refuse_newer(unknown, newest=newest, release=release)
     for standing in standings:
-        if standing.state is State.CHANGED and standing.row and standing.migration:
+        if standing.state is MigrationState.CHANGED and standing.row and standing.migration:
             _refuse_changed(standing.migration, standing.row)
-    first_open = next((s for s in standings if s.state not in (State.APPLIED, State.AHEAD)), None)
+    first_open = next(
+        (s for s in standings if s.state not in (MigrationState.APPLIED, MigrationState.AHEAD)), None
+    )
     if first_open is not None:
         for standing in standings:
             if standing.number > first_open.number and standing.row:
@@ -94,20 +100,22 @@ def refuse_disagreement(standings: Sequence[Standing], release: Release = THIS_R
                 )
 
 
-def _standing(number: int, migration: Migration | None, row: LedgerRow | None, release: Release) -> Standing:
+def _standing(
+    number: int, migration: Migration | None, row: LedgerRow | None, release: Release
+) -> MigrationStanding:
     if migration is None:
         name = row.name if row else f"{number:04}"
-        state = State.AHEAD if row and row.allows(release) else State.UNKNOWN
-        return Standing(number=number, name=name, state=state, migration=None, row=row)
+        state = MigrationState.AHEAD if row and row.allows(release) else MigrationState.UNKNOWN
+        return MigrationStanding(number=number, name=name, state=state, migration=None, row=row)
     if row is None:
-        state = State.PENDING
+        state = MigrationState.PENDING
     elif (row.checksum, row.slug, row.phase) != (migration.checksum, migration.slug, migration.phase):
-        state = State.CHANGED
+        state = MigrationState.CHANGED
     elif row.finished_at is None:
-        state = State.HALF_APPLIED
+        state = MigrationState.HALF_APPLIED
     else:
-        state = State.APPLIED
-    return Standing(number=number, name=migration.name, state=state, migration=migration, row=row)
+        state = MigrationState.APPLIED
+    return MigrationStanding(number=number, name=migration.name, state=state, migration=migration, row=row)
 
 
 def _refuse_changed(migration: Migration, row: LedgerRow) -> None:

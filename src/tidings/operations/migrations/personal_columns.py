@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from tidings.operations.migrations.statements import Statement
+from tidings.operations.migrations.statements import SqlStatement
 
 #: The rule holds from this number on.
 FIRST_WITH_ANSWER: Final = 54
@@ -67,7 +67,7 @@ _COMMENT: Final = re.compile(
 _LINE_COMMENT: Final = re.compile(r"--[^\n]*")
 
 
-def unanswered(statements: Sequence[Statement]) -> list[str]:
+def unanswered(statements: Sequence[SqlStatement]) -> list[str]:
     """Columns (`schema.table.column`) that look personal, lie open, and have no comment that says why they may."""
     answered = {
         found["column"].replace('"', "")

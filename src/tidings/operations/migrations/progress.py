@@ -99,7 +99,7 @@ class StoppedBefore:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Warned:
+class ProgressWarning:
     """Something the operator should know."""
 
     text: str
@@ -108,7 +108,9 @@ class Warned:
         return f"warning: {self.text}"
 
 
-Event: TypeAlias = WaitingForOther | Ahead | Began | Finished | Busy | IndexProgress | StoppedBefore | Warned
+Event: TypeAlias = (
+    WaitingForOther | Ahead | Began | Finished | Busy | IndexProgress | StoppedBefore | ProgressWarning
+)
 Report: TypeAlias = Callable[[Event], None]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tidings.operations.migrations.apply import apply
 from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Migration, Phase, discover
-from tidings.operations.migrations.history import State, compare, plan_run
+from tidings.operations.migrations.history import MigrationState, compare, plan_run
 from tidings.operations.migrations.ledger import create_ledger, read_ledger
 from tidings.operations.migrations.progress import Ahead, Report, StoppedBefore, unheard
 from tidings.operations.migrations.release import THIS_RELEASE, Release
@@ -45,7 +45,7 @@ async def migrate_up(
         standings = compare(migrations, list(rows.values()), release)
         plan = plan_run(standings, phase, release)
         for standing in standings:
-            if standing.state is State.AHEAD and standing.row:
+            if standing.state is MigrationState.AHEAD and standing.row:
                 report(
                     Ahead(
                         name=standing.name,

@@ -10,13 +10,13 @@ import asyncpg
 
 from tidings.kernel.sql import Queries
 from tidings.operations.migrations.errors import (
+    DatabaseUnreachableError,
     NotTheOwnerError,
     ReadOnlyServerError,
     RolesMissingError,
     ServerTooOldError,
-    UnreachableError,
 )
-from tidings.operations.migrations.progress import Report, WaitingForOther, Warned
+from tidings.operations.migrations.progress import ProgressWarning, Report, WaitingForOther
 from tidings.operations.migrations.roles import OWNER_ROLE, ROLES
 
 #: The schemas that the connected role must own where they exist.
@@ -45,7 +45,7 @@ async def open_connection(url: str) -> AsyncIterator[asyncpg.Connection]:
     try:
         connection = await asyncpg.connect(url, server_settings={"application_name": "tidings migrate"})
     except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, ValueError) as error:
-        raise UnreachableError(
+        raise DatabaseUnreachableError(
             f"Can't connect to {where}: {str(error) or type(error).__name__}. "
             "Check the owner's database URL and that Postgres is running."
         ) from error
@@ -56,7 +56,7 @@ async def open_connection(url: str) -> AsyncIterator[asyncpg.Connection]:
         # The driver's internal error: the server's farewell came while nothing was being asked.
         if not connection.is_closed() and not isinstance(error, asyncpg.InternalClientError):
             raise
-        raise UnreachableError(
+        raise DatabaseUnreachableError(
             f"The connection to {where} was lost: {str(error) or type(error).__name__}. "
             "Run the command again; it goes on where this one ended."
         ) from error
@@ -68,7 +68,9 @@ async def open_connection(url: str) -> AsyncIterator[asyncpg.Connection]:
 async def open_runner(url: str, report: Report) -> AsyncIterator[asyncpg.Connection]:
     """Connect for changing the schema: after the checks, and alone."""
     async with open_connection(url) as connection:
-        connection.add_log_listener(lambda _connection, message: report(Warned(text=str(message.message))))
+        connection.add_log_listener(
+            lambda _connection, message: report(ProgressWarning(text=str(message.message)))
+        )
         await check_database(connection, report)
         await _take_lock(connection, report)
         yield connection  # the lock ends with the session, however the session ends
@@ -110,7 +112,7 @@ async def check_database(connection: asyncpg.Connection, report: Report) -> None
             )
     if who["is_superuser"]:
         report(
-            Warned(
+            ProgressWarning(
                 text=f"{who['name']} is a superuser, whom row-level security does not bind; "
                 "migrations should run as tidings_owner"
             )

@@ -41,7 +41,7 @@ _REPLACED_ROUTINE = (("create", "or", "replace", "function"), ("create", "or", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class SqlStatement:
     """One statement of a script."""
 
     #: The text from its first word, without the closing semicolon.
@@ -55,15 +55,15 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
+class SqlScript:
     """The statements of one file."""
 
-    statements: tuple[Statement, ...]
+    statements: tuple[SqlStatement, ...]
     #: The `--` lines after the last statement.
     trailing_comments: tuple[str, ...]
 
 
-def split(text: str) -> Script:
+def split(text: str) -> SqlScript:
     """Split a script; text that ends inside a statement, a quote or a comment is refused."""
     return _Splitter(text).split()
 
@@ -71,7 +71,7 @@ def split(text: str) -> Script:
 class _Splitter:
     def __init__(self, text: str) -> None:
         self._text = text
-        self._found: list[Statement] = []
+        self._found: list[SqlStatement] = []
         self._begin_statement()
 
     def _begin_statement(self) -> None:
@@ -82,7 +82,7 @@ class _Splitter:
         self._parentheses = 0
         self._bodies = 0
 
-    def split(self) -> Script:
+    def split(self) -> SqlScript:
         for kind, start, end in self._tokens():
             if kind == "line_comment":
                 kept = self._comments if self._start is None else self._inner_comments
@@ -95,7 +95,7 @@ class _Splitter:
                 self._take(kind, start, end)
         if self._start is not None:
             raise self._unreadable(self._start, "this statement does not end with a semicolon")
-        return Script(statements=tuple(self._found), trailing_comments=tuple(self._comments))
+        return SqlScript(statements=tuple(self._found), trailing_comments=tuple(self._comments))
 
     def _take(self, kind: str, start: int, end: int) -> None:
         if self._start is None:
@@ -127,7 +127,7 @@ class _Splitter:
         if self._start is None:  # a lone semicolon: its comments belong to what follows
             return
         self._found.append(
-            Statement(
+            SqlStatement(
                 sql=self._text[self._start : end].rstrip(" \t\n\r\f\v"),
                 line=self._line(self._start),
                 comments=tuple(self._comments),

@@ -14,8 +14,8 @@ from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
 from tidings.operations.partitions.drop import drop_old
 from tidings.operations.partitions.make import make_missing
+from tidings.operations.partitions.missing_message import REMEDY
 from tidings.operations.partitions.plan import Partition
-from tidings.operations.partitions.say import REMEDY
 from tidings.operations.partitions.store import missing_partitions, registered_tables, server_time
 
 _log = get_logger("partitions")

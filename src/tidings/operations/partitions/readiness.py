@@ -7,8 +7,8 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DegradedError, NotReadyError
 from tidings.kernel.http.short_memory import ShortMemory
+from tidings.operations.partitions.missing_message import REMEDY, missing_words
 from tidings.operations.partitions.plan import Partition
-from tidings.operations.partitions.say import REMEDY, missing_words
 from tidings.operations.partitions.store import missing_partitions
 
 #: A probe asks every few seconds, and partitions are missing for hours.

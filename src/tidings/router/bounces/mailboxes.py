@@ -19,7 +19,7 @@ from tidings.router.adapters.mail.imap_mailbox import MailboxAddress, open_mailb
 from tidings.router.adapters.registry import read_account
 from tidings.router.adapters.smtp.adapter import SmtpSettings
 from tidings.router.adapters.smtp.bounce_mailbox import mailbox_of
-from tidings.router.bounces.desk import BounceDesk
+from tidings.router.bounces.receive_bounce import BounceReceiver
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.vendors.listening import accounts_across
 
@@ -42,7 +42,7 @@ class BounceMailboxes:
     def __init__(
         self,
         db: Database,
-        desk: BounceDesk,
+        desk: BounceReceiver,
         *,
         secrets: SecretResolver,
         leases: Leases,

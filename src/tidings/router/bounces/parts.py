@@ -26,7 +26,7 @@ _heads: Final = BytesHeaderParser()
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MailPart:
     """A mail, or a part of one."""
 
     head: Message
@@ -61,7 +61,7 @@ def one_line(value: object) -> str:
     return " ".join(str(value).split())
 
 
-def open_mail(raw: bytes) -> Part:
+def open_mail(raw: bytes) -> MailPart:
     """A mail as it came."""
     # Some servers put a line of their own in front, as in a file of mails.
     if raw.startswith(b"From "):
@@ -69,10 +69,10 @@ def open_mail(raw: bytes) -> Part:
     return _opened(raw)
 
 
-def parts_of(part: Part) -> Iterator[Part]:
+def parts_of(part: MailPart) -> Iterator[MailPart]:
     """All parts of a mail that have no parts themselves, in their order, the mail itself where it is not in parts."""
     seen = 0
-    waiting: list[tuple[Part, int]] = [(part, 0)]
+    waiting: list[tuple[MailPart, int]] = [(part, 0)]
     while waiting and seen < _MOST_PARTS:
         here, level = waiting.pop(0)
         seen += 1
@@ -89,17 +89,17 @@ def fields_of(content: bytes) -> list[Message]:
     return [_heads.parsebytes(group) for group in groups[:_MOST_PARTS]]
 
 
-def _opened(raw: bytes) -> Part:
+def _opened(raw: bytes) -> MailPart:
     if raw.startswith((b"\n", b"\r\n")):
         # A part without a head.
-        return Part(head=_heads.parsebytes(b""), raw=raw.lstrip(b"\r\n"))
+        return MailPart(head=_heads.parsebytes(b""), raw=raw.lstrip(b"\r\n"))
     end = _HEAD_ENDS.search(raw, 0, _MOST_HEAD)
     if end is None:
-        return Part(head=_heads.parsebytes(raw[:_MOST_HEAD]), raw=b"")
-    return Part(head=_heads.parsebytes(raw[: end.start()]), raw=raw[end.end() :])
+        return MailPart(head=_heads.parsebytes(raw[:_MOST_HEAD]), raw=b"")
+    return MailPart(head=_heads.parsebytes(raw[: end.start()]), raw=raw[end.end() :])
 
 
-def _split(part: Part) -> list[Part] | None:
+def _split(part: MailPart) -> list[MailPart] | None:
     """Its parts; None where it has none."""
     if not part.kind.startswith("multipart/") or len(str(part.head["content-type"])) > _MOST_KIND:
         return None
@@ -109,7 +109,7 @@ def _split(part: Part) -> list[Part] | None:
         return None
     if not boundary:
         return None
-    found: list[Part] = []
+    found: list[MailPart] = []
     start: int | None = None
     for before, after, last in _boundaries(part.raw, b"--" + boundary.encode("utf-8", "surrogateescape")):
         if start is not None:

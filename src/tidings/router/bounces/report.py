@@ -11,7 +11,7 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from typing import Final, Literal, TypeAlias
 
-from tidings.router.bounces.parts import Part, fields_of, one_line, open_mail, parts_of
+from tidings.router.bounces.parts import MailPart, fields_of, one_line, open_mail, parts_of
 
 Kind: TypeAlias = Literal["status", "feedback", "auto_reply", "unreadable"]
 
@@ -42,7 +42,7 @@ _AUTOMATIC: Final = ("x-autoreply", "x-autorespond", "x-auto-response-suppress")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class BounceReport:
     """What a mail says."""
 
     kind: Kind
@@ -57,16 +57,16 @@ class Report:
     addresses: tuple[str, ...] = field(default=(), repr=False)
 
 
-def read_report(raw: bytes) -> Report:
+def read_report(raw: bytes) -> BounceReport:
     """What a mail says; anything that can't be read is `unreadable`."""
     try:
         return _read(raw)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         # The standard library's reader of heads falls over some nonsense.
-        return Report(kind="unreadable")
+        return BounceReport(kind="unreadable")
 
 
-def _read(raw: bytes) -> Report:
+def _read(raw: bytes) -> BounceReport:
     mail = open_mail(raw)
     parts = list(parts_of(mail))
     addresses = tuple(_addresses(mail, parts))
@@ -77,16 +77,16 @@ def _read(raw: bytes) -> Report:
         if part.kind == "message/feedback-report":
             return _feedback(fields_of(part.content()), at, addresses)
     if part_of_disposition(parts) or _is_automatic(mail):
-        return Report(kind="auto_reply", at=at, addresses=addresses)
+        return BounceReport(kind="auto_reply", at=at, addresses=addresses)
     return _plain(mail, parts, at, addresses)
 
 
-def part_of_disposition(parts: Sequence[Part]) -> bool:
+def part_of_disposition(parts: Sequence[MailPart]) -> bool:
     """A receipt that somebody's mail program wrote (RFC 8098)."""
     return any(part.kind.endswith("disposition-notification") for part in parts)
 
 
-def _status(groups: Sequence[Message], at: datetime | None, addresses: tuple[str, ...]) -> Report:
+def _status(groups: Sequence[Message], at: datetime | None, addresses: tuple[str, ...]) -> BounceReport:
     """Of several recipients, which an alias may stand for, one that failed counts where none was reached."""
     told = [group for group in groups if "action" in group or "status" in group]
     actions = [_action(group) for group in told]
@@ -96,12 +96,12 @@ def _status(groups: Sequence[Message], at: datetime | None, addresses: tuple[str
         order = ("failed", *order)
     word = next((one for one in order if one in actions), None)
     if word is None:
-        return Report(kind="unreadable", at=at, addresses=addresses)
+        return BounceReport(kind="unreadable", at=at, addresses=addresses)
     group = told[actions.index(word)]
     diagnostic = one_line(group.get("diagnostic-code", ""))
     _, found, words = diagnostic.partition(";")
     words = (words if found else diagnostic).strip()
-    return Report(
+    return BounceReport(
         kind="status",
         word=word,
         code=_code(one_line(group.get("status", "")), words),
@@ -133,12 +133,12 @@ def _code(status: str, diagnostic: str) -> str | None:
     return reply[1] if reply is not None else None
 
 
-def _feedback(groups: Sequence[Message], at: datetime | None, addresses: tuple[str, ...]) -> Report:
+def _feedback(groups: Sequence[Message], at: datetime | None, addresses: tuple[str, ...]) -> BounceReport:
     head = groups[0] if groups else Message()
     word = (one_line(head.get("feedback-type", "")).lower().split() or [""])[0]
     if not word:
-        return Report(kind="unreadable", at=at, addresses=addresses)
-    return Report(
+        return BounceReport(kind="unreadable", at=at, addresses=addresses)
+    return BounceReport(
         kind="feedback",
         word=word,
         at=_moment(one_line(head.get("arrival-date", "") or head.get("received-date", ""))) or at,
@@ -146,21 +146,23 @@ def _feedback(groups: Sequence[Message], at: datetime | None, addresses: tuple[s
     )
 
 
-def _plain(mail: Part, parts: Sequence[Part], at: datetime | None, addresses: tuple[str, ...]) -> Report:
+def _plain(
+    mail: MailPart, parts: Sequence[MailPart], at: datetime | None, addresses: tuple[str, ...]
+) -> BounceReport:
     """A bounce without a delivery status: Exim's and Gmail's own header, qmail's own form, and no guess beyond those."""
     text = next((part for part in parts if part.kind == "text/plain"), None)
     words = "" if text is None else text.content()[:_MOST_TEXT].decode("utf-8", "replace")
     said = _QUOTED.split(words, maxsplit=1)[0]
     if "x-failed-recipients" not in mail.head and not _QMAIL.search(said[:1000]):
-        return Report(kind="unreadable", at=at, addresses=addresses)
+        return BounceReport(kind="unreadable", at=at, addresses=addresses)
     codes = {found[0] for found in _ENHANCED.finditer(said) if found[1] != "2"}
     replies = {found[1] for found in _REPLY.finditer(said)}
     # Where a server names several, which of them is the reason is anybody's guess.
     code = codes.pop() if len(codes) == 1 else replies.pop() if not codes and len(replies) == 1 else None
-    return Report(kind="status", word="failed", code=code, at=at, addresses=addresses)
+    return BounceReport(kind="status", word="failed", code=code, at=at, addresses=addresses)
 
 
-def _is_automatic(mail: Part) -> bool:
+def _is_automatic(mail: MailPart) -> bool:
     """Somebody is out of the office, or a machine says that it has our mail (RFC 3834)."""
     if "x-failed-recipients" in mail.head:
         return False
@@ -173,7 +175,7 @@ def _is_automatic(mail: Part) -> bool:
     )
 
 
-def _addresses(mail: Part, parts: Sequence[Part]) -> Iterator[str]:
+def _addresses(mail: MailPart, parts: Sequence[MailPart]) -> Iterator[str]:
     """Where the mail went to, who sent the message that it reports, and where that came back to."""
     told = [one_line(value) for name in _DELIVERED_TO for value in mail.head.get_all(name, [])]
     for part in parts:

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.http.places import place
 from tidings.kernel.logs import get_logger
-from tidings.router.bounces.desk import BounceDesk
+from tidings.router.bounces.receive_bounce import BounceReceiver
 from tidings.router.bounces.session import Session
 
 _log = get_logger("bounces")
@@ -24,7 +24,7 @@ _GOODBYE: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class BounceServerLimits:
     """What one process takes."""
 
     connections: int = 100
@@ -41,13 +41,13 @@ class BounceServer:
 
     def __init__(
         self,
-        desk: BounceDesk,
+        desk: BounceReceiver,
         *,
         protocol: Literal["smtp", "lmtp"],
         host: str,
         port: int,
         name: str,
-        limits: Limits | None = None,
+        limits: BounceServerLimits | None = None,
     ) -> None:
         """`name`: what it calls itself."""
         self._desk = desk
@@ -55,7 +55,7 @@ class BounceServer:
         self._host = host
         self._port = port
         self._name = name
-        self._limits = limits or Limits()
+        self._limits = limits or BounceServerLimits()
         self._conversations: set[asyncio.Task[None]] = set()
         self._by_place: Counter[str] = Counter()
         self._stopping = asyncio.Event()

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from tidings.contracts.smtp_text import END, PATH, several_lines, without_dots
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.logs import get_logger, why
-from tidings.router.bounces.desk import MOST_KEPT, BounceDesk
+from tidings.router.bounces.receive_bounce import MOST_KEPT, BounceReceiver
 
 _log = get_logger("bounces")
 #: Bytes of a mail that are taken; of those no more than `MOST_KEPT` are kept. A bounce may quote a large message whole.
@@ -35,7 +35,7 @@ class Session:
 
     def __init__(
         self,
-        desk: BounceDesk,
+        desk: BounceReceiver,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         *,

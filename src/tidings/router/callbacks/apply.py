@@ -27,13 +27,13 @@ from tidings.kernel.tracing import span_of_set, started
 from tidings.router.adapters.redaction import kept_code
 from tidings.router.adapters.registry import kind_of
 from tidings.router.callbacks import store
-from tidings.router.callbacks.model import Observer, Unobserved
+from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
 from tidings.router.callbacks.store import Claimed, Found, Told
 from tidings.router.ids import InboundWebhookEventId
 from tidings.router.status_map import store as status_map
-from tidings.router.status_map.model import Meaning
+from tidings.router.status_map.model import StatusMeaning
 
 _log = get_logger("callbacks")
 #: What a code can say more about than the vendor's word does.
@@ -89,7 +89,7 @@ class Applier:
         apply: ApplyReceipts,
         *,
         on_woken: Callable[[datetime], None],
-        observer: Observer | None = None,
+        observer: CallbackObserver | None = None,
         tenants_at_once: int = 4,
     ) -> None:
         """`on_woken` hears that a ladder has to be looked at now."""
@@ -97,7 +97,7 @@ class Applier:
         self._keyring = keyring
         self._apply = apply
         self._on_woken = on_woken
-        self._observer = observer or Unobserved()
+        self._observer = observer or UnobservedCallbacks()
         self._slots = asyncio.Semaphore(tenants_at_once)
 
     async def apply(self, events: Sequence[Correlated], *, now: datetime) -> set[InboundWebhookEventId]:
@@ -159,7 +159,7 @@ class Applier:
             exc_info=ours,
         )
 
-    async def _meanings(self, tx: TenantTx, told: Sequence[_Said]) -> Mapping[tuple[str, str], Meaning]:
+    async def _meanings(self, tx: TenantTx, told: Sequence[_Said]) -> Mapping[tuple[str, str], StatusMeaning]:
         """What the vendors' codes, or else their words, mean for this tenant."""
         codes = {code for said in told for code in said.codes}
         return await status_map.find_meanings(tx, sorted(codes)) if codes else {}
@@ -168,7 +168,7 @@ class Applier:
         self,
         tx: TenantTx,
         told: Sequence[_Said],
-        meanings: Mapping[tuple[str, str], Meaning],
+        meanings: Mapping[tuple[str, str], StatusMeaning],
         *,
         fresh: frozenset[str],
         now: datetime,
@@ -192,7 +192,7 @@ class Applier:
         return [_receipt(event, found, told.get(event.id, nothing), key) for event, found in events]
 
 
-def _read_as(receipt: Receipt, meanings: Sequence[Meaning | None]) -> Receipt:
+def _read_as(receipt: Receipt, meanings: Sequence[StatusMeaning | None]) -> Receipt:
     meaning = next((one for one in meanings if one is not None), None)
     if meaning is None:
         return receipt

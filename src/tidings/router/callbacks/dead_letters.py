@@ -17,7 +17,7 @@ from tidings.kernel.ids import time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import CallbackNotFoundError, CallbackRequestNotFoundError
-from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, Place
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, BodyLocation
 from tidings.router.callbacks.retry_policy import OLDEST_ATTEMPT
 from tidings.router.callbacks.store import OpenEvent
 from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
@@ -91,7 +91,7 @@ class DeadCallbacks:
         return Again(ids=again, too_old=too_old)
 
     async def _body(
-        self, tx: PlatformTx, blobs: BlobStore, entity_id: str, place: Place, actor: str
+        self, tx: PlatformTx, blobs: BlobStore, entity_id: str, place: BodyLocation, actor: str
     ) -> bytes:
         key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE)
         body = await raw_bodies.read(blobs, key, place)

@@ -7,7 +7,7 @@ from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.db import Database
 from tidings.kernel.durable.wakeup import Wakeup
 from tidings.router.callbacks.dead_letters import DeadCallbacks
-from tidings.router.callbacks.take import HookDesk
+from tidings.router.callbacks.receive_callback import CallbackEndpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +15,7 @@ class Deps:
     """The parts that callbacks touch."""
 
     db: Database
-    desk: HookDesk
+    desk: CallbackEndpoint
     dead: DeadCallbacks
     blobs: Callable[[], BlobStore]
     wakeup: Wakeup

@@ -28,8 +28,8 @@ _CHUNK: Final = 1000
 _REMEMBERED: Final = OLDEST_ATTEMPT + timedelta(days=7)
 
 
-class CallbackForgetter:
-    """The contract's `CallbackForgetter`."""
+class StoredCallbackForgetter:
+    """The contract's `StoredCallbackForgetter`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

@@ -43,7 +43,7 @@ _MOST = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
+class CallbackHook:
     """A hook that is set up."""
 
     account: HookAccount
@@ -59,7 +59,7 @@ class Hook:
         return self.account.tenant_id
 
 
-class Hooks:
+class CallbackHooks:
     """Finds hooks."""
 
     def __init__(
@@ -78,12 +78,12 @@ class Hooks:
         self._clock = clock
         self._max_age = max_age.total_seconds()
         self._accounts: ShortMemory[str, HookAccount | None] = ShortMemory(clock=clock, seconds=_LOOK_AGAIN)
-        self._hooks: Remembered[str, Hook] = Remembered(clock=clock, size=_MOST, ttl=2 * max_age)
+        self._hooks: Remembered[str, CallbackHook] = Remembered(clock=clock, size=_MOST, ttl=2 * max_age)
         self._reading: dict[str, asyncio.Lock] = {}
         self._ids = KnownIds(self._find_ids, clock=clock)
         self._strangers = PlaceLimit(_MOST_STRANGERS, clock=clock)
 
-    async def find(self, vendor: str, account_id: str, *, place: str = UNKNOWN) -> Hook | None:
+    async def find(self, vendor: str, account_id: str, *, place: str = UNKNOWN) -> CallbackHook | None:
         """The hook at this address; None where none is set up there, and a `TooBusyError` where somebody asks for too many such."""
         try:
             ADAPTER_CONFIG.parse(account_id)
@@ -101,7 +101,7 @@ class Hooks:
             return known
         return await self._renewed(account)
 
-    async def afresh(self, hook: Hook) -> Hook | None:
+    async def afresh(self, hook: CallbackHook) -> CallbackHook | None:
         """The hook with its secret as it is now; None where it was read a moment ago or is the same."""
         if self._age(hook) < _DOUBT_AGAIN:
             return None
@@ -115,7 +115,7 @@ class Hooks:
         async with self._db.worker() as tx:
             return await store.find_known(tx, account_ids=ids)
 
-    async def _renewed(self, account: HookAccount) -> Hook | None:
+    async def _renewed(self, account: HookAccount) -> CallbackHook | None:
         async with self._lock(account.id):
             known = self._hooks.get(account.id)
             if known is not None and known.account != account:
@@ -138,7 +138,7 @@ class Hooks:
         async with side as tx:
             return await store.load_account(tx, account_id=account_id)
 
-    async def _read(self, account: HookAccount) -> Hook | None:
+    async def _read(self, account: HookAccount) -> CallbackHook | None:
         """Read the secret; remembered only where there is one."""
         read_at = self._clock.monotonic()
         try:
@@ -158,11 +158,11 @@ class Hooks:
         keys = form.keys(read.settings) if form is not None else None
         if form is None or keys is None:
             return None
-        hook = Hook(account=account, form=form, keys=keys, read_at=read_at)
+        hook = CallbackHook(account=account, form=form, keys=keys, read_at=read_at)
         self._hooks.put(account.id, hook)
         return hook
 
-    def _age(self, hook: Hook) -> float:
+    def _age(self, hook: CallbackHook) -> float:
         return self._clock.monotonic() - hook.read_at
 
     def _lock(self, account_id: str) -> asyncio.Lock:

@@ -26,11 +26,11 @@ from tidings.kernel.refusals import TooBusyError
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.apply import details_of, purpose
 from tidings.router.callbacks.errors import HookUnavailableError
-from tidings.router.callbacks.model import Observer, Unobserved
+from tidings.router.callbacks.inbound_messages import InboundKeeper
+from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
 from tidings.router.callbacks.portions import portions
-from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, Place
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, BodyLocation
 from tidings.router.callbacks.store import NewEvent, NewRequest, RequestStatus
-from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.executions.model import moment
 from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT, InboundWebhookId
 
@@ -45,7 +45,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Incoming:
+class IncomingCallback:
     """A request on its way in."""
 
     account_id: str
@@ -60,7 +60,7 @@ class Incoming:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class IntakeResult:
     """What came of it."""
 
     #: Events that are new.
@@ -69,7 +69,7 @@ class Taken:
     repeated: int
 
 
-class Intake:
+class CallbackGroupCommit:
     """The way in; one per process."""
 
     def __init__(
@@ -81,7 +81,7 @@ class Intake:
         clock: Clock,
         wakeup: Wakeup,
         wrote: InboundKeeper,
-        observer: Observer | None = None,
+        observer: CallbackObserver | None = None,
         most_waiting: int = 2000,
         most_bytes_waiting: int = _MOST_BYTES_WAITING,
         put_seconds: float = _PUT_SECONDS,
@@ -92,15 +92,15 @@ class Intake:
         self._clock = clock
         self._wakeup = wakeup
         self._wrote = wrote
-        self._observer = observer or Unobserved()
+        self._observer = observer or UnobservedCallbacks()
         self._most_bytes = most_bytes_waiting
         self._put_seconds = put_seconds
         self._bytes = 0
-        self._gatherer: Gatherer[str, Incoming, Taken] = Gatherer(
+        self._gatherer: Gatherer[str, IncomingCallback, IntakeResult] = Gatherer(
             self._group, most_at_once=_MOST_AT_ONCE, most_waiting=most_waiting
         )
 
-    async def take(self, vendor: str, request: Incoming) -> Taken:
+    async def take(self, vendor: str, request: IncomingCallback) -> IntakeResult:
         """Keep one; it is durable when this returns."""
         size = len(request.body)
         if self._bytes and self._bytes + size > self._most_bytes:
@@ -111,8 +111,10 @@ class Intake:
         finally:
             self._bytes -= size
 
-    async def _group(self, vendor: str, given: Sequence[Incoming]) -> Sequence[Taken | Exception]:
-        results: list[Taken | Exception] = []
+    async def _group(
+        self, vendor: str, given: Sequence[IncomingCallback]
+    ) -> Sequence[IntakeResult | Exception]:
+        results: list[IntakeResult | Exception] = []
         for some in portions(
             given, lambda request: len(request.events) + len(request.inbound), _MOST_EVENTS_TOGETHER
         ):
@@ -131,7 +133,7 @@ class Intake:
                 self._wrote.wake()
         return results
 
-    async def _keep(self, vendor: str, given: Sequence[Incoming]) -> list[Taken]:
+    async def _keep(self, vendor: str, given: Sequence[IncomingCallback]) -> list[IntakeResult]:
         now = moment(self._clock)
         ids = [INBOUND_WEBHOOK.new(now) for _ in given]
         async with self._db.platform() as tx:
@@ -165,7 +167,7 @@ class Intake:
                         await kept
         fresh = [taken.get(one, 0) + heard[place] for place, one in enumerate(ids)]
         return [
-            Taken(accepted=new, repeated=len(request.events) + len(request.inbound) - new)
+            IntakeResult(accepted=new, repeated=len(request.events) + len(request.inbound) - new)
             for new, request in zip(fresh, given, strict=True)
         ]
 
@@ -173,7 +175,7 @@ class Intake:
         self,
         tx: PlatformTx,
         vendor: str,
-        given: Sequence[Incoming],
+        given: Sequence[IncomingCallback],
         wrote: Sequence[tuple[int, ReadInbound]],
         *,
         key: DataKey,
@@ -186,7 +188,7 @@ class Intake:
         fresh = await self._wrote.keep(tx, vendor, told, key=key, now=now)
         return [place for (place, _), new in zip(wrote, fresh, strict=True) if new]
 
-    async def _put(self, packed: Sequence[raw_bodies.Packed]) -> None:
+    async def _put(self, packed: Sequence[raw_bodies.PackedBodies]) -> None:
         try:
             async with asyncio.timeout(self._put_seconds):
                 await raw_bodies.put(self._blobs(), packed)
@@ -194,7 +196,7 @@ class Intake:
             raise BlobError("the blob store did not answer in time") from None
 
 
-def _request(request_id: InboundWebhookId, request: Incoming, place: Place) -> NewRequest:
+def _request(request_id: InboundWebhookId, request: IncomingCallback, place: BodyLocation) -> NewRequest:
     return NewRequest(
         id=request_id,
         account_id=request.account_id,

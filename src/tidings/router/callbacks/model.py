@@ -3,7 +3,7 @@
 from typing import Protocol
 
 
-class Observer(Protocol):
+class CallbackObserver(Protocol):
     """Hears how callbacks fare, for the metrics."""
 
     def received(self, vendor: str, count: int, repeated: int) -> None:
@@ -35,7 +35,7 @@ class Observer(Protocol):
         ...
 
 
-class Unobserved:
+class UnobservedCallbacks:
     """Hears nothing."""
 
     def received(self, vendor: str, count: int, repeated: int) -> None:

@@ -31,7 +31,7 @@ _OWN_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
+class PackedBodies:
     """An object that is ready to be put."""
 
     key: BlobKey
@@ -41,7 +41,7 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class BodyLocation:
     """Where a body is, and what opens it there."""
 
     ref: str
@@ -51,10 +51,10 @@ class Place:
 
 def pack(
     key: DataKey, vendor: str, bodies: Sequence[tuple[InboundWebhookId, bytes]]
-) -> tuple[list[Packed], list[Place]]:
+) -> tuple[list[PackedBodies], list[BodyLocation]]:
     """The objects for these bodies, and where each body is."""
-    packed: list[Packed] = []
-    places: list[Place] = []
+    packed: list[PackedBodies] = []
+    places: list[BodyLocation] = []
     for some in portions(bodies, lambda one: len(one[1]), _MOST_BYTES_TOGETHER):
         owner_id = some[0][0]
         name = webhook_key(vendor, owner_id)
@@ -62,19 +62,19 @@ def pack(
         for number, (_, body) in enumerate(some):
             own, ref = Key.new(_OWN_VERSION), f"{name}#{number}"
             boxes.append(seal(own, body, _bound_to(ref)))
-            places.append(Place(ref=ref, key=own.reveal()))
+            places.append(BodyLocation(ref=ref, key=own.reveal()))
         content = key.seal(msgspec.msgpack.encode(boxes), _purpose(name))
-        packed.append(Packed(key=name, owner_id=owner_id, content=content))
+        packed.append(PackedBodies(key=name, owner_id=owner_id, content=content))
     return packed, places
 
 
-async def put(blobs: BlobStore, packed: Sequence[Packed]) -> None:
+async def put(blobs: BlobStore, packed: Sequence[PackedBodies]) -> None:
     """Put all of them; they are on disk when this returns."""
     for one in packed:
         await blobs.put(one.key, one.content, owner_id=one.owner_id)
 
 
-async def read(blobs: BlobStore, key: DataKey, place: Place) -> bytes:
+async def read(blobs: BlobStore, key: DataKey, place: BodyLocation) -> bytes:
     """The body that a row names; a `CallbackBodyGoneError` where it is not kept any more."""
     name, _, number = place.ref.rpartition("#")
     if not number.isascii() or not number.isdecimal():

@@ -19,8 +19,8 @@ from tidings.kernel.http.places import place_of
 from tidings.router.callbacks import store
 from tidings.router.callbacks.deps import Deps
 from tidings.router.callbacks.errors import NoHookError
-from tidings.router.callbacks.intake import Taken
-from tidings.router.callbacks.take import HookCall
+from tidings.router.callbacks.intake import IntakeResult
+from tidings.router.callbacks.receive_callback import HookCall
 from tidings.router.callbacks.wire import (
     CallbackQuery,
     CallbackView,
@@ -83,7 +83,7 @@ async def take_callback(request: AnyRequest) -> Response[bytes]:
     return Response(msgspec.json.encode(answer), status_code=200, media_type="application/json")
 
 
-async def _take(request: AnyRequest) -> Taken | HookReply:
+async def _take(request: AnyRequest) -> IntakeResult | HookReply:
     headers: dict[str, list[str]] = {}
     for name, value in request.scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))

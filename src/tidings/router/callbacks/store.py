@@ -9,7 +9,7 @@ from tidings.contracts.callback_forms import Canonical, ReadEvent
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.sql import Queries, sparse
-from tidings.router.callbacks.raw_bodies import Place
+from tidings.router.callbacks.raw_bodies import BodyLocation
 from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
 
 QUERIES = Queries.beside(__file__)
@@ -21,7 +21,7 @@ OpenStatus: TypeAlias = Literal["queued", "late_correlate", "dlq"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owner:
+class AccountOwner:
     """Whose account it is; None: the platform's."""
 
     tenant_id: TenantId | None
@@ -45,7 +45,7 @@ class NewRequest:
     id: InboundWebhookId
     account_id: str
     signature_valid: bool
-    body: Place
+    body: BodyLocation
     status: RequestStatus
     reason: str | None
 
@@ -134,7 +134,7 @@ class KeptRequest:
     signature_valid: bool
     status: RequestStatus
     reason: str | None
-    body: Place
+    body: BodyLocation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +146,10 @@ class Chosen:
     since: datetime | None = None
 
 
-async def find_owner(tx: WorkerTx, *, account_id: str) -> Owner | None:
+async def find_owner(tx: WorkerTx, *, account_id: str) -> AccountOwner | None:
     """Whose account it is, if there is such a one in use."""
     row = await tx.fetch_one(QUERIES.find_owner, account_id=account_id)
-    return None if row is None else Owner(tenant_id=row["tenant_id"])
+    return None if row is None else AccountOwner(tenant_id=row["tenant_id"])
 
 
 async def find_known(tx: WorkerTx, *, account_ids: Sequence[str]) -> list[str]:
@@ -319,7 +319,7 @@ async def list_events(
 
 async def show_event(
     tx: PlatformTx, *, event_id: InboundWebhookEventId, received_at: datetime
-) -> tuple[OpenEvent, Place | None] | None:
+) -> tuple[OpenEvent, BodyLocation | None] | None:
     """One of them, and where the raw body of its request is."""
     row = await tx.fetch_one(QUERIES.show_event, id=event_id, received_at=received_at)
     if row is None:
@@ -390,8 +390,8 @@ def _open_event(row: Row) -> OpenEvent:
     )
 
 
-def _place(row: Row) -> Place:
-    return Place(ref=row["raw_body_ref"], key=row["body_key"])
+def _place(row: Row) -> BodyLocation:
+    return BodyLocation(ref=row["raw_body_ref"], key=row["body_key"])
 
 
 def _kept_request(row: Row) -> KeptRequest:

@@ -22,10 +22,11 @@ from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account
+from tidings.router.channel_configs.account_faults import NOT_OPENED, WRONG, wrong_of
 from tidings.router.channel_configs.check_steps import (
     ORDER,
     TLS,
-    Step,
+    AccountCheckStep,
     callbacks,
     failed,
     not_trusted,
@@ -36,9 +37,8 @@ from tidings.router.channel_configs.check_steps import (
     wrong_steps,
 )
 from tidings.router.channel_configs.hook import hook_of
-from tidings.router.channel_configs.reach import Place, is_encrypted, place_of, reach
+from tidings.router.channel_configs.reachability import HostPort, is_encrypted, place_of, reach
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.channel_configs.wrong import NOT_OPENED, WRONG, wrong_of
 
 _log = get_logger("adapter_check")
 #: Nobody's: kept free for examples (RFC 2606; numbers 555-0100 to 555-0199).
@@ -59,7 +59,7 @@ class DryCall:
 class AccountCheck:
     """What came of a look."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[AccountCheckStep, ...]
 
     @property
     def ok(self) -> bool:
@@ -95,7 +95,7 @@ class AccountChecker:
         self, account: StoredAccount, tenant_id: TenantId | None, *, dry_call: DryCall | None = None
     ) -> AccountCheck:
         """One step after the other; what can't be looked at because of one before is skipped."""
-        steps: list[Step] = []
+        steps: list[AccountCheckStep] = []
         read = await self._read(account, tenant_id, steps)
         if read is not None:
             await self._look(account, read, dry_call, steps)
@@ -106,7 +106,7 @@ class AccountChecker:
         return AccountCheck(steps=tuple(sorted(steps, key=lambda step: ORDER.index(step.name))))
 
     async def _read(
-        self, account: StoredAccount, tenant_id: TenantId | None, steps: list[Step]
+        self, account: StoredAccount, tenant_id: TenantId | None, steps: list[AccountCheckStep]
     ) -> ReadAccount | None:
         try:
             read = await read_account(
@@ -125,7 +125,11 @@ class AccountChecker:
         return read
 
     async def _look(
-        self, account: StoredAccount, read: ReadAccount, dry_call: DryCall | None, steps: list[Step]
+        self,
+        account: StoredAccount,
+        read: ReadAccount,
+        dry_call: DryCall | None,
+        steps: list[AccountCheckStep],
     ) -> None:
         guard = anywhere if account.platform else self._tenant_guard
         around = AdapterContext(clock=self._clock, guard=guard, find_signers=self._find_signers)
@@ -148,7 +152,7 @@ class AccountChecker:
                 if all(step.result != "failed" or step.name != "tls" for step in asked):
                     steps.append(await self._dry_call(adapter, read, dry_call))
 
-    async def _reach(self, place: Place | None, guard: Guard, steps: list[Step]) -> bool:
+    async def _reach(self, place: HostPort | None, guard: Guard, steps: list[AccountCheckStep]) -> bool:
         """Whether the vendor may be asked."""
         if place is None:
             words = (
@@ -160,7 +164,7 @@ class AccountChecker:
         steps += reached_steps(place, reached, guarded=guard is not anywhere)
         return bool(reached.connected)
 
-    async def _credentials(self, adapter: Adapter, read: ReadAccount) -> list[Step]:
+    async def _credentials(self, adapter: Adapter, read: ReadAccount) -> list[AccountCheckStep]:
         """What the vendor says to them; and before that, whether the connection is one to say them over."""
         outcome = await self._asked(adapter.check())
         if isinstance(outcome, TryLater) and outcome.code == TLS:
@@ -172,7 +176,7 @@ class AccountChecker:
         )
         return [tls(encrypted=is_encrypted(read.settings), asked=asked), self._judged(outcome)]
 
-    def _judged(self, outcome: Outcome | None) -> Step:
+    def _judged(self, outcome: Outcome | None) -> AccountCheckStep:
         if outcome is None:
             return skipped(
                 "credentials",
@@ -195,7 +199,7 @@ class AccountChecker:
             code=getattr(outcome, "code", None),
         )
 
-    async def _dry_call(self, adapter: Adapter, read: ReadAccount, wish: DryCall | None) -> Step:
+    async def _dry_call(self, adapter: Adapter, read: ReadAccount, wish: DryCall | None) -> AccountCheckStep:
         if wish is None:
             return skipped("dry_call", "not asked for")
         if not isinstance(adapter, DryCalls):

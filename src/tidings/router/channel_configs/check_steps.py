@@ -9,9 +9,9 @@ import msgspec
 
 from tidings.kernel.refusals import FieldError
 from tidings.router.adapters.registry import ReadAccount
-from tidings.router.channel_configs.hook import Hook
-from tidings.router.channel_configs.reach import Place, Reached
-from tidings.router.channel_configs.wrong import is_of_reference
+from tidings.router.channel_configs.account_faults import is_of_reference
+from tidings.router.channel_configs.hook import HookAddress
+from tidings.router.channel_configs.reachability import HostPort, ReachabilityResult
 
 #: With which adapters say that a connection is not safe enough to say anything over it.
 TLS: Final = "tls"
@@ -27,7 +27,7 @@ ORDER: Final[tuple[StepName, ...]] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class AccountCheckStep:
     """One thing that was looked at."""
 
     name: StepName
@@ -40,22 +40,22 @@ class Step:
     code: str | None = None
 
 
-def ok(name: StepName, words: str) -> Step:
+def ok(name: StepName, words: str) -> AccountCheckStep:
     """Nothing is wrong with it."""
-    return Step(name=name, result="ok", words=words)
+    return AccountCheckStep(name=name, result="ok", words=words)
 
 
-def failed(name: StepName, words: str, *, next: str, code: str | None = None) -> Step:  # noqa: A002
+def failed(name: StepName, words: str, *, next: str, code: str | None = None) -> AccountCheckStep:  # noqa: A002
     """Something is."""
-    return Step(name=name, result="failed", words=words, next=next, code=code)
+    return AccountCheckStep(name=name, result="failed", words=words, next=next, code=code)
 
 
-def skipped(name: StepName, words: str, *, next: str | None = None) -> Step:  # noqa: A002
+def skipped(name: StepName, words: str, *, next: str | None = None) -> AccountCheckStep:  # noqa: A002
     """It was not looked at."""
-    return Step(name=name, result="skipped", words=words, next=next)
+    return AccountCheckStep(name=name, result="skipped", words=words, next=next)
 
 
-def wrong_steps(wrong: Sequence[FieldError]) -> Sequence[Step]:
+def wrong_steps(wrong: Sequence[FieldError]) -> Sequence[AccountCheckStep]:
     """What the adapter can't read of the account, in the words with which such an account is refused when it is set up."""
     words = "; ".join(f"{one.field or 'what it leads to'} {one.remedy}" for one in wrong)
     if any(map(is_of_reference, wrong)):
@@ -69,7 +69,7 @@ def wrong_steps(wrong: Sequence[FieldError]) -> Sequence[Step]:
     return [ok("secret", "found"), failed("settings", words, next="correct what the secret holds")]
 
 
-def not_trusted(words: str, *, settings: msgspec.Struct) -> Step:
+def not_trusted(words: str, *, settings: msgspec.Struct) -> AccountCheckStep:
     """The connection is not one that anything is said over; `words` are the adapter's."""
     if "certificate" not in words:
         advice = "set `security` to what the server offers"
@@ -84,7 +84,7 @@ def not_trusted(words: str, *, settings: msgspec.Struct) -> Step:
     return failed("tls", words, next=advice, code=TLS)
 
 
-def tls(*, encrypted: bool | None, asked: bool) -> Step:
+def tls(*, encrypted: bool | None, asked: bool) -> AccountCheckStep:
     """Nothing is known to be wrong with the connection's certificate."""
     if encrypted is False:
         return skipped("tls", "the settings ask for a connection that is not encrypted")
@@ -93,7 +93,7 @@ def tls(*, encrypted: bool | None, asked: bool) -> Step:
     return ok("tls", "the server's certificate is trusted")
 
 
-def callbacks(hook: Hook, read: ReadAccount) -> Step:
+def callbacks(hook: HookAddress, read: ReadAccount) -> AccountCheckStep:
     """Whether the vendor could tell us later what became of messages."""
     kind = read.kind
     if kind.callbacks is None and (bounces := _by_mail(read)) is not None:
@@ -114,10 +114,12 @@ def callbacks(hook: Hook, read: ReadAccount) -> Step:
     if hook.url is None:
         words = f"would be taken{proof}; where vendors reach us is not known"
         return skipped("callbacks", words, next=hook.advice)
-    return Step(name="callbacks", result="ok", words=f"taken at {hook.url}{proof}", next=hook.advice)
+    return AccountCheckStep(
+        name="callbacks", result="ok", words=f"taken at {hook.url}{proof}", next=hook.advice
+    )
 
 
-def _by_mail(read: ReadAccount) -> Step | None:
+def _by_mail(read: ReadAccount) -> AccountCheckStep | None:
     """Where a mail server's own word comes to; None where that is no part of the settings."""
     named = [
         value
@@ -128,7 +130,7 @@ def _by_mail(read: ReadAccount) -> Step | None:
         return None
     if getattr(read.settings, "bounce_imap_url", None) is not None:
         return ok("callbacks", f"bounces come by mail to {named[0]}, and are read from the mailbox over IMAP")
-    return Step(
+    return AccountCheckStep(
         name="callbacks",
         result="ok",
         words=f"bounces come by mail to {named[0]}",
@@ -145,7 +147,9 @@ def _is_number(host: str) -> bool:
     return True
 
 
-def reached_steps(place: Place, reached: Reached, *, guarded: bool = False) -> Sequence[Step]:
+def reached_steps(
+    place: HostPort, reached: ReachabilityResult, *, guarded: bool = False
+) -> Sequence[AccountCheckStep]:
     """How far one came on the way to the vendor.
 
     `guarded`: for an account that may not lead everywhere. A name of our network and one that nobody has are told alike, or

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.tenants import Channel
 from tidings.kernel.mapping import by_name
 from tidings.router.channel_configs.check import AccountCheck, DryCall
-from tidings.router.channel_configs.check_steps import Step, StepName, StepResult
+from tidings.router.channel_configs.check_steps import AccountCheckStep, StepName, StepResult
 from tidings.router.channel_configs.store import StoredAccount
 
 _Address = Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -41,7 +41,7 @@ class CheckStep(Struct, frozen=True, kw_only=True):
     code: str | None
 
     @classmethod
-    def of(cls, step: Step) -> "CheckStep":
+    def of(cls, step: AccountCheckStep) -> "CheckStep":
         """The step as it is shown."""
         return by_name(cls, step)
 

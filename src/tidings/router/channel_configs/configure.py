@@ -21,7 +21,7 @@ ADAPTER_CONFIG = IdKind("adcfg", AdapterConfigId)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class AccountTerms:
     """What an account costs and how much it takes, whole; None: no price, no limit."""
 
     prices: PriceModel | None
@@ -116,7 +116,7 @@ class AdapterConfigs:
         self,
         tx: TenantTx | PlatformTx,
         account_id: str,
-        terms: Terms,
+        terms: AccountTerms,
         *,
         expect: Callable[[StoredAccount], None],
         actor: str,

@@ -11,7 +11,7 @@ _SETTING: Final = "TIDINGS_PUBLIC_URL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hook:
+class HookAddress:
     """One account's."""
 
     #: None where nobody has said how the outside reaches us.
@@ -20,11 +20,11 @@ class Hook:
     advice: str | None = None
 
 
-def hook_of(account: StoredAccount, public_url: str | None) -> Hook:
+def hook_of(account: StoredAccount, public_url: str | None) -> HookAddress:
     """The account's hook below the address that the outside reaches us by."""
     path = f"/hooks/{account.vendor}/{account.id}"
     if public_url is None:
-        return Hook(
+        return HookAddress(
             url=None, advice=f"set {_SETTING} to the address that vendors reach you by; it is {path} there"
         )
     parts = urlsplit(public_url)
@@ -32,7 +32,7 @@ def hook_of(account: StoredAccount, public_url: str | None) -> Hook:
     # Every tenant sees it: nothing else that somebody has written there.
     base = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
     near = f"only this network reaches {host}: set {_SETTING} to the address that vendors reach you by"
-    return Hook(url=base + path, advice=near if _is_near(host) else None)
+    return HookAddress(url=base + path, advice=near if _is_near(host) else None)
 
 
 def _is_near(host: str) -> bool:

@@ -14,12 +14,12 @@ from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.limit_windows import SlidingWindow
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs import store
+from tidings.router.channel_configs.change_account import AccountChanger
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.channel_configs.check_wire import AdapterCheck, CheckAdapter
-from tidings.router.channel_configs.configure import AdapterConfigId, AdapterConfigs, Terms
+from tidings.router.channel_configs.configure import AccountTerms, AdapterConfigId, AdapterConfigs
 from tidings.router.channel_configs.errors import PlatformAccountError, TooManyChecksError
 from tidings.router.channel_configs.hook import hook_of
-from tidings.router.channel_configs.keep import AccountKeeper
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.channel_configs.wire import (
     AdapterList,
@@ -83,7 +83,7 @@ async def put_adapter(
     after = await configs.set_terms(
         tx,
         adapter_id,
-        Terms(prices=body.prices, per_second=body.per_second, per_day=body.per_day),
+        AccountTerms(prices=body.prices, per_second=body.per_second, per_day=body.per_day),
         expect=lambda known: if_match.expect(known.version),
         actor=caller.actor,
     )
@@ -95,7 +95,7 @@ async def create_adapter(
     open_tx: OpenTx[OwnerTx],
     body: CreateAdapter,
     caller: Caller,
-    keeper: AccountKeeper,
+    keeper: AccountChanger,
     own_address: OwnAddress,
 ) -> Answer[AdapterView]:
     """Make a vendor account.
@@ -116,7 +116,7 @@ async def patch_adapter(
     body: PatchAdapter,
     if_match: IfMatch,
     caller: Caller,
-    keeper: AccountKeeper,
+    keeper: AccountChanger,
     own_address: OwnAddress,
 ) -> Answer[AdapterView]:
     """Switch a vendor account off or on, or let it read its settings anew.

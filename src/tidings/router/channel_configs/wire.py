@@ -13,10 +13,10 @@ from tidings.kernel.secrets import MAX_REFERENCE_CHARACTERS
 from tidings.router.adapters.kind import PriceUnit
 from tidings.router.adapters.registry import AdapterKind, kind_of
 from tidings.router.channel_configs.configure import AccountChange
-from tidings.router.channel_configs.hook import Hook
+from tidings.router.channel_configs.hook import HookAddress
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.circuit import CircuitState
-from tidings.router.traffic.known import AccountCircuit, ChannelWeights
+from tidings.router.traffic.traffic_state import AccountCircuit, ChannelWeights
 
 _PerSecond = Annotated[int, Meta(ge=1, le=1_000_000)]
 _Reference = Annotated[str, Meta(min_length=1, max_length=MAX_REFERENCE_CHARACTERS)]
@@ -118,7 +118,7 @@ class AdapterView(Struct, frozen=True, kw_only=True):
         account: StoredAccount,
         circuit: AccountCircuit | None,
         weights: Sequence[ChannelWeights],
-        hook: Hook,
+        hook: HookAddress,
     ) -> "AdapterView":
         """The account as it is shown."""
         kind = kind_of(account.vendor)

@@ -24,12 +24,12 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.kms import KmsError
 from tidings.kernel.logs import get_logger, where, why
 from tidings.router.conversations import queue
-from tidings.router.conversations.model import Observer, Unobserved
+from tidings.router.conversations.model import ConversationObserver, UnobservedConversations
 from tidings.router.conversations.queue import Claimed, Waiting
-from tidings.router.conversations.receive import Received, Receiver
-from tidings.router.conversations.resolve import Message, Resolver
+from tidings.router.conversations.receive import Receiver, ReceiveResult
+from tidings.router.conversations.resolve import ResolvedMessage, TenantResolver
 from tidings.router.conversations.retry_policy import INBOUND_RETRY
-from tidings.router.conversations.shared_stop import SharedStops, Stop
+from tidings.router.conversations.shared_stop import SharedStop, SharedStops
 from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.executions.model import moment
 
@@ -81,13 +81,13 @@ class ConversationJob(LockedSetJob):
     def __init__(
         self,
         db: Database,
-        resolver: Resolver,
+        resolver: TenantResolver,
         receiver: Receiver,
         shared: SharedStops,
         *,
         wakeups: ConversationWakeups,
         clock: Clock,
-        observer: Observer | None = None,
+        observer: ConversationObserver | None = None,
         settings: ConversationSettings | None = None,
         poll_seconds: Callable[[], float] | None = None,
     ) -> None:
@@ -101,7 +101,7 @@ class ConversationJob(LockedSetJob):
         self._shared = shared
         self._wakeups = wakeups
         self._clock = clock
-        self._observer = observer or Unobserved()
+        self._observer = observer or UnobservedConversations()
         self._slots = asyncio.Semaphore(self._settings.tenants_at_once)
 
     async def turn(self) -> SetTurn:
@@ -115,7 +115,7 @@ class ConversationJob(LockedSetJob):
                 self._observer.waiting(0.0)
                 return self.sleep_until(await queue.next_inbound(tx))
             sorted_ = await self._resolver.resolve(tx, claimed)
-            stops: list[Stop] = []
+            stops: list[SharedStop] = []
             not_done = await self._take(sorted_.by_tenant, now, stops)
             own = {one.id for one in claimed if one.owner_id is not None}
             not_done |= await self._share(
@@ -151,8 +151,8 @@ class ConversationJob(LockedSetJob):
     async def _share(
         self,
         tx: WorkerTx,
-        stops: Sequence[Stop],
-        by_tenant: Mapping[TenantId, Sequence[Message]],
+        stops: Sequence[SharedStop],
+        by_tenant: Mapping[TenantId, Sequence[ResolvedMessage]],
         now: datetime,
     ) -> _NotDone:
         """A STOP to a shared number holds for all who wrote from it: each tenant's part in its own transaction, before the
@@ -161,7 +161,7 @@ class ConversationJob(LockedSetJob):
             return _NotDone()
         answered = {message.id: tenant for tenant, some in by_tenant.items() for message in some}
         sharers = await self._resolver.sharers(tx, [stop.message for stop in stops])
-        by_sharer: dict[TenantId, list[Stop]] = {}
+        by_sharer: dict[TenantId, list[SharedStop]] = {}
         for stop in stops:
             for tenant_id in sharers.get(stop.message.id, ()):
                 if tenant_id != answered.get(stop.message.id):
@@ -173,7 +173,7 @@ class ConversationJob(LockedSetJob):
         return total
 
     async def _share_with(
-        self, tenant_id: TenantId, stops: Sequence[Stop], now: datetime, until: float
+        self, tenant_id: TenantId, stops: Sequence[SharedStop], now: datetime, until: float
     ) -> _NotDone:
         ids = frozenset(str(stop.message.id) for stop in stops)
         if asyncio.get_running_loop().time() > until:
@@ -186,22 +186,22 @@ class ConversationJob(LockedSetJob):
         return _NotDone()
 
     async def _take(
-        self, by_tenant: dict[TenantId, list[Message]], now: datetime, stops: list[Stop]
+        self, by_tenant: dict[TenantId, list[ResolvedMessage]], now: datetime, stops: list[SharedStop]
     ) -> _NotDone:
         """Each tenant's in its own transaction; those that are not done. Every STOP is added to `stops`."""
 
-        async def take(tenant_id: TenantId, messages: Sequence[Message]) -> _NotDone:
+        async def take(tenant_id: TenantId, messages: Sequence[ResolvedMessage]) -> _NotDone:
             return await self._take_tenant(tenant_id, messages, now, stops)
 
         results, left = await for_each_tenant(by_tenant, take, self._slots)
         return reduce(or_, results, _NotDone(left=frozenset(message.id for message in left)))
 
     async def _take_tenant(
-        self, tenant_id: TenantId, messages: Sequence[Message], now: datetime, stops: list[Stop]
+        self, tenant_id: TenantId, messages: Sequence[ResolvedMessage], now: datetime, stops: list[SharedStop]
     ) -> _NotDone:
         """A tenant's in one transaction, halved where that fails."""
 
-        async def receive(some: Sequence[Message]) -> Received:
+        async def receive(some: Sequence[ResolvedMessage]) -> ReceiveResult:
             async with asyncio.timeout(TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
                 return await self._receiver.receive(tx, some, now=now)
 
@@ -222,7 +222,7 @@ class ConversationJob(LockedSetJob):
         self._note(tenant_id, len(ids), error)
         return _NotDone(locked=ids) if isinstance(error, KmsError) else _NotDone(failed=ids)
 
-    def _tell_received(self, received: Received) -> None:
+    def _tell_received(self, received: ReceiveResult) -> None:
         for action, count in received.keywords.items():
             self._observer.keyword(action, count)
         if received.confirmations:

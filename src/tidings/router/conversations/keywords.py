@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tidings.router.conversations.keyword_lists import CARRIER_STOP, HELP, LANGUAGES, START, STOP
 from tidings.router.conversations.model import Action
-from tidings.router.conversations.words import CARRIER_STOP, HELP, LANGUAGES, START, STOP
 
 #: Longer ones are no keyword, and are not looked at.
 _LONGEST: Final = 60

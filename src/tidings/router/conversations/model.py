@@ -63,7 +63,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class TranscriptLine:
     """One line of a transcript, sealed as it is kept."""
 
     id: str
@@ -87,7 +87,7 @@ class Line:
     ciphertext: bytes | None = field(default=None, repr=False)
 
 
-class Observer(Protocol):
+class ConversationObserver(Protocol):
     """Hears how conversations fare, for the metrics."""
 
     def taken(self, count: int, seconds: float) -> None:
@@ -123,7 +123,7 @@ class Observer(Protocol):
         ...
 
 
-class Unobserved:
+class UnobservedConversations:
     """Hears nothing."""
 
     def taken(self, count: int, seconds: float) -> None:

@@ -26,8 +26,8 @@ from tidings.router.conversations.events import Announcer
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.keywords import Keyword
 from tidings.router.conversations.model import CONVERSATION, DEFAULT_TTL, Action, Conversation
-from tidings.router.conversations.person import (
-    Person,
+from tidings.router.conversations.participant import (
+    Participant,
     Place,
     confirmation_of,
     keyword_of,
@@ -35,16 +35,16 @@ from tidings.router.conversations.person import (
     said_of,
     wish_of,
 )
-from tidings.router.conversations.resolve import Message
-from tidings.router.conversations.shared_stop import Stop
-from tidings.router.conversations.store import Between, Opening
+from tidings.router.conversations.resolve import ResolvedMessage
+from tidings.router.conversations.shared_stop import SharedStop
+from tidings.router.conversations.store import ConversationSides, Opening
 from tidings.router.inbound_routes import delivery_store
 from tidings.router.inbound_routes import store as route_store
 from tidings.router.inbound_routes.delivery_store import NewDelivery
 from tidings.router.inbound_routes.model import DEFAULT_ROUTE, INBOUND_DELIVERY
 from tidings.router.policies.policies import Policies
 from tidings.router.profiles.facts import FactName, SealedId, Value, sealing_purpose
-from tidings.router.profiles.hear import hear
+from tidings.router.profiles.proven_facts import hear
 
 #: What a messenger's id is called in a profile.
 _IDS: Final[Mapping[str, FactName]] = {"telegram": "telegram_chat_id", "viber": "viber_id"}
@@ -53,7 +53,7 @@ _MOST_WAVES: Final = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Received:
+class ReceiveResult:
     """What came of a set."""
 
     #: Messages that are new to the transcript.
@@ -65,7 +65,7 @@ class Received:
     #: Messages that are to be taken on in another transaction.
     left: frozenset[str] = frozenset()
     #: Every STOP among them, also one that stood in the transcript already: it may hold for other tenants too.
-    stops: tuple[Stop, ...] = ()
+    stops: tuple[SharedStop, ...] = ()
 
 
 class Receiver:
@@ -91,32 +91,34 @@ class Receiver:
         self._outbox = outbox
         self._clock = clock
 
-    async def receive(self, tx: TenantTx, messages: Sequence[Message], *, now: datetime) -> Received:
+    async def receive(
+        self, tx: TenantTx, messages: Sequence[ResolvedMessage], *, now: datetime
+    ) -> ReceiveResult:
         """Take them on, in the order in which they came."""
         taken = await store.find_taken(tx, [message.id for message in messages])
         left = [message for message in messages if message.id not in taken]
         known_stops = tuple(
-            Stop(message=message, word=keyword.word, language=keyword.language)
+            SharedStop(message=message, word=keyword.word, language=keyword.language)
             for message in messages
             if (keyword := taken.get(message.id)) is not None
             and keyword.action == "stop"
             and message.addressable
         )
         if not left:
-            return Received(stops=known_stops)
+            return ReceiveResult(stops=known_stops)
         hashed = await self._hashes.of(tx, [message.address for message in left])
         waiting = [
-            (message, Between(channel=message.channel, sender_id=message.destination, hashed=one))
+            (message, ConversationSides(channel=message.channel, sender_id=message.destination, hashed=one))
             for message, one in zip(left, hashed, strict=True)
         ]
-        total = Received(stops=known_stops)
+        total = ReceiveResult(stops=known_stops)
         # What somebody writes after a STOP belongs to another conversation: it has to wait until that one is closed.
         for _ in range(_MOST_WAVES):
             if not waiting:
                 break
             people, waiting = await self._wave(tx, waiting)
             done = await self._take(tx, people, now)
-            total = Received(
+            total = ReceiveResult(
                 count=total.count + done.count,
                 keywords=total.keywords + done.keywords,
                 confirmations=total.confirmations + done.confirmations,
@@ -126,10 +128,10 @@ class Receiver:
         return replace(total, left=frozenset(message.id for message, _ in waiting))
 
     async def _wave(
-        self, tx: TenantTx, waiting: Sequence[tuple[Message, Between]]
-    ) -> tuple[list[Person], list[tuple[Message, Between]]]:
+        self, tx: TenantTx, waiting: Sequence[tuple[ResolvedMessage, ConversationSides]]
+    ) -> tuple[list[Participant], list[tuple[ResolvedMessage, ConversationSides]]]:
         """What each person wrote up to their first STOP, however often they say it, and the rest."""
-        by_person: dict[Between, list[Message]] = {}
+        by_person: dict[ConversationSides, list[ResolvedMessage]] = {}
         for message, between in waiting:
             by_person.setdefault(between, []).append(message)
         sides = list(by_person)
@@ -139,10 +141,10 @@ class Receiver:
         await self._outbox.append(tx, Announcer(tx.tenant_id, self._clock).closed(over))
         latest = await store.find_latest(tx, sides)
         policies = list((await self._policies.within(tx)).values())
-        people: list[Person] = []
-        rest: list[tuple[Message, Between]] = []
+        people: list[Participant] = []
+        rest: list[tuple[ResolvedMessage, ConversationSides]] = []
         for place, between in enumerate(sides):
-            person = Person(between=between, messages=[], before=latest.get(place))
+            person = Participant(between=between, messages=[], before=latest.get(place))
             stopped = over_now = False
             for message in by_person[between]:
                 keyword = keyword_of(message, person.before, policies)
@@ -157,7 +159,7 @@ class Receiver:
             people.append(person)
         return people, rest
 
-    async def _take(self, tx: TenantTx, people: Sequence[Person], now: datetime) -> Received:
+    async def _take(self, tx: TenantTx, people: Sequence[Participant], now: datetime) -> ReceiveResult:
         await self._open(tx, people)
         await self._find_overtaken(tx, [person for person in people if person.wishes])
         await self._recognise(tx, people)
@@ -178,12 +180,12 @@ class Receiver:
             keyword.action for person in people for _, keyword in person.messages if keyword is not None
         )
         stops = tuple(
-            Stop(message=message, word=keyword.word, language=keyword.language)
+            SharedStop(message=message, word=keyword.word, language=keyword.language)
             for person in people
             for message, keyword in person.messages
             if keyword is not None and keyword.action == "stop" and message.addressable
         )
-        return Received(
+        return ReceiveResult(
             count=len(theirs),
             keywords=keywords,
             confirmations=len(ours),
@@ -191,7 +193,7 @@ class Receiver:
             stops=stops,
         )
 
-    async def _open(self, tx: TenantTx, people: Sequence[Person]) -> None:
+    async def _open(self, tx: TenantTx, people: Sequence[Participant]) -> None:
         """Find or make the conversation of each; a second STOP belongs to the one that the first has closed."""
         for person in people:
             before = person.before
@@ -220,7 +222,7 @@ class Receiver:
             person.fresh = person.now.id == opening.id
         await self._look_again(tx, [person for person in people if person.fresh and person.wishes])
 
-    async def _look_again(self, tx: TenantTx, people: Sequence[Person]) -> None:
+    async def _look_again(self, tx: TenantTx, people: Sequence[Participant]) -> None:
         """Nobody else opens theirs from here on. Where another worker has heard them since we looked, such as a STOP that is
         confirmed by now, all of it is done again."""
         if not people:
@@ -232,7 +234,7 @@ class Receiver:
             if _state(latest.get(place)) != _state(person.before):
                 raise DatabaseBusyError("another worker has heard the same person meanwhile; try again")
 
-    async def _find_overtaken(self, tx: TenantTx, people: Sequence[Person]) -> None:
+    async def _find_overtaken(self, tx: TenantTx, people: Sequence[Participant]) -> None:
         """What was held up on its way undoes nothing that they said later."""
         if not people:
             return
@@ -245,9 +247,9 @@ class Receiver:
         policy = (await self._policies.within(tx)).get("conversational")
         return policy.session_ttl_seconds if policy is not None else int(DEFAULT_TTL.total_seconds())
 
-    async def _recognise(self, tx: TenantTx, people: Sequence[Person]) -> None:
+    async def _recognise(self, tx: TenantTx, people: Sequence[Participant]) -> None:
         """Whom we know: whoever the conversation began with, or else whoever has the address."""
-        unknown: list[Person] = []
+        unknown: list[Participant] = []
         for person in people:
             person.recipient_id = person.conversation.recipient_id
             if person.recipient_id is None and person.last.addressable:
@@ -264,7 +266,7 @@ class Receiver:
         for person, recipient_id in zip(unknown, found, strict=True):
             person.recipient_id = recipient_id
 
-    async def _keys(self, tx: TenantTx, people: Sequence[Person]) -> dict[Between, DataKey]:
+    async def _keys(self, tx: TenantTx, people: Sequence[Participant]) -> dict[ConversationSides, DataKey]:
         """Whose key seals what each wrote: their own, or the conversation's where nobody is known or was erased."""
         wanted = {p.between: str(p.recipient_id or p.conversation.id) for p in people}
         keys = await self._keyring.data_keys(tx, wanted.values())
@@ -274,7 +276,9 @@ class Receiver:
             keys |= await self._keyring.data_keys(tx, [wanted[between] for between in destroyed])
         return {between: keys[subject] for between, subject in wanted.items()}
 
-    async def _heed(self, tx: TenantTx, people: Sequence[Person]) -> list[tuple[Person, Message, Keyword]]:
+    async def _heed(
+        self, tx: TenantTx, people: Sequence[Participant]
+    ) -> list[tuple[Participant, ResolvedMessage, Keyword]]:
         """Do what the keywords ask for; what is to be confirmed."""
         asked = [
             (person, message, keyword)
@@ -297,13 +301,13 @@ class Receiver:
         if after:
             await self._correspondents.start(tx, [wish_of(*one) for one in after])
         # Each once, however often they say it at once; what was confirmed before not again.
-        first: dict[tuple[Between, Action], tuple[Person, Message, Keyword]] = {}
+        first: dict[tuple[ConversationSides, Action], tuple[Participant, ResolvedMessage, Keyword]] = {}
         for one in asked:
             if not (one[2].action == "stop" and one[0].again):
                 first.setdefault((one[0].between, one[2].action), one)
         return list(first.values())
 
-    async def _deliveries(self, tx: TenantTx, people: Sequence[Person], now: datetime) -> int:
+    async def _deliveries(self, tx: TenantTx, people: Sequence[Participant], now: datetime) -> int:
         routes = await route_store.find_serving(tx, now=now)
         if not routes:
             return 0
@@ -322,7 +326,9 @@ class Receiver:
             await delivery_store.insert_deliveries(tx, wanted, now=now)
         return len(wanted)
 
-    def _events(self, tx: TenantTx, people: Sequence[Person], went_on: Sequence[Conversation]) -> list[Event]:
+    def _events(
+        self, tx: TenantTx, people: Sequence[Participant], went_on: Sequence[Conversation]
+    ) -> list[Event]:
         announcer = Announcer(tx.tenant_id, self._clock)
         after = {one.id: one for one in went_on}
         events: list[Event] = []
@@ -355,7 +361,7 @@ class Receiver:
 
 
 def _known_by_messengers(
-    people: Sequence[Person], keys: Mapping[Between, DataKey], now: datetime
+    people: Sequence[Participant], keys: Mapping[ConversationSides, DataKey], now: datetime
 ) -> dict[RecipientId, dict[FactName, tuple[Value, datetime]]]:
     """Under which id a messenger knows those of whom we know who they are: whoever has written can be written to."""
     learned: dict[RecipientId, dict[FactName, tuple[Value, datetime]]] = {}

@@ -26,7 +26,7 @@ _log = get_logger("conversations")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class ResolvedMessage:
     """An inbound message, opened."""
 
     id: InboundMessageId
@@ -51,14 +51,14 @@ class Resolution:
     """A set, sorted."""
 
     #: In the order in which they came.
-    by_tenant: dict[TenantId, list[Message]]
+    by_tenant: dict[TenantId, list[ResolvedMessage]]
     #: Nobody's.
     unmatched: list[Claimed]
     #: What can't be opened, and never will.
     unreadable: list[Claimed]
 
 
-class Resolver:
+class TenantResolver:
     """Opens messages and finds their tenants."""
 
     def __init__(self, db: Database, keyring: Keyring, hashes: AddressHashes) -> None:
@@ -72,7 +72,7 @@ class Resolver:
         by_id = {one.id: one for one in claimed}
         shared = [message for message in messages if by_id[message.id].owner_id is None]
         found = await self._find(tx, shared) if shared else {}
-        by_tenant: dict[TenantId, list[Message]] = {}
+        by_tenant: dict[TenantId, list[ResolvedMessage]] = {}
         unmatched: list[Claimed] = []
         for message in messages:
             one = by_id[message.id]
@@ -83,7 +83,7 @@ class Resolver:
                 by_tenant.setdefault(tenant_id, []).append(message)
         return Resolution(by_tenant=by_tenant, unmatched=unmatched, unreadable=unreadable)
 
-    async def sharers(self, tx: WorkerTx, messages: Sequence[Message]) -> dict[str, list[TenantId]]:
+    async def sharers(self, tx: WorkerTx, messages: Sequence[ResolvedMessage]) -> dict[str, list[TenantId]]:
         """Which tenants wrote to these people from the shared number that they wrote to; by the message's id."""
         if not messages:
             return {}
@@ -91,7 +91,7 @@ class Resolver:
         found = await queue.find_sharers(tx, places)
         return {str(messages[place].id): tenants for place, tenants in found.items()}
 
-    async def _find(self, tx: WorkerTx, messages: Sequence[Message]) -> dict[str, TenantId]:
+    async def _find(self, tx: WorkerTx, messages: Sequence[ResolvedMessage]) -> dict[str, TenantId]:
         """The tenants with whom these people talk over a shared account."""
         places = await self._places(messages)
         found = {messages[place].id: tenant for place, tenant in (await queue.find_open(tx, places)).items()}
@@ -117,7 +117,7 @@ class Resolver:
             found |= {forgotten[place][0].id: tenants[0] for place, tenants in sharers.items()}
         return {str(message_id): tenant for message_id, tenant in found.items()}
 
-    async def _places(self, messages: Sequence[Message]) -> list[Place]:
+    async def _places(self, messages: Sequence[ResolvedMessage]) -> list[Place]:
         pepper = await self._hashes.platform_pepper()
         return [
             Place(
@@ -129,11 +129,11 @@ class Resolver:
             for message in messages
         ]
 
-    async def _opened(self, claimed: Sequence[Claimed]) -> tuple[list[Message], list[Claimed]]:
+    async def _opened(self, claimed: Sequence[Claimed]) -> tuple[list[ResolvedMessage], list[Claimed]]:
         async with self._db.platform() as tx:
             boxes = await queue.load_payloads(tx, [one.id for one in claimed])
             key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE)
-        messages: list[Message] = []
+        messages: list[ResolvedMessage] = []
         unreadable: list[Claimed] = []
         for one in claimed:
             payload = _payload(key, one.id, boxes.get(one.id))
@@ -154,9 +154,9 @@ def _payload(key: DataKey, message_id: str, box: bytes | None) -> Payload | None
         return None
 
 
-def _message(one: Claimed, payload: Payload) -> Message:
+def _message(one: Claimed, payload: Payload) -> ResolvedMessage:
     address, addressable = _address(one.channel, payload.sender)
-    return Message(
+    return ResolvedMessage(
         id=one.id,
         received_at=one.received_at,
         occurred_at=payload.occurred_at,

@@ -25,7 +25,7 @@ class Payload(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return "Payload(***)"
 
 
-class Words(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TranscriptText(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a line of a transcript says: under a subject's data key."""
 
     text: str
@@ -41,7 +41,7 @@ _WORD: Final = re.compile(r"[^a-z0-9_.-]")
 _LONGEST_NAME: Final = 200
 _encode = msgspec.json.Encoder().encode
 _read_payload = msgspec.json.Decoder(Payload).decode
-_read_words = msgspec.json.Decoder(Words).decode
+_read_words = msgspec.json.Decoder(TranscriptText).decode
 
 
 def seal_payload(key: DataKey, message_id: str, read: ReadInbound) -> bytes:
@@ -62,12 +62,12 @@ def open_payload(key: DataKey, message_id: str, box: bytes) -> Payload:
     return _read_payload(key.unseal(box, f"inbound:{message_id}"))
 
 
-def seal_words(key: DataKey, line_id: str, words: Words) -> bytes:
+def seal_words(key: DataKey, line_id: str, words: TranscriptText) -> bytes:
     """For a line of a transcript."""
     return key.seal(_encode(words), f"conversation:{line_id}")
 
 
-def open_words(key: DataKey, line_id: str, box: bytes) -> Words:
+def open_words(key: DataKey, line_id: str, box: bytes) -> TranscriptText:
     """The same again."""
     return _read_words(key.unseal(box, f"conversation:{line_id}"))
 

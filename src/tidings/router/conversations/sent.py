@@ -21,13 +21,13 @@ from tidings.router.conversations.destinations import canonical
 from tidings.router.conversations.events import Announcer
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.model import CONVERSATION, DEFAULT_TTL, OUTBOUND_LINE
-from tidings.router.conversations.store import Between, Turn
+from tidings.router.conversations.store import AnswerableMessage, ConversationSides
 
 _log = get_logger("conversations")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SentTurn:
+class SentMessage:
     """A message that a vendor took, and that can be answered."""
 
     channel: Channel
@@ -59,7 +59,7 @@ class SentNotes:
         """Before the first transaction: learn what can't be learned inside one."""
         await self._hashes.platform_pepper()
 
-    async def note_sent(self, tx: TenantTx, turns: Sequence[SentTurn], now: datetime) -> None:
+    async def note_sent(self, tx: TenantTx, turns: Sequence[SentMessage], now: datetime) -> None:
         """Open or prolong their conversations, with a line each in the transcript."""
         if not turns:
             return
@@ -74,10 +74,10 @@ class SentNotes:
         # To the millisecond, as their ids have it: a page of the transcript begins after an id.
         ats = [turn.at.replace(microsecond=turn.at.microsecond // 1000 * 1000) for turn in turns]
         wanted = [
-            Turn(
+            AnswerableMessage(
                 id=CONVERSATION.new(at),
                 line_id=OUTBOUND_LINE.new(at),
-                between=Between(
+                between=ConversationSides(
                     channel=turn.channel, sender_id=canonical(turn.channel, turn.sender_id), hashed=one
                 ),
                 recipient_id=turn.recipient_id,

@@ -15,15 +15,15 @@ from tidings.kernel.outbox import Outbox
 from tidings.router.conversations import store
 from tidings.router.conversations.events import Announcer
 from tidings.router.conversations.hashes import AddressHashes
-from tidings.router.conversations.resolve import Message
-from tidings.router.conversations.store import Between
+from tidings.router.conversations.resolve import ResolvedMessage
+from tidings.router.conversations.store import ConversationSides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class SharedStop:
     """A STOP as the tenant that is answered understood it."""
 
-    message: Message
+    message: ResolvedMessage
     #: The word of our lists, or of the tenant's policy, and its language.
     word: str
     language: str
@@ -41,14 +41,14 @@ class SharedStops:
         self._outbox = outbox
         self._clock = clock
 
-    async def heed(self, tx: TenantTx, stops: Sequence[Stop], *, now: datetime) -> None:
+    async def heed(self, tx: TenantTx, stops: Sequence[SharedStop], *, now: datetime) -> None:
         """Suppress, close what is open, and announce both. A START to this tenant that was said later is their last word.
 
         Nothing of what was written becomes this tenant's: neither the text nor the conversation that it stands in.
         """
         hashed = await self._hashes.of(tx, [stop.message.address for stop in stops])
         sides = [
-            Between(channel=stop.message.channel, sender_id=stop.message.destination, hashed=one)
+            ConversationSides(channel=stop.message.channel, sender_id=stop.message.destination, hashed=one)
             for stop, one in zip(stops, hashed, strict=True)
         ]
         said = await store.find_last_wishes(tx, sides)

@@ -17,15 +17,15 @@ from tidings.router.conversations.model import (
     Conversation,
     ConversationId,
     ConversationStatus,
-    Line,
     OutboundLineId,
+    TranscriptLine,
 )
 
 QUERIES = Queries.beside(__file__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Between:
+class ConversationSides:
     """The two sides of a conversation."""
 
     channel: Channel
@@ -39,13 +39,13 @@ class Opening:
     """A conversation to be opened, unless there is one."""
 
     id: ConversationId
-    between: Between
+    between: ConversationSides
     ttl_seconds: int
     at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class NewTranscriptLine:
     """What somebody has said in a conversation."""
 
     id: ConversationId
@@ -61,12 +61,12 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class AnswerableMessage:
     """A message of ours that can be answered, with the ids that it would begin."""
 
     id: ConversationId
     line_id: OutboundLineId
-    between: Between
+    between: ConversationSides
     recipient_id: RecipientId | None
     notification_id: NotificationId
     vendor: str | None
@@ -77,7 +77,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class ConversationFilter:
     """Which conversations are wanted."""
 
     status: ConversationStatus | None = None
@@ -97,7 +97,9 @@ async def find_taken(tx: TenantTx, ids: Sequence[str]) -> dict[str, Keyword | No
     }
 
 
-async def close_expired(tx: TenantTx, people: Sequence[tuple[Between, datetime]]) -> list[Conversation]:
+async def close_expired(
+    tx: TenantTx, people: Sequence[tuple[ConversationSides, datetime]]
+) -> list[Conversation]:
     """Close those that had ended before somebody wrote again."""
     rows = await tx.fetch(
         QUERIES.close_expired,
@@ -109,7 +111,7 @@ async def close_expired(tx: TenantTx, people: Sequence[tuple[Between, datetime]]
 
 
 async def find_latest(
-    tx: TenantTx, people: Sequence[Between], *, besides: Sequence[ConversationId] = ()
+    tx: TenantTx, people: Sequence[ConversationSides], *, besides: Sequence[ConversationId] = ()
 ) -> dict[int, Conversation]:
     """The last conversation with each, but for those `besides`, by its place in the list."""
     rows = await tx.fetch(
@@ -118,7 +120,7 @@ async def find_latest(
     return {row["place"] - 1: _conversation(row) for row in rows}
 
 
-async def find_last_wishes(tx: TenantTx, people: Sequence[Between]) -> dict[int, dict[Action, str]]:
+async def find_last_wishes(tx: TenantTx, people: Sequence[ConversationSides]) -> dict[int, dict[Action, str]]:
     """The messages by which each said STOP and START last, by their place in the list."""
     rows = await tx.fetch(
         QUERIES.find_last_wishes,
@@ -148,7 +150,7 @@ async def open_conversations(
     return {(row["channel"], row["sender_id"], row["address_hash"]): _conversation(row) for row in rows}
 
 
-async def go_on(tx: TenantTx, said: Sequence[Said], *, now: datetime) -> list[Conversation]:
+async def go_on(tx: TenantTx, said: Sequence[NewTranscriptLine], *, now: datetime) -> list[Conversation]:
     """Write what was said; as they are now."""
     rows = await tx.fetch(
         QUERIES.go_on,
@@ -168,7 +170,7 @@ async def go_on(tx: TenantTx, said: Sequence[Said], *, now: datetime) -> list[Co
     return [_conversation(row) for row in rows]
 
 
-async def insert_lines(tx: TenantTx, lines: Sequence[Line], *, now: datetime) -> None:
+async def insert_lines(tx: TenantTx, lines: Sequence[TranscriptLine], *, now: datetime) -> None:
     """Write lines of transcripts."""
     await tx.execute(
         QUERIES.insert_lines,
@@ -191,7 +193,7 @@ async def insert_lines(tx: TenantTx, lines: Sequence[Line], *, now: datetime) ->
     )
 
 
-async def note_sent(tx: TenantTx, turns: Sequence[Turn], *, now: datetime) -> dict[str, str]:
+async def note_sent(tx: TenantTx, turns: Sequence[AnswerableMessage], *, now: datetime) -> dict[str, str]:
     """Write them; the conversations that are new, each with the line that began it."""
     rows = await tx.fetch(
         QUERIES.note_sent,
@@ -213,7 +215,7 @@ async def note_sent(tx: TenantTx, turns: Sequence[Turn], *, now: datetime) -> di
 
 
 async def list_conversations(
-    tx: TenantTx, *, chosen: Chosen, after_id: str | None, limit: int
+    tx: TenantTx, *, chosen: ConversationFilter, after_id: str | None, limit: int
 ) -> list[Conversation]:
     """Some of them, the newest first."""
     rows = await tx.fetch(
@@ -280,7 +282,7 @@ async def close_conversations(
 
 async def list_lines(
     tx: TenantTx, conversation_id: ConversationId, *, after: tuple[datetime, str] | None, limit: int
-) -> list[Line]:
+) -> list[TranscriptLine]:
     """A transcript, as it was said."""
     rows = await tx.fetch(
         QUERIES.list_lines,
@@ -304,7 +306,7 @@ async def sweep_conversations(tx: WorkerTx, *, until: datetime, limit: int) -> i
     return await tx.execute(QUERIES.sweep_conversations, until=until, limit=limit)
 
 
-def _sides(people: Sequence[Between]) -> dict[str, list[str]]:
+def _sides(people: Sequence[ConversationSides]) -> dict[str, list[str]]:
     return {
         "channels": [one.channel for one in people],
         "sender_ids": [one.sender_id for one in people],
@@ -338,9 +340,9 @@ def _conversation(row: Row) -> Conversation:
     )
 
 
-def line_of(row: Row) -> Line:
+def line_of(row: Row) -> TranscriptLine:
     """A line as its row has it."""
-    return Line(
+    return TranscriptLine(
         id=row["id"],
         conversation_id=row["conversation_id"],
         at=row["at"],

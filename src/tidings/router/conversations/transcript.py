@@ -8,8 +8,8 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
-from tidings.router.conversations.model import Conversation, Line
-from tidings.router.conversations.sealing import Words, open_address, open_words
+from tidings.router.conversations.model import Conversation, TranscriptLine
+from tidings.router.conversations.sealing import TranscriptText, open_address, open_words
 
 
 async def keys_of(tx: TenantTx, keyring: Keyring, subjects: Iterable[str | None]) -> Mapping[str, DataKey]:
@@ -18,10 +18,12 @@ async def keys_of(tx: TenantTx, keyring: Keyring, subjects: Iterable[str | None]
     return await keyring.data_keys(tx, wanted, create=False) if wanted else {}
 
 
-async def words_of(tx: TenantTx, keyring: Keyring, lines: Sequence[Line]) -> dict[str, Words]:
+async def words_of(
+    tx: TenantTx, keyring: Keyring, lines: Sequence[TranscriptLine]
+) -> dict[str, TranscriptText]:
     """What each line says, by its id; those without words, or whose words were erased, are left out."""
     keys = await keys_of(tx, keyring, (line.key_subject for line in lines))
-    found: dict[str, Words] = {}
+    found: dict[str, TranscriptText] = {}
     for line in lines:
         words = opened_words(line, keys)
         if words is not None:
@@ -29,7 +31,7 @@ async def words_of(tx: TenantTx, keyring: Keyring, lines: Sequence[Line]) -> dic
     return found
 
 
-def opened_words(line: Line, keys: Mapping[str, DataKey]) -> Words | None:
+def opened_words(line: TranscriptLine, keys: Mapping[str, DataKey]) -> TranscriptText | None:
     """What a line says, if it can be read."""
     key = keys.get(line.key_subject or "")
     if key is None or line.ciphertext is None:

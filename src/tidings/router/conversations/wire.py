@@ -11,11 +11,17 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.text import Reason
 from tidings.kernel.http.paging import PageQuery
-from tidings.router.conversations.model import Action, Conversation, ConversationStatus, Line, LineStatus
+from tidings.router.conversations.model import (
+    Action,
+    Conversation,
+    ConversationStatus,
+    LineStatus,
+    TranscriptLine,
+)
 from tidings.router.conversations.queue import Chosen as ChosenInbound
 from tidings.router.conversations.queue import OpenInbound, OpenStatus, Unmatched
-from tidings.router.conversations.sealing import Words
-from tidings.router.conversations.store import Chosen
+from tidings.router.conversations.sealing import TranscriptText
+from tidings.router.conversations.store import ConversationFilter
 
 
 class ListConversations(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -28,10 +34,12 @@ class ListConversations(PageQuery, frozen=True, kw_only=True, forbid_unknown_fie
         Moment | None, Meta(description="Only those in which something was said then or later.")
     ] = None
 
-    def chosen(self) -> Chosen:
+    def chosen(self) -> ConversationFilter:
         """Without the page."""
         recipient = None if self.recipient is None else RECIPIENT.parse(self.recipient, field="recipient")
-        return Chosen(status=self.status, channel=self.channel, recipient_id=recipient, since=self.since)
+        return ConversationFilter(
+            status=self.status, channel=self.channel, recipient_id=recipient, since=self.since
+        )
 
 
 class ListUnmatched(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -206,7 +214,7 @@ class ConversationLineView(Struct, frozen=True, kw_only=True):
     reason: str | None
 
     @classmethod
-    def of(cls, line: Line, words: Words | None) -> "ConversationLineView":
+    def of(cls, line: TranscriptLine, words: TranscriptText | None) -> "ConversationLineView":
         """The line as it is shown."""
         return cls(
             id=line.id,

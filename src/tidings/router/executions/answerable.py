@@ -7,7 +7,7 @@ from tidings.contracts.enums import UseCase
 from tidings.contracts.messages import Accepted
 from tidings.kernel.ids import time_of
 from tidings.router.conversations.model import DEFAULT_TTL
-from tidings.router.conversations.sent import SentTurn
+from tidings.router.conversations.sent import SentMessage
 from tidings.router.executions.model import OutgoingExecution, ReservedAttempt
 from tidings.router.policies.model import Policy
 from tidings.router.state_machine.model import CallSkipped, VendorAnswered
@@ -26,7 +26,7 @@ def turns_of(
     outgoing: OutgoingExecution,
     answers: Sequence[VendorAnswered | CallSkipped],
     policies: Mapping[UseCase, Policy],
-) -> tuple[SentTurn, ...]:
+) -> tuple[SentMessage, ...]:
     """The messages of one outgoing that can be answered; their conversations last as long as its policy says."""
     calls = {call.attempt_id: call for call in outgoing.attempts}
     return tuple(
@@ -45,10 +45,10 @@ def _turn(
     answer: VendorAnswered,
     sender: str,
     policies: Mapping[UseCase, Policy],
-) -> SentTurn:
+) -> SentMessage:
     execution = outgoing.execution
     policy = policies.get(execution.state.use_case)
-    return SentTurn(
+    return SentMessage(
         channel=execution.state.steps[call.step - 1].channel,
         sender_id=sender,
         to=NormalisedAddress(call.message.to),

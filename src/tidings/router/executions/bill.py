@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from tidings.router.executions.model import ExecutionChange
-from tidings.router.spend.model import Spent, estimated
+from tidings.router.spend.model import SpendEntry, estimated
 
 
-def spent_in(changes: Iterable[ExecutionChange]) -> list[Spent]:
+def spent_in(changes: Iterable[ExecutionChange]) -> list[SpendEntry]:
     """The calls of these turns that cost something."""
     return [
         estimated(

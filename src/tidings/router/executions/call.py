@@ -37,8 +37,8 @@ from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import CallSkipped, VendorAnswered
 from tidings.router.state_machine.statuses import told_as
 from tidings.router.status_map.meanings import Meanings, codes_of, read_by
-from tidings.router.traffic.board import Traffic
-from tidings.router.vendors.vendors import Sent, Vendors
+from tidings.router.traffic.vendor_selection import VendorSelection
+from tidings.router.vendors.vendors import SendResult, Vendors
 
 #: Stores the answers of a set, by and by.
 Keep: TypeAlias = Callable[[PackedAnswers], object]
@@ -55,7 +55,7 @@ class VendorCaller:
         *,
         machine: ExecutionStateMachine,
         jitter: Callable[[], float],
-        traffic: Traffic,
+        traffic: VendorSelection,
         meanings: Meanings,
         policies: Policies,
         clock: Clock,
@@ -216,7 +216,7 @@ class VendorCaller:
             keep(packed)
         return refs
 
-    async def _meant(self, tenant_id: TenantId, sent: Sent) -> Sequence[Outcome]:
+    async def _meant(self, tenant_id: TenantId, sent: SendResult) -> Sequence[Outcome]:
         """The answers as the status map reads their codes."""
         if not any(map(codes_of, sent.outcomes)):
             return sent.outcomes

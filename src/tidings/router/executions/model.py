@@ -12,7 +12,7 @@ from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import IdKind, time_of
-from tidings.router.conversations.sent import SentTurn
+from tidings.router.conversations.sent import SentMessage
 from tidings.router.state_machine.model import ExecutionEvent, ExecutionState, OpenAttempt, Transition
 
 ExecutionId = NewType("ExecutionId", str)
@@ -51,7 +51,7 @@ class ExecutionChange(msgspec.Struct, frozen=True, kw_only=True):
     keep: bool = False
     currency: str | None = None
     #: Messages that were accepted and can be answered.
-    answerable: tuple[SentTurn, ...] = ()
+    answerable: tuple[SentMessage, ...] = ()
 
 
 class ReservedAttempt(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from tidings.router.profiles import store as profiles
 from tidings.router.profiles.model import Profile
 from tidings.router.profiles.order import Orderable, arrange
 from tidings.router.state_machine.model import NO_ROUTE
-from tidings.router.traffic.board import Traffic
+from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.accounts import Accounts
 
 
@@ -37,7 +37,7 @@ class Planner:
         policies: Policies,
         accounts: Accounts,
         rates: Rates,
-        traffic: Traffic,
+        traffic: VendorSelection,
         clock: Clock,
         random_unit: Callable[[], float],
     ) -> None:

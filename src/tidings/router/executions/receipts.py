@@ -15,7 +15,7 @@ from tidings.router.executions.learning import observation
 from tidings.router.executions.receipt_events import announce
 from tidings.router.executions.receipt_model import ARRIVED, Receipt
 from tidings.router.profiles.store import learn
-from tidings.router.spend.correct import correct
+from tidings.router.spend.correct_spend import correct
 from tidings.router.state_machine.model import ReachObservation
 
 __all__ = ["Applied", "Receipt", "apply"]

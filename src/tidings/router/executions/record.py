@@ -24,7 +24,7 @@ from tidings.kernel.errors import (
 )
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
-from tidings.router.conversations.sent import SentTurn
+from tidings.router.conversations.sent import SentMessage
 from tidings.router.executions import store
 from tidings.router.executions.bill import spent_in
 from tidings.router.executions.columns import columns_of
@@ -37,7 +37,7 @@ from tidings.router.executions.model import (
 )
 from tidings.router.executions.store import ExecutionClaim
 from tidings.router.profiles.store import learn
-from tidings.router.spend import add as spend
+from tidings.router.spend import record_spend as spend
 from tidings.router.state_machine.model import (
     NOT_IN_TIME,
 )
@@ -52,7 +52,7 @@ DATABASE_AWAY: Final = (DatabaseUnavailableError, DatabaseBusyError, PartitionMi
 
 
 #: Is given messages that were accepted and can be answered, in the transaction that writes them.
-NoteSent: TypeAlias = Callable[[TenantTx, Sequence[SentTurn], datetime], Awaitable[None]]
+NoteSent: TypeAlias = Callable[[TenantTx, Sequence[SentMessage], datetime], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)

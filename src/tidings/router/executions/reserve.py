@@ -31,7 +31,7 @@ from tidings.router.state_machine.model import (
     StepBlocked,
 )
 from tidings.router.traffic import model as traffic_model
-from tidings.router.traffic.board import Traffic
+from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.simulated import SIMULATED
 from tidings.router.vendors.vendors import Vendors
@@ -64,7 +64,7 @@ class AttemptReserver:
     def __init__(
         self,
         accounts: Accounts,
-        traffic: Traffic,
+        traffic: VendorSelection,
         *,
         senders: FixedSenders,
         rates: Rates,
@@ -187,7 +187,7 @@ class AttemptReserver:
             tried=() if active is None else active.tried,
             luck=self._random_unit(),
         )
-        if isinstance(chosen, traffic_model.Blocked):
+        if isinstance(chosen, traffic_model.NoVendorAvailable):
             return StepBlocked(step=place, reason=chosen.reason, until=chosen.until)
         if chosen.account_id is None and _another_way(request.state, place):
             return StepBarred(step=place, by=SkipStep(reason=NO_ACCOUNT, result="FAILED"))

@@ -13,7 +13,7 @@ from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretSt
 from tidings.router.adapters.egress import Guard, NotAllowedThereError, public_only
 from tidings.router.adapters.http_client.answers import outcome_of_failure, wait_of
 from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
-from tidings.router.inbound_routes.letter import signed
+from tidings.router.inbound_routes.webhook_payload import signed
 
 _log = get_logger("inbound_routes")
 #: Gone: whoever says so wants no more.
@@ -21,7 +21,7 @@ _GONE: Final = 410
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Called:
+class WebhookResult:
     """What became of a call."""
 
     delivered: bool
@@ -60,23 +60,23 @@ class WebhookCaller:
 
     async def call(
         self, tenant_id: TenantId, *, url: str, secret_ref: str, webhook_id: str, body: bytes
-    ) -> Called:
+    ) -> WebhookResult:
         """Tell it; nothing that the webhook does makes this raise."""
         try:
             secret = await self._secrets.resolve(secret_ref, tenant_id=tenant_id)
         except (SecretNotFoundError, BadValueError, NotConfiguredError):
-            return Called(delivered=False, reason="secret_not_found")
+            return WebhookResult(delivered=False, reason="secret_not_found")
         except SecretStoreError:
-            return Called(delivered=False, reason="secret_store")
+            return WebhookResult(delivered=False, reason="secret_store")
         headers = signed(secret.reveal(), webhook_id=webhook_id, now=self._clock.now(), body=body)
         try:
             answer = await self._sender.call(VendorRequest(url=url, headers=headers, body=body))
         except Exception as error:  # noqa: BLE001  # whatever a webhook makes the library do, it is told
             _log.info("webhook_unanswered", tenant_id=tenant_id, error=type(error).__name__)
-            return Called(delivered=False, reason=_reason(error))
+            return WebhookResult(delivered=False, reason=_reason(error))
         if 200 <= answer.status < 300:
-            return Called(delivered=True, status=answer.status)
-        return Called(
+            return WebhookResult(delivered=True, status=answer.status)
+        return WebhookResult(
             delivered=False,
             status=answer.status,
             reason="gone" if answer.status == _GONE else "answered",

@@ -12,12 +12,12 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
-from tidings.router.conversations.model import Observer, Unobserved
+from tidings.router.conversations.model import ConversationObserver, UnobservedConversations
 from tidings.router.inbound_routes import delivery_store
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.delivery_store import Due, Tried
-from tidings.router.inbound_routes.letter import letter_of
 from tidings.router.inbound_routes.retry_policy import WEBHOOK_RETRY
+from tidings.router.inbound_routes.webhook_payload import letter_of
 
 #: Calls of one tenant side by side: one whose webhook hangs must not take all connections.
 _AT_ONCE: Final = 8
@@ -41,14 +41,14 @@ class Deliverer:
         *,
         keyring: Keyring,
         clock: Clock,
-        observer: Observer | None = None,
+        observer: ConversationObserver | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self._db = db
         self._caller = caller
         self._keyring = keyring
         self._clock = clock
-        self._observer = observer or Unobserved()
+        self._observer = observer or UnobservedConversations()
         self._jitter = jitter
 
     async def deliver(self, tenant_id: TenantId, worker: str, ids: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.idempotency import Idempotency
 from tidings.router.inbound_routes.change import RouteChanger
 from tidings.router.inbound_routes.redeliver import Redeliverer
-from tidings.router.inbound_routes.trial import Trier
+from tidings.router.inbound_routes.webhook_test import WebhookTester
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Deps:
     idempotency: Idempotency
     changer: RouteChanger
     redeliverer: Redeliverer
-    trier: Trier
+    trier: WebhookTester
     deliveries_wakeup: Wakeup
     #: For how long a removed route goes on working, where nobody says otherwise.
     grace: timedelta = timedelta(hours=24)

@@ -9,7 +9,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.mapping import by_name
 from tidings.router.conversations.destinations import canonical
-from tidings.router.inbound_routes.call import Called
+from tidings.router.inbound_routes.call import WebhookResult
 from tidings.router.inbound_routes.model import (
     DEFAULT_ROUTE,
     INBOUND_ROUTE,
@@ -176,6 +176,6 @@ class TrialView(Struct, frozen=True, kw_only=True):
     reason: str | None
 
     @classmethod
-    def of(cls, called: Called) -> "TrialView":
+    def of(cls, called: WebhookResult) -> "TrialView":
         """The call as it is shown."""
         return cls(delivered=called.delivered, status=called.status, reason=called.reason)

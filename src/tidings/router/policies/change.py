@@ -16,7 +16,7 @@ from tidings.kernel.errors import AlreadyExistsError
 from tidings.kernel.ids import time_of
 from tidings.kernel.refusals import InvalidError
 from tidings.router.policies import store
-from tidings.router.policies.check import Adapters, wrong_with
+from tidings.router.policies.check import AvailableAdapters, wrong_with
 from tidings.router.policies.errors import (
     GracePeriodOverError,
     PolicyDeletedError,
@@ -25,8 +25,8 @@ from tidings.router.policies.errors import (
     UnknownPolicyVersionError,
     UseCaseTakenError,
 )
-from tidings.router.policies.model import POLICY, Policy, PolicyId, Terms, second_of, terms_of
-from tidings.router.policies.warn import PolicyWarning, Surroundings, warnings_about
+from tidings.router.policies.model import POLICY, Policy, PolicyId, PolicyTerms, second_of, terms_of
+from tidings.router.policies.policy_warnings import PolicyContext, PolicyWarning, warnings_about
 from tidings.router.prices.rates import Rates
 from tidings.router.vendors.accounts import Accounts
 
@@ -35,7 +35,7 @@ Expect = Callable[[Policy], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class PolicyChange:
     """A policy as it is now, and what its author may not have thought of."""
 
     policy: Policy
@@ -48,7 +48,7 @@ class PolicyChanger:
     def __init__(
         self,
         *,
-        adapters: Adapters,
+        adapters: AvailableAdapters,
         accounts: Accounts,
         rates: Rates,
         audit: AuditLog,
@@ -65,7 +65,9 @@ class PolicyChanger:
         self._grace = grace
         self._channels = channels
 
-    async def create(self, tx: TenantTx, use_case: UseCase, terms: Terms, *, actor: str) -> Changed:
+    async def create(
+        self, tx: TenantTx, use_case: UseCase, terms: PolicyTerms, *, actor: str
+    ) -> PolicyChange:
         """Make one for a use case that has none in force."""
         self._check(terms)
         now = self._clock.now()
@@ -85,8 +87,8 @@ class PolicyChanger:
         return await self.judged(tx, made)
 
     async def change(
-        self, tx: TenantTx, policy_id: PolicyId, terms: Terms, *, expect: Expect, actor: str
-    ) -> Changed:
+        self, tx: TenantTx, policy_id: PolicyId, terms: PolicyTerms, *, expect: Expect, actor: str
+    ) -> PolicyChange:
         """Let it say something else; what says the same as before is no new version."""
         before = await self._in_force(tx, policy_id, expect)
         self._check(terms)
@@ -94,7 +96,7 @@ class PolicyChanger:
 
     async def roll_back(
         self, tx: TenantTx, policy_id: PolicyId, version: int, *, expect: Expect, actor: str
-    ) -> Changed:
+    ) -> PolicyChange:
         """Let it say what an earlier version said; that is a new version too."""
         before = await self._in_force(tx, policy_id, expect)
         kept = await store.find_version(tx, policy_id, version)
@@ -121,7 +123,7 @@ class PolicyChanger:
         await self._keep(tx, before, after, "deleted", actor)
         return after
 
-    async def restore(self, tx: TenantTx, policy_id: PolicyId, *, actor: str) -> Changed:
+    async def restore(self, tx: TenantTx, policy_id: PolicyId, *, actor: str) -> PolicyChange:
         """Put a deleted one in force again, as it was."""
         before = await _locked(tx, policy_id)
         now = self._clock.now()
@@ -141,15 +143,15 @@ class PolicyChanger:
             raise UseCaseTakenError from None
         return await self.judged(tx, after)
 
-    async def judged(self, tx: TenantTx, policy: Policy) -> Changed:
+    async def judged(self, tx: TenantTx, policy: Policy) -> PolicyChange:
         """The policy with what may surprise about it, as things stand now."""
         accounts = await self._accounts.within(tx)
         set_up = await self._channels.of(tx) if self._channels is not None else None
-        around = Surroundings(adapters=self._adapters, accounts=accounts, rates=self._rates, set_up=set_up)
+        around = PolicyContext(adapters=self._adapters, accounts=accounts, rates=self._rates, set_up=set_up)
         warnings = warnings_about(terms_of(policy), policy.use_case, around)
-        return Changed(policy=policy, warnings=warnings)
+        return PolicyChange(policy=policy, warnings=warnings)
 
-    def _check(self, terms: Terms) -> None:
+    def _check(self, terms: PolicyTerms) -> None:
         wrong = wrong_with(terms, self._adapters)
         if wrong:
             raise InvalidError(wrong)
@@ -165,7 +167,7 @@ class PolicyChanger:
         self,
         tx: TenantTx,
         before: Policy,
-        terms: Terms,
+        terms: PolicyTerms,
         action: str,
         actor: str,
         *,
@@ -230,7 +232,7 @@ async def _taken(tx: TenantTx, use_case: UseCase) -> UseCaseTakenError:
     )
 
 
-def _fields(terms: Terms, use_case: UseCase) -> dict[str, Any]:
+def _fields(terms: PolicyTerms, use_case: UseCase) -> dict[str, Any]:
     """What is left out goes to its default, and that of a second is the use case's."""
     fields = asdict(terms)
     if terms.value_of_a_second is None:

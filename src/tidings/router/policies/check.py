@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from tidings.contracts.tenants import Channel
 from tidings.kernel.refusals import FieldError
 from tidings.router.adapters.registry import AdapterKind
-from tidings.router.policies.clocks import beginnings, told
-from tidings.router.policies.model import Conditions, PolicyStep, Terms
+from tidings.router.policies.model import Conditions, PolicyStep, PolicyTerms
+from tidings.router.policies.step_deadlines import beginnings, told
 
 #: Channels whose addresses are telephone numbers.
 _TELEPHONES: Final[frozenset[Channel]] = frozenset({"sms", "whatsapp", "viber", "voice"})
@@ -21,7 +21,7 @@ _LONGEST_LADDER: Final = timedelta(days=30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adapters:
+class AvailableAdapters:
     """Who can be sent through."""
 
     kinds: Mapping[str, AdapterKind]
@@ -33,7 +33,7 @@ class Adapters:
         return sorted(name for name, kind in self.kinds.items() if channel in kind.channels)
 
 
-def wrong_with(terms: Terms, adapters: Adapters) -> list[FieldError]:
+def wrong_with(terms: PolicyTerms, adapters: AvailableAdapters) -> list[FieldError]:
     """All that is not acceptable, by field, with what to do about it."""
     return [
         *_wrong_with_whole(terms),
@@ -48,7 +48,7 @@ def wrong_with(terms: Terms, adapters: Adapters) -> list[FieldError]:
     ]
 
 
-def _wrong_with_whole(terms: Terms) -> Iterator[FieldError]:
+def _wrong_with_whole(terms: PolicyTerms) -> Iterator[FieldError]:
     steps = terms.ladder
     if terms.strategy == "PARALLEL" and len(steps) < 2:
         yield FieldError("ladder", "must have at least 2 steps for PARALLEL; use SEQUENTIAL for a single one")
@@ -75,7 +75,7 @@ def _wrong_with_whole(terms: Terms) -> Iterator[FieldError]:
                 )
 
 
-def _wrong_with_step(at: str, step: PolicyStep, adapters: Adapters) -> Iterator[FieldError]:
+def _wrong_with_step(at: str, step: PolicyStep, adapters: AvailableAdapters) -> Iterator[FieldError]:
     serving = adapters.serving(step.channel)
     if not serving:
         yield FieldError(f"{at}.channel", f"has no adapter here: nothing can be sent over {step.channel}")
@@ -137,7 +137,7 @@ def _twins(steps: Sequence[PolicyStep]) -> Iterator[FieldError]:
             )
 
 
-def _never_reached(terms: Terms) -> Iterator[FieldError]:
+def _never_reached(terms: PolicyTerms) -> Iterator[FieldError]:
     for place, begins in enumerate(beginnings(terms)):
         if begins >= _LONGEST_LADDER:
             yield FieldError(

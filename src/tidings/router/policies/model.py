@@ -74,7 +74,7 @@ class PolicyStep(Struct, frozen=True, kw_only=True, omit_defaults=True):
     conditions: Conditions | None = None
 
 
-class Terms(Struct, frozen=True, kw_only=True):
+class PolicyTerms(Struct, frozen=True, kw_only=True):
     """What a policy says: all of it that a version keeps and a roll-back brings back."""
 
     #: 1 to 20 steps.
@@ -145,6 +145,6 @@ def second_of(use_case: UseCase) -> int:
     return _SECOND_OF.get(use_case, USUAL_SECOND)
 
 
-def terms_of(policy: Policy) -> Terms:
+def terms_of(policy: Policy) -> PolicyTerms:
     """What it says."""
-    return by_name(Terms, policy, value_of_a_second=policy.second_micros)
+    return by_name(PolicyTerms, policy, value_of_a_second=policy.second_micros)

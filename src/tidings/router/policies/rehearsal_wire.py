@@ -12,9 +12,9 @@ from tidings.contracts.ladder import LadderStep, StepRank, Strategy, Success
 from tidings.contracts.moments import Moment
 from tidings.contracts.rehearsal import MessageWish
 from tidings.kernel.mapping import by_name
+from tidings.router.policies.policy_warnings import PolicyWarning
 from tidings.router.policies.rehearse import Draft, Rehearsal
-from tidings.router.policies.walk import Footprint
-from tidings.router.policies.warn import PolicyWarning
+from tidings.router.policies.simulated_ladder import SimulatedStep
 from tidings.router.policies.wire import PutPolicy
 
 _NOT_ASKED = "Rate limits are not taken from in a rehearsal: whether they have room is seen when it is sent."
@@ -178,7 +178,7 @@ def _step(done: Rehearsal, place: int, step: LadderStep) -> RehearsedStep:
 
 
 def _ends_at(
-    seen: list[Footprint], call: Footprint | None, step: LadderStep, *, over: datetime
+    seen: list[SimulatedStep], call: SimulatedStep | None, step: LadderStep, *, over: datetime
 ) -> datetime | None:
     if not seen:
         return None

@@ -16,15 +16,15 @@ from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.executions.plan import Planner, without_policy
 from tidings.router.policies import store
-from tidings.router.policies.check import Adapters, wrong_with
-from tidings.router.policies.fares import Fares
-from tidings.router.policies.model import POLICY, Policy, Terms, terms_of
-from tidings.router.policies.walk import Walk, walk
-from tidings.router.policies.warn import PolicyWarning, Surroundings, warnings_about
+from tidings.router.policies.check import AvailableAdapters, wrong_with
+from tidings.router.policies.model import POLICY, Policy, PolicyTerms, terms_of
+from tidings.router.policies.policy_warnings import PolicyContext, PolicyWarning, warnings_about
+from tidings.router.policies.simulated_costs import SimulatedCosts
+from tidings.router.policies.simulated_ladder import SimulatedRun, walk
 from tidings.router.prices.rates import Rates
 from tidings.router.profiles import store as profiles
 from tidings.router.state_machine.machine import ExecutionStateMachine
-from tidings.router.traffic.board import Traffic
+from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.accounts import Accounts
 
 #: Every vendor takes the message, and nothing is heard of it afterwards.
@@ -37,7 +37,7 @@ _DEAREST = Unlearned(reason="rehearsed")
 class Draft:
     """What a policy that is not stored would say."""
 
-    terms: Terms
+    terms: PolicyTerms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +49,7 @@ class Rehearsal:
     #: Whether it goes by a draft.
     draft: bool
     #: If every vendor took it and nothing were heard of it.
-    silence: Walk
+    silence: SimulatedRun
     #: What it would cost at most, in micros of the plan's currency.
     worst_case: int
     #: For each step what one call would cost; None where that can't be known or converted.
@@ -70,8 +70,8 @@ class PolicyRehearser:
         planner: Planner,
         ladder: ExecutionStateMachine,
         accounts: Accounts,
-        adapters: Adapters,
-        traffic: Traffic,
+        adapters: AvailableAdapters,
+        traffic: VendorSelection,
         rates: Rates,
         clock: Clock,
     ) -> None:
@@ -129,7 +129,7 @@ class PolicyRehearser:
             now=at,
             cap=plan.cap,
         )
-        fares = Fares(
+        fares = SimulatedCosts(
             told,
             plan.ladder.steps,
             accounts,
@@ -138,8 +138,8 @@ class PolicyRehearser:
             traffic=self._traffic,
             rates=self._rates,
         )
-        around = Surroundings(adapters=self._adapters, accounts=accounts, rates=self._rates)
-        nowhere = Walk(ended_at=at)
+        around = PolicyContext(adapters=self._adapters, accounts=accounts, rates=self._rates)
+        nowhere = SimulatedRun(ended_at=at)
         go = partial(walk, self._ladder, start, now=at, ask=fares.ask)
         silence, dearest = (
             (go(answer=_SILENCE), go(answer=_DEAREST, jitter=0.0))
@@ -158,7 +158,7 @@ class PolicyRehearser:
         )
 
 
-def _imagined(terms: Terms, told: Rehearsed, now: datetime) -> Policy:
+def _imagined(terms: PolicyTerms, told: Rehearsed, now: datetime) -> Policy:
     return Policy(
         id=POLICY.new(now),
         use_case=told.use_case,

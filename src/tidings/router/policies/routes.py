@@ -13,7 +13,7 @@ from tidings.kernel.http.paging import Page, Paging
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.ids import TenantId
 from tidings.router.policies import store
-from tidings.router.policies.change import Changed, PolicyChanger
+from tidings.router.policies.change import PolicyChange, PolicyChanger
 from tidings.router.policies.errors import UnknownPolicyError, UnknownPolicyVersionError
 from tidings.router.policies.model import Policy, PolicyId
 from tidings.router.policies.rehearsal_wire import PolicyRehearsal, SimulatePolicy
@@ -138,7 +138,7 @@ async def delete_policy(
     gone = await changer.delete(
         tx, policy_id, expect=lambda known: if_match.expect(known.version), actor=caller.actor
     )
-    return _shown(Changed(policy=gone, warnings=[]))
+    return _shown(PolicyChange(policy=gone, warnings=[]))
 
 
 @policies.post(
@@ -215,5 +215,5 @@ async def _known(tx: TenantTx, policy_id: PolicyId) -> Policy:
     return policy
 
 
-def _shown(changed: Changed) -> Answer[PolicyView]:
+def _shown(changed: PolicyChange) -> Answer[PolicyView]:
     return Answer(PolicyView.of(changed), version=changed.policy.version)

@@ -10,16 +10,16 @@ from tidings.contracts.ladder import Strategy
 from tidings.contracts.moments import Moment
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.mapping import by_name
-from tidings.router.policies.change import Changed
+from tidings.router.policies.change import PolicyChange
 from tidings.router.policies.model import (
     MOST_STEPS,
     Conditions,
     Policy,
     PolicyStep,
+    PolicyTerms,
     PolicyVersion,
-    Terms,
 )
-from tidings.router.policies.warn import PolicyWarning
+from tidings.router.policies.policy_warnings import PolicyWarning
 from tidings.router.profiles.order import Order
 
 
@@ -33,20 +33,20 @@ class StepInput(PolicyStep, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     conditions: ConditionsInput | None = None
 
 
-class TermsInput(Terms, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TermsInput(PolicyTerms, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a policy is to say, whole; what is left out goes back to its default."""
 
     #: 1 to 20 steps.
     ladder: Annotated[tuple[StepInput, ...], Meta(min_length=1, max_length=MOST_STEPS)]
 
-    def terms(self) -> Terms:
+    def terms(self) -> PolicyTerms:
         """The same, for the use case."""
         plain = msgspec.to_builtins(self)
         for step in plain["ladder"]:
             # Conditions that ask for nothing are none.
             if not step.get("conditions"):
                 step.pop("conditions", None)
-        return msgspec.convert(plain, Terms)
+        return msgspec.convert(plain, PolicyTerms)
 
 
 class CreatePolicy(TermsInput, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,7 +102,7 @@ class PolicyView(Struct, frozen=True, kw_only=True):
     warnings: list[PolicyWarning]
 
     @classmethod
-    def of(cls, changed: Changed) -> "PolicyView":
+    def of(cls, changed: PolicyChange) -> "PolicyView":
         """The policy as it is shown."""
         return _view(changed.policy, changed.warnings)
 

@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from tidings.contracts.ladder import StepRank
 from tidings.contracts.tenants import Channel
-from tidings.router.profiles.draw import draw
 from tidings.router.profiles.model import Discovery, Profile
+from tidings.router.profiles.thompson_sampling import draw
 
 Order = Literal["fixed", "learned", "cheapest"]
 
@@ -29,7 +29,7 @@ class Orderable:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Arranged:
+class StepOrder:
     """The steps in the order in which they are taken."""
 
     places: tuple[int, ...]
@@ -45,7 +45,7 @@ def arrange(
     luck: Callable[[], float],
     now: datetime | None = None,
     value_of_a_second: int = USUAL_SECOND,
-) -> Arranged:
+) -> StepOrder:
     """The order for one person.
 
     `luck` gives numbers in [0, 1), evenly spread. `value_of_a_second`, in micros, is what waiting costs. `now` lets what was learned fade until then; left out, it stands as
@@ -66,7 +66,7 @@ def _learned(
     luck: Callable[[], float],
     now: datetime | None,
     value_of_a_second: int,
-) -> Arranged:
+) -> StepOrder:
     drawn = profile.discovery is Discovery.LEARNING
     # One guess for a channel, however many steps it has.
     guesses: dict[Channel, float] = {}
@@ -87,5 +87,5 @@ def _plain(step: Orderable) -> StepRank:
     return StepRank(channel=step.channel, p=None, cost_micros=step.cost_micros, index=None, drawn=False)
 
 
-def _in_order(told: Sequence[tuple[Orderable, StepRank]]) -> Arranged:
-    return Arranged(places=tuple(step.place for step, _ in told), why=tuple(why for _, why in told))
+def _in_order(told: Sequence[tuple[Orderable, StepRank]]) -> StepOrder:
+    return StepOrder(places=tuple(step.place for step, _ in told), why=tuple(why for _, why in told))

@@ -49,7 +49,7 @@ class PatchProfile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return facts, at
 
 
-class ChannelView(Struct, frozen=True, kw_only=True):
+class ChannelScoreView(Struct, frozen=True, kw_only=True):
     """How well one channel reaches them, as of now."""
 
     channel: Channel
@@ -71,7 +71,7 @@ class ProfileView(Struct, frozen=True, kw_only=True):
     recipient_id: str
     discovery_state: Discovery
     #: The most likely first.
-    channels: list[ChannelView]
+    channels: list[ChannelScoreView]
     has_whatsapp_business: TriState
     voice_otp_supported: TriState
     email_verified: bool
@@ -120,9 +120,9 @@ class ProfileView(Struct, frozen=True, kw_only=True):
         )
 
 
-def _channels(profile: Profile, now: datetime) -> list[ChannelView]:
+def _channels(profile: Profile, now: datetime) -> list[ChannelScoreView]:
     shown = [
-        ChannelView(
+        ChannelScoreView(
             channel=score.channel,
             score=round((as_of := score.posterior.decayed(now)).mean, 4),
             confidence=round(as_of.confidence, 4),

@@ -9,7 +9,7 @@ from tidings.kernel.http.injection import OpenTx, OwnerTx, Parsed
 from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.secrets import SecretStoreError
 from tidings.router.channel_configs.errors import SecretsNotAskedError
-from tidings.router.sealed_secrets.keep import SecretKeeper
+from tidings.router.sealed_secrets.change_secret import SecretChanger
 from tidings.router.sealed_secrets.wire import PutSecret, SecretList, SecretView
 
 secrets = Resource(
@@ -29,14 +29,14 @@ _Name = Annotated[str, Parsed(_name_in_path)]
 
 
 @secrets.get()
-async def list_secrets(tx: OwnerTx, keeper: SecretKeeper) -> SecretList:
+async def list_secrets(tx: OwnerTx, keeper: SecretChanger) -> SecretList:
     """List the secrets that were entered, and which accounts read them; never what is in them."""
     return SecretList(items=[SecretView.of(secret) for secret in await keeper.list(tx)])
 
 
 @secrets.put("/{name}", problems=["secrets_unavailable"])
 async def put_secret(
-    open_tx: OpenTx[OwnerTx], name: _Name, body: PutSecret, caller: Caller, keeper: SecretKeeper
+    open_tx: OpenTx[OwnerTx], name: _Name, body: PutSecret, caller: Caller, keeper: SecretChanger
 ) -> SecretView:
     """Enter a secret, or another in its place.
 
@@ -52,6 +52,6 @@ async def put_secret(
 
 
 @secrets.delete("/{name}", problems=["secret_unknown", "secret_in_use"])
-async def delete_secret(tx: OwnerTx, name: _Name, caller: Caller, keeper: SecretKeeper) -> None:
+async def delete_secret(tx: OwnerTx, name: _Name, caller: Caller, keeper: SecretChanger) -> None:
     """Remove a secret that no account reads any more; its key is destroyed."""
     await keeper.remove(tx, name, actor=caller.actor)

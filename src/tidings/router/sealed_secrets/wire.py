@@ -9,7 +9,7 @@ from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.mapping import by_name
 from tidings.kernel.secrets import MAX_SECRET_BYTES
-from tidings.router.sealed_secrets.keep import Kept
+from tidings.router.sealed_secrets.change_secret import SecretWithReaders
 from tidings.router.sealed_secrets.model import reference
 
 
@@ -50,7 +50,7 @@ class SecretView(Struct, frozen=True, kw_only=True):
     updated_by: str
 
     @classmethod
-    def of(cls, kept: Kept) -> "SecretView":
+    def of(cls, kept: SecretWithReaders) -> "SecretView":
         """The secret as it is shown."""
         one = kept.secret
         return by_name(cls, one, ref=reference(one.name), used_by=list(kept.used_by))

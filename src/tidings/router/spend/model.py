@@ -10,7 +10,7 @@ By: TypeAlias = Literal["day", "channel", "vendor"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spent:
+class SpendEntry:
     """Something to add to a day; amounts may be below nothing where an estimate is corrected."""
 
     day: date
@@ -26,7 +26,7 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sum:
+class SpendSum:
     """What was spent in one part: a day, a channel, a vendor; or in all."""
 
     part: str
@@ -38,16 +38,16 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unpriced:
+class UnpricedCalls:
     """Calls of one part that are not known to have cost anything."""
 
     part: str
     messages: int
 
 
-def estimated(*, started_at: datetime, channel: str, vendor: str, currency: str, micros: int) -> Spent:
+def estimated(*, started_at: datetime, channel: str, vendor: str, currency: str, micros: int) -> SpendEntry:
     """One attempt at its estimate, which counts as real until the vendor says otherwise."""
-    return Spent(
+    return SpendEntry(
         day=day_of(started_at),
         channel=channel,
         vendor=vendor,
@@ -63,7 +63,7 @@ def day_of(moment: datetime) -> date:
     return moment.astimezone(UTC).date()
 
 
-def gathered(rows: Iterable[Spent]) -> list[Spent]:
+def gathered(rows: Iterable[SpendEntry]) -> list[SpendEntry]:
     """One row for each day, channel, vendor and currency, in one order; what adds nothing is left out."""
     sums: dict[tuple[date, str, str, str], list[int]] = {}
     for row in rows:
@@ -71,7 +71,7 @@ def gathered(rows: Iterable[Spent]) -> list[Spent]:
         for place, amount in enumerate((row.messages, row.estimated, row.real, row.corrected)):
             amounts[place] += amount
     return [
-        Spent(
+        SpendEntry(
             day=day,
             channel=channel,
             vendor=vendor,
@@ -86,12 +86,12 @@ def gathered(rows: Iterable[Spent]) -> list[Spent]:
     ]
 
 
-def totals_of(sums: Iterable[Sum]) -> list[Sum]:
+def totals_of(sums: Iterable[SpendSum]) -> list[SpendSum]:
     """All parts together, each currency for itself."""
-    found: dict[str, Sum] = {}
+    found: dict[str, SpendSum] = {}
     for one in sums:
         before = found.get(one.currency)
-        found[one.currency] = Sum(
+        found[one.currency] = SpendSum(
             part="",
             currency=one.currency,
             messages=one.messages + (before.messages if before else 0),

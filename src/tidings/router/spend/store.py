@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.sql import Queries
-from tidings.router.spend.model import By, Spent, Sum, Unpriced
+from tidings.router.spend.model import By, SpendEntry, SpendSum, UnpricedCalls
 
 QUERIES = Queries.beside(__file__)
 
@@ -35,7 +35,7 @@ class Priced:
     after: Price | None
 
 
-async def add_spent(tx: TenantTx, rows: Sequence[Spent], *, stripe: int) -> None:
+async def add_spent(tx: TenantTx, rows: Sequence[SpendEntry], *, stripe: int) -> None:
     """Add a set, each day, channel, vendor and currency once."""
     await tx.execute(
         QUERIES.add_spent,
@@ -52,11 +52,11 @@ async def add_spent(tx: TenantTx, rows: Sequence[Spent], *, stripe: int) -> None
     )
 
 
-async def sum_spent(tx: TenantTx, *, since: date, until: date, by: By) -> list[Sum]:
+async def sum_spent(tx: TenantTx, *, since: date, until: date, by: By) -> list[SpendSum]:
     """From one day to another, both counted."""
     rows = await tx.fetch(QUERIES.sum_spent, tenant_id=tx.tenant_id, since=since, until=until, by=by)
     return [
-        Sum(
+        SpendSum(
             part=row["part"],
             currency=row["currency"],
             messages=row["messages"],
@@ -68,12 +68,12 @@ async def sum_spent(tx: TenantTx, *, since: date, until: date, by: By) -> list[S
     ]
 
 
-async def count_unpriced(tx: TenantTx, *, since: date, until: date, by: By, most: int) -> list[Unpriced]:
+async def count_unpriced(tx: TenantTx, *, since: date, until: date, by: By, most: int) -> list[UnpricedCalls]:
     """Calls of these days that are not known to have cost anything; at most so many are counted."""
     rows = await tx.fetch(
         QUERIES.count_unpriced, tenant_id=tx.tenant_id, since=since, until=until, by=by, most=most
     )
-    return [Unpriced(part=row["part"], messages=row["messages"]) for row in rows]
+    return [UnpricedCalls(part=row["part"], messages=row["messages"]) for row in rows]
 
 
 async def lock_attempts(tx: TenantTx, attempt_ids: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from tidings.router.prices.rates import Rates
-from tidings.router.spend.model import By, Sum, Unpriced, totals_of
+from tidings.router.spend.model import By, SpendSum, UnpricedCalls, totals_of
 
 #: Calls without a price that are counted in one answer.
 MOST_UNPRICED: Final = 100_000
@@ -37,7 +37,7 @@ class AmountView(Struct, frozen=True, kw_only=True):
     corrected: int
 
     @classmethod
-    def of(cls, amount: Sum) -> "AmountView":
+    def of(cls, amount: SpendSum) -> "AmountView":
         """The amount as it is shown."""
         return cls(
             currency=amount.currency,
@@ -55,7 +55,7 @@ class PartView(AmountView, frozen=True, kw_only=True):
     part: str
 
     @classmethod
-    def of(cls, amount: Sum) -> "PartView":
+    def of(cls, amount: SpendSum) -> "PartView":
         """The part as it is shown."""
         return cls(
             part=amount.part,
@@ -109,8 +109,8 @@ class SpendView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(
         cls,
-        sums: Sequence[Sum],
-        unpriced: Sequence[Unpriced],
+        sums: Sequence[SpendSum],
+        unpriced: Sequence[UnpricedCalls],
         *,
         since: date,
         until: date,
@@ -135,7 +135,7 @@ class SpendView(Struct, frozen=True, kw_only=True):
         )
 
 
-def _converted(totals: Sequence[Sum], rates: Rates) -> ConvertedView | None:
+def _converted(totals: Sequence[SpendSum], rates: Rates) -> ConvertedView | None:
     estimated = real = 0
     for one in totals:
         more_estimated = rates.convert(one.estimated, one.currency, rates.base)

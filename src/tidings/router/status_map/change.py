@@ -16,10 +16,10 @@ from tidings.router.status_map.errors import (
     UnknownLineError,
     UnknownLineVersionError,
 )
-from tidings.router.status_map.model import MOST_HISTORY, MOST_LINES, Line, Mapped, Version
+from tidings.router.status_map.model import MOST_HISTORY, MOST_LINES, Mapped, StatusLine, StatusLineVersion
 
 #: Refuses a line that is not what the caller has read; None: there is none.
-Expect = Callable[[Line | None], None]
+Expect = Callable[[StatusLine | None], None]
 
 
 class StatusMapper:
@@ -40,7 +40,7 @@ class StatusMapper:
         reason: str,
         expect: Expect,
         actor: str,
-    ) -> Line:
+    ) -> StatusLine:
         """From now on the code means that; where it did already nothing is written."""
         if kind_of(adapter) is None:
             raise BadValueError(
@@ -60,7 +60,7 @@ class StatusMapper:
 
     async def revert(
         self, tx: TenantTx | PlatformTx, adapter: str, code: str, version: int, *, expect: Expect, actor: str
-    ) -> Line:
+    ) -> StatusLine:
         """It means again what it meant in that version; that is a new version."""
         before = await self._known(tx, adapter, code)
         expect(before)
@@ -93,10 +93,10 @@ class StatusMapper:
         canonical: Mapped,
         reason: str,
         actor: str,
-    ) -> Line | None:
+    ) -> StatusLine | None:
         if await store.count_lines(tx) >= MOST_LINES:
             raise FullMapError
-        made = Line(
+        made = StatusLine(
             platform=isinstance(tx, PlatformTx),
             adapter=adapter,
             code=code,
@@ -123,18 +123,18 @@ class StatusMapper:
     async def _changed(
         self,
         tx: TenantTx | PlatformTx,
-        before: Line,
+        before: StatusLine,
         canonical: Mapped,
         reason: str,
         *,
         action: str,
         actor: str,
         note: str | None = None,
-    ) -> Line:
+    ) -> StatusLine:
         if (before.canonical, before.reason) == (canonical, reason):
             return before
         now = self._clock.now()
-        was = Version(
+        was = StatusLineVersion(
             version=before.version,
             canonical=before.canonical,
             reason=before.reason,
@@ -154,7 +154,7 @@ class StatusMapper:
         await self._audit.append(tx, [_entry(action, before, after, actor=actor, note=note)])
         return after
 
-    async def _known(self, tx: TenantTx | PlatformTx, adapter: str, code: str) -> Line:
+    async def _known(self, tx: TenantTx | PlatformTx, adapter: str, code: str) -> StatusLine:
         found = await store.lock_line(tx, adapter=adapter, code=code)
         if found is None:
             whose = "of the platform" if isinstance(tx, PlatformTx) else "of your own"
@@ -163,7 +163,7 @@ class StatusMapper:
 
 
 def _entry(
-    action: str, before: Line | None, after: Line | None, *, actor: str, note: str | None = None
+    action: str, before: StatusLine | None, after: StatusLine | None, *, actor: str, note: str | None = None
 ) -> Entry:
     about = after or before
     return Entry(
@@ -177,7 +177,7 @@ def _entry(
     )
 
 
-def _told(line: Line | None) -> dict[str, Any] | None:
+def _told(line: StatusLine | None) -> dict[str, Any] | None:
     if line is None:
         return None
     return {"canonical": line.canonical, "reason": line.reason, "version": line.version}

@@ -19,10 +19,10 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.remembered import Remembered
 from tidings.kernel.logs import get_logger
 from tidings.router.status_map import store
-from tidings.router.status_map.model import Meaning
+from tidings.router.status_map.model import StatusMeaning
 from tidings.router.status_map.store import Key
 
-__all__ = ["Known", "Meaning", "Meanings", "code_of", "codes_of", "read_by", "translate"]
+__all__ = ["Meanings", "StatusMeaning", "TenantMeanings", "code_of", "codes_of", "read_by", "translate"]
 
 _log = get_logger("status_map")
 #: Tenants whose lines are remembered at once.
@@ -40,13 +40,13 @@ _LATER: Final[frozenset[Canonical]] = frozenset({"failed_temp", "timed_out"})
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class TenantMeanings:
     """What codes mean for one tenant."""
 
-    own: Mapping[Key, Meaning]
-    everybodys: Mapping[Key, Meaning]
+    own: Mapping[Key, StatusMeaning]
+    everybodys: Mapping[Key, StatusMeaning]
 
-    def of(self, vendor: str, code: str) -> Meaning | None:
+    def of(self, vendor: str, code: str) -> StatusMeaning | None:
         """A vendor's own name before that of its kind; of each the tenant's own line before everybody's."""
         for name in _names(vendor):
             found = self.own.get((name, code)) or self.everybodys.get((name, code))
@@ -55,7 +55,7 @@ class Known:
         return None
 
 
-_NOTHING: Final = Known({}, {})
+_NOTHING: Final = TenantMeanings({}, {})
 
 
 class Meanings:
@@ -64,22 +64,22 @@ class Meanings:
     def __init__(self, db: Database, *, clock: Clock, look_again: timedelta = timedelta(seconds=1)) -> None:
         """A change is seen after `look_again` at most."""
         self._db = db
-        self._own: Remembered[TenantId, Mapping[Key, Meaning]] = Remembered(
+        self._own: Remembered[TenantId, Mapping[Key, StatusMeaning]] = Remembered(
             clock=clock, size=_MOST, ttl=look_again
         )
-        self._everybodys: Remembered[None, Mapping[Key, Meaning]] = Remembered(
+        self._everybodys: Remembered[None, Mapping[Key, StatusMeaning]] = Remembered(
             clock=clock, size=1, ttl=look_again
         )
 
-    async def of(self, tenant_id: TenantId, vendor: str, code: str) -> Meaning | None:
+    async def of(self, tenant_id: TenantId, vendor: str, code: str) -> StatusMeaning | None:
         """What the code means; None where nobody has said."""
         return (await self.known(tenant_id)).of(vendor, code)
 
-    async def known(self, tenant_id: TenantId) -> Known:
+    async def known(self, tenant_id: TenantId) -> TenantMeanings:
         """All of it, for sets. While the database is away nothing is known: answers stay as vendors gave them."""
         own, everybodys = self._own.get(tenant_id), self._everybodys.get(None)
         if own is not None and everybodys is not None:
-            return Known(own, everybodys)
+            return TenantMeanings(own, everybodys)
         try:
             async with self._db.tenant(tenant_id) as tx:
                 own = await store.load_own(tx)
@@ -91,7 +91,7 @@ class Meanings:
             _log.warning("meanings_not_loaded", tenant_id=tenant_id, error=type(error).__name__)
             return _NOTHING
         self._own.put(tenant_id, own)
-        return Known(own, everybodys)
+        return TenantMeanings(own, everybodys)
 
 
 def code_of(outcome: Outcome) -> str | None:
@@ -108,7 +108,7 @@ def codes_of(outcome: Outcome) -> list[str]:
     return [code for code in found if code is not None]
 
 
-def read_by(known: Known, vendor: str, outcome: Outcome) -> Outcome:
+def read_by(known: TenantMeanings, vendor: str, outcome: Outcome) -> Outcome:
     """The answer as a tenant's lines read it, and what was said of single devices too."""
 
     def read(one: Outcome) -> Outcome:
@@ -142,7 +142,7 @@ def _is_the_persons(refused: Refused) -> bool:
     return refused.effect is not None or refused.status == "rejected_by_recipient"
 
 
-def translate(outcome: Outcome, meaning: Meaning | None) -> Outcome:
+def translate(outcome: Outcome, meaning: StatusMeaning | None) -> Outcome:
     """The answer as the line reads it, with the vendor's own code.
 
     A "no" stays one: a line that says `delivered` is about receipts, and no refusal becomes a success by it. A "not now"
@@ -170,7 +170,7 @@ def translate(outcome: Outcome, meaning: Meaning | None) -> Outcome:
     return replace(outcome, reason=reason, meaning=meaning.reason)
 
 
-def _said(meaning: Meaning, words: str) -> str:
+def _said(meaning: StatusMeaning, words: str) -> str:
     return words if words.startswith(f"{meaning.reason}:") else f"{meaning.reason}: {words}"
 
 

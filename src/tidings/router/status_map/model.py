@@ -40,7 +40,7 @@ _EFFECTS: Final[dict[str, Effect]] = {one: one for one in get_args(Effect)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class StatusMeaning:
     """What a code means."""
 
     canonical: Canonical
@@ -53,7 +53,7 @@ class Meaning:
         return _EFFECTS.get(self.reason)
 
 
-class Version(msgspec.Struct, frozen=True, kw_only=True):
+class StatusLineVersion(msgspec.Struct, frozen=True, kw_only=True):
     """What a line said before."""
 
     version: int
@@ -66,7 +66,7 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class StatusLine:
     """One code of one adapter, or of one vendor, as somebody reads it."""
 
     #: The platform's, for everybody; a tenant's own is before it.
@@ -80,4 +80,4 @@ class Line:
     updated_by: str
     updated_at: datetime
     #: Earlier versions, the oldest first; empty where they were not asked for.
-    history: Sequence[Version] = ()
+    history: Sequence[StatusLineVersion] = ()

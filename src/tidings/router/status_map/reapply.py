@@ -17,7 +17,7 @@ from tidings.kernel.ids import TenantId
 from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
 from tidings.router.status_map import store
-from tidings.router.status_map.store import Waiting
+from tidings.router.status_map.store import UnknownReceipt
 
 #: Attempts are found again for so long.
 REACH: Final = timedelta(days=35)
@@ -154,7 +154,7 @@ def follower_of(receipt_id: str, *, canonical: str, reason: str) -> InboundWebho
     return INBOUND_WEBHOOK_EVENT.parse(f"{INBOUND_WEBHOOK_EVENT.prefix}_{ulid[:_TIME_LETTERS]}{rest}")
 
 
-def _receipt(waiting: Waiting) -> Receipt:
+def _receipt(waiting: UnknownReceipt) -> Receipt:
     """What the vendor says it takes stays with the first one, and is not counted again."""
     means = waiting.means
     return Receipt(

@@ -12,7 +12,7 @@ from tidings.kernel.http.resources import Owner, Resource
 from tidings.router.status_map import store
 from tidings.router.status_map.change import Expect, StatusMapper
 from tidings.router.status_map.errors import UnknownLineError
-from tidings.router.status_map.model import Line
+from tidings.router.status_map.model import StatusLine
 from tidings.router.status_map.reapply import Reapplier
 from tidings.router.status_map.wire import (
     CodeHistory,
@@ -159,7 +159,7 @@ def _is_platform(tx: OwnerTx) -> bool:
     return isinstance(tx, PlatformTx)
 
 
-async def _lines(tx: OwnerTx, adapter: str, code: str) -> list[Line]:
+async def _lines(tx: OwnerTx, adapter: str, code: str) -> list[StatusLine]:
     lines = await store.find_lines(tx, adapter=adapter, code=code)
     if not lines:
         raise UnknownLineError(f"nobody has said what {code} of {adapter} means")

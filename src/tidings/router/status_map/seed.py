@@ -6,7 +6,7 @@ from datetime import datetime
 from tidings.kernel.db import PlatformTx
 from tidings.router.adapters.kind import AdapterKind
 from tidings.router.status_map import store
-from tidings.router.status_map.model import MAPPED, Meaning
+from tidings.router.status_map.model import MAPPED, StatusMeaning
 
 
 async def seed(tx: PlatformTx, kinds: Iterable[AdapterKind], *, now: datetime) -> int:
@@ -15,7 +15,7 @@ async def seed(tx: PlatformTx, kinds: Iterable[AdapterKind], *, now: datetime) -
     What somebody has changed stays. Any number of processes may do this at once, and every start may.
     """
     seeds = {
-        (kind.name, one.code): Meaning(canonical=one.canonical, reason=one.reason)
+        (kind.name, one.code): StatusMeaning(canonical=one.canonical, reason=one.reason)
         for kind in kinds
         for one in kind.statuses
         if one.canonical in MAPPED

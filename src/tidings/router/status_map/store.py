@@ -10,14 +10,14 @@ from tidings.kernel.db import PlatformTx, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
-from tidings.router.status_map.model import Line, Mapped, Meaning, Version
+from tidings.router.status_map.model import Mapped, StatusLine, StatusLineVersion, StatusMeaning
 
 QUERIES = Queries.beside(__file__)
 
 #: Codes without a meaning that are counted for one tenant.
 _MOST_UNKNOWN = 1000
 
-_read_history = msgspec.json.Decoder(list[Version]).decode
+_read_history = msgspec.json.Decoder(list[StatusLineVersion]).decode
 _encode = msgspec.json.Encoder().encode
 
 #: Adapter, or vendor's name, and code.
@@ -25,7 +25,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unknown:
+class UnknownCode:
     """A code that had no meaning when vendors said it."""
 
     vendor: str
@@ -37,11 +37,11 @@ class Unknown:
     first_seen: datetime
     last_seen: datetime
     #: What it means by now.
-    means: Meaning | None
+    means: StatusMeaning | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class UnknownReceipt:
     """A receipt that was kept as unknown, and what it means now."""
 
     id: str
@@ -51,13 +51,13 @@ class Waiting:
     attempt_started_at: datetime
     execution_id: str
     code: str
-    means: Meaning
+    means: StatusMeaning
 
 
 # --- meanings
 
 
-async def find_meanings(tx: TenantTx, codes: Sequence[Key]) -> Mapping[Key, Meaning]:
+async def find_meanings(tx: TenantTx, codes: Sequence[Key]) -> Mapping[Key, StatusMeaning]:
     """Vendor and code → what that means; those alone that somebody has said something about."""
     rows = await tx.fetch(
         QUERIES.find_meanings,
@@ -68,13 +68,13 @@ async def find_meanings(tx: TenantTx, codes: Sequence[Key]) -> Mapping[Key, Mean
     return {(row["vendor"], row["code"]): _meaning(row) for row in rows}
 
 
-async def load_own(tx: TenantTx) -> dict[Key, Meaning]:
+async def load_own(tx: TenantTx) -> dict[Key, StatusMeaning]:
     """All that the tenant says: adapter and code → meaning."""
     rows = await tx.fetch(QUERIES.load_own, tenant_id=tx.tenant_id)
     return {(row["adapter"], row["provider_code"]): _meaning(row) for row in rows}
 
 
-async def load_everybodys(tx: TenantTx) -> dict[Key, Meaning]:
+async def load_everybodys(tx: TenantTx) -> dict[Key, StatusMeaning]:
     """All that the platform says to everybody."""
     rows = await tx.fetch(QUERIES.load_everybodys)
     return {(row["adapter"], row["provider_code"]): _meaning(row) for row in rows}
@@ -85,7 +85,7 @@ async def load_everybodys(tx: TenantTx) -> dict[Key, Meaning]:
 
 async def list_lines(
     tx: TenantTx | PlatformTx, *, adapter: str | None, after: Key | None, limit: int
-) -> list[Line]:
+) -> list[StatusLine]:
     """Of so many codes after that one: the tenant's own line before the platform's, where it has one."""
     rows = await tx.fetch(
         QUERIES.list_lines,
@@ -98,13 +98,13 @@ async def list_lines(
     return [_line(row) for row in rows]
 
 
-async def find_lines(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> list[Line]:
+async def find_lines(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> list[StatusLine]:
     """The tenant's own line for a code, then the platform's; none, one or both."""
     rows = await tx.fetch(QUERIES.find_lines, tenant_id=_owner(tx), adapter=adapter, code=code)
     return [_line(row) for row in rows]
 
 
-async def lock_line(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> Line | None:
+async def lock_line(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> StatusLine | None:
     """The line of whoever's transaction it is, until that ends."""
     row = await tx.fetch_one(QUERIES.lock_line, owner=_owner(tx), adapter=adapter, code=code)
     return None if row is None else _line(row)
@@ -140,7 +140,7 @@ async def insert_line(
     return written == 1
 
 
-async def update_line(tx: TenantTx | PlatformTx, line: Line) -> None:
+async def update_line(tx: TenantTx | PlatformTx, line: StatusLine) -> None:
     """Write a line that was locked."""
     await tx.execute(
         QUERIES.update_line,
@@ -156,12 +156,12 @@ async def update_line(tx: TenantTx | PlatformTx, line: Line) -> None:
     )
 
 
-async def delete_line(tx: TenantTx | PlatformTx, line: Line) -> None:
+async def delete_line(tx: TenantTx | PlatformTx, line: StatusLine) -> None:
     """Remove a line that was locked."""
     await tx.execute(QUERIES.delete_line, owner=_owner(tx), adapter=line.adapter, code=line.code)
 
 
-async def seed_lines(tx: PlatformTx, seeds: Mapping[Key, Meaning], *, now: datetime) -> int:
+async def seed_lines(tx: PlatformTx, seeds: Mapping[Key, StatusMeaning], *, now: datetime) -> int:
     """Write the platform's lines that are missing, or still as they were seeded; how many changed."""
     ordered = sorted(seeds.items())
     return await tx.execute(
@@ -196,11 +196,11 @@ async def note_unknown(
 
 async def list_unknown(
     tx: TenantTx | PlatformTx, *, adapter: str | None, limit: int = _MOST_UNKNOWN
-) -> list[Unknown]:
+) -> list[UnknownCode]:
     """The tenant's, or those of all tenants together; what has no meaning yet first, then by how often."""
     rows = await tx.fetch(QUERIES.list_unknown, tenant_id=_owner(tx), adapter=adapter, limit=limit)
     return [
-        Unknown(
+        UnknownCode(
             vendor=row["vendor"],
             code=row["code"],
             adapter=row["adapter"],
@@ -231,7 +231,7 @@ async def sweep_unknown(tx: WorkerTx, *, before: datetime, limit: int) -> int:
 
 async def find_unknown_receipts(
     tx: TenantTx, *, adapter: str, code: str, since: datetime, limit: int
-) -> list[Waiting]:
+) -> list[UnknownReceipt]:
     """Receipts kept as unknown whose meaning is that line by now, and that were not told so; the oldest first."""
     rows = await tx.fetch(
         QUERIES.find_unknown_receipts,
@@ -242,7 +242,7 @@ async def find_unknown_receipts(
         limit=limit,
     )
     return [
-        Waiting(
+        UnknownReceipt(
             id=row["id"],
             recorded_at=row["recorded_at"],
             occurred_at=row["occurred_at"],
@@ -257,7 +257,7 @@ async def find_unknown_receipts(
 
 
 _meaning = RowMapper(
-    Meaning,
+    StatusMeaning,
     [
         QUERIES.find_meanings,
         QUERIES.load_own,
@@ -269,7 +269,7 @@ _meaning = RowMapper(
 
 
 _line = RowMapper(
-    Line,
+    StatusLine,
     [QUERIES.list_lines, QUERIES.find_lines, QUERIES.lock_line],
     columns={"platform": "tenant_id", "code": "provider_code"},
     read={"platform": lambda value: value is None, "history": lambda value: tuple(_read_history(value))},

@@ -11,8 +11,8 @@ from tidings.contracts.enums import Vendor
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.mapping import by_name
-from tidings.router.status_map.model import Line, Mapped, Version
-from tidings.router.status_map.store import Key, Unknown
+from tidings.router.status_map.model import Mapped, StatusLine, StatusLineVersion
+from tidings.router.status_map.store import Key, UnknownCode
 
 _ADAPTER = re.compile(r"[a-z][a-z0-9_]{1,62}")
 _CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}")
@@ -76,7 +76,7 @@ class ReapplyQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     dry_run: Annotated[bool, Meta(description="Count alone, and change nothing.")] = False
 
 
-class LineView(Struct, frozen=True, kw_only=True):
+class StatusLineView(Struct, frozen=True, kw_only=True):
     """What somebody says that a code means."""
 
     canonical: Mapped
@@ -88,7 +88,7 @@ class LineView(Struct, frozen=True, kw_only=True):
     updated_by: str | None
 
     @classmethod
-    def of(cls, line: Line, *, own: bool) -> "LineView":
+    def of(cls, line: StatusLine, *, own: bool) -> "StatusLineView":
         """The line as it is shown; `own`: to its owner."""
         return cls(
             canonical=line.canonical,
@@ -107,12 +107,12 @@ class CodeView(Struct, frozen=True, kw_only=True):
     #: Which of the two lines counts. For one vendor a line of its own name is before both.
     counts: Literal["tenant", "platform"]
     #: Your own line; null where you have none, and for the platform.
-    tenant: LineView | None
+    tenant: StatusLineView | None
     #: For everybody who has none of their own.
-    platform: LineView | None
+    platform: StatusLineView | None
 
     @classmethod
-    def of(cls, lines: Sequence[Line], *, platform: bool) -> "CodeView":
+    def of(cls, lines: Sequence[StatusLine], *, platform: bool) -> "CodeView":
         """One code; its lines, the one that counts first. `platform`: shown to the platform."""
         own = next((one for one in lines if not one.platform), None)
         everybodys = next((one for one in lines if one.platform), None)
@@ -120,8 +120,8 @@ class CodeView(Struct, frozen=True, kw_only=True):
             adapter=lines[0].adapter,
             code=lines[0].code,
             counts="platform" if own is None else "tenant",
-            tenant=LineView.of(own, own=True) if own else None,
-            platform=LineView.of(everybodys, own=platform) if everybodys else None,
+            tenant=StatusLineView.of(own, own=True) if own else None,
+            platform=StatusLineView.of(everybodys, own=platform) if everybodys else None,
         )
 
 
@@ -133,7 +133,7 @@ class CodeList(Struct, frozen=True, kw_only=True):
     next_cursor: str | None
 
 
-class VersionView(Struct, frozen=True, kw_only=True):
+class StatusLineVersionView(Struct, frozen=True, kw_only=True):
     """What a line said before."""
 
     version: int
@@ -145,7 +145,7 @@ class VersionView(Struct, frozen=True, kw_only=True):
     by: str
 
     @classmethod
-    def of(cls, version: Version) -> "VersionView":
+    def of(cls, version: StatusLineVersion) -> "StatusLineVersionView":
         """The version as it is shown."""
         return by_name(cls, version)
 
@@ -154,15 +154,17 @@ class CodeHistory(CodeView, frozen=True, kw_only=True):
     """A code with the earlier versions of the caller's own line."""
 
     #: The newest first.
-    history: list[VersionView]
+    history: list[StatusLineVersionView]
 
     @classmethod
-    def of(cls, lines: Sequence[Line], *, platform: bool) -> "CodeHistory":
+    def of(cls, lines: Sequence[StatusLine], *, platform: bool) -> "CodeHistory":
         """One code, in full."""
         view = CodeView.of(lines, platform=platform)
         mine = own_line(lines, platform=platform)
         return by_name(
-            cls, view, history=[VersionView.of(one) for one in reversed(mine.history)] if mine else []
+            cls,
+            view,
+            history=[StatusLineVersionView.of(one) for one in reversed(mine.history)] if mine else [],
         )
 
 
@@ -189,7 +191,7 @@ class UnknownView(Struct, frozen=True, kw_only=True):
     means: MeansView | None
 
     @classmethod
-    def of(cls, unknown: Unknown, *, platform: bool) -> "UnknownView":
+    def of(cls, unknown: UnknownCode, *, platform: bool) -> "UnknownView":
         """The code as it is shown."""
         means = unknown.means
         return by_name(
@@ -216,7 +218,7 @@ class ReapplyAnswer(Struct, frozen=True, kw_only=True):
     dry_run: bool
 
 
-def own_line(lines: Sequence[Line], *, platform: bool) -> Line | None:
+def own_line(lines: Sequence[StatusLine], *, platform: bool) -> StatusLine | None:
     """The line that the caller may change."""
     return next((one for one in lines if one.platform == platform), None)
 

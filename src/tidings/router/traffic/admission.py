@@ -10,7 +10,7 @@ from tidings.kernel.hot_state import Limits, Take, Taken
 from tidings.kernel.limit_windows import FixedWindow, TokenBucket
 from tidings.kernel.logs import get_logger
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.traffic.model import Admitted
+from tidings.router.traffic.model import AdmissionResult
 
 _SECOND: Final = timedelta(seconds=1)
 _DAY: Final = timedelta(days=1)
@@ -18,7 +18,9 @@ _DAY: Final = timedelta(days=1)
 _log = get_logger("traffic")
 
 
-async def admit(limits: Limits, asks: Sequence[tuple[StoredAccount, int]], *, clock: Clock) -> list[Admitted]:
+async def admit(
+    limits: Limits, asks: Sequence[tuple[StoredAccount, int]], *, clock: Clock
+) -> list[AdmissionResult]:
     """How many of each may go now, in one question.
 
     Limits are taken whole or not at all, so each ask is cut into halves of halves: taken from the largest piece to the
@@ -41,11 +43,11 @@ async def admit(limits: Limits, asks: Sequence[tuple[StoredAccount, int]], *, cl
         _log.warning("limits_not_asked", error=error.code)
         later = clock.now() + _SECOND
         return [
-            Admitted(many) if place is None else Admitted(0, later)
+            AdmissionResult(many) if place is None else AdmissionResult(0, later)
             for (_, many), place in zip(asks, pieces, strict=True)
         ]
     return [
-        Admitted(many) if place is None else _admitted(many, place[1], taken[place[0] :], clock)
+        AdmissionResult(many) if place is None else _admitted(many, place[1], taken[place[0] :], clock)
         for (_, many), place in zip(asks, pieces, strict=True)
     ]
 
@@ -69,10 +71,10 @@ def _takes(account: StoredAccount, amount: int) -> list[Take]:
     return takes
 
 
-def _admitted(many: int, sizes: Sequence[int], taken: Sequence[Taken], clock: Clock) -> Admitted:
+def _admitted(many: int, sizes: Sequence[int], taken: Sequence[Taken], clock: Clock) -> AdmissionResult:
     count = sum(size for size, one in zip(sizes, taken, strict=False) if one.granted)
     if count == many:
-        return Admitted(many)
+        return AdmissionResult(many)
     refused = [one.retry_at for one in taken[: len(sizes)] if not one.granted]
     soonest = min((at for at in refused if at is not None), default=None)
-    return Admitted(count, soonest if soonest is not None else clock.now() + _SECOND)
+    return AdmissionResult(count, soonest if soonest is not None else clock.now() + _SECOND)

@@ -12,8 +12,8 @@ from tidings.kernel.outbox import Outbox
 from tidings.router.adapters.registry import kind_of
 from tidings.router.traffic import store
 from tidings.router.traffic.circuit import Circuit, Counts
-from tidings.router.traffic.known import AccountCircuit
-from tidings.router.traffic.look import CircuitChange, WeightsChange
+from tidings.router.traffic.evaluation import CircuitChange, WeightsChange
+from tidings.router.traffic.traffic_state import AccountCircuit
 
 SYSTEM = "system"
 

@@ -11,10 +11,8 @@ from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.logs import get_logger, why
 from tidings.router.traffic import store
-from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.change import TrafficChanger
-from tidings.router.traffic.known import AccountCircuit
-from tidings.router.traffic.look import (
+from tidings.router.traffic.evaluation import (
     CircuitChange,
     WeightsChange,
     circuit_changes,
@@ -22,7 +20,9 @@ from tidings.router.traffic.look import (
     weights_to_look_at,
 )
 from tidings.router.traffic.observe import NO_OBSERVER, TrafficObserver
-from tidings.router.traffic.sums import Sums
+from tidings.router.traffic.sums import AnswerTotals
+from tidings.router.traffic.traffic_state import AccountCircuit
+from tidings.router.traffic.vendor_selection import VendorSelection
 
 #: What is counted together.
 BUCKET: Final = timedelta(seconds=10)
@@ -36,7 +36,7 @@ _KEPT: Final = timedelta(minutes=5)
 _log = get_logger("traffic")
 
 
-class Wakeup(Protocol):
+class CircuitWakeup(Protocol):
     """Has those who wait for circuits looked at again."""
 
     async def __call__(self, tx: WorkerTx, *, now: datetime, spread: timedelta) -> object:
@@ -45,17 +45,17 @@ class Wakeup(Protocol):
 
 
 class TrafficJob:
-    """Keeps one process' `Traffic` in step with all the others'; every process that sends runs one."""
+    """Keeps one process' `VendorSelection` in step with all the others'; every process that sends runs one."""
 
     def __init__(
         self,
         db: Database,
-        traffic: Traffic,
+        traffic: VendorSelection,
         changer: TrafficChanger,
         *,
         clock: Clock,
         observer: TrafficObserver = NO_OBSERVER,
-        wake: Wakeup | None = None,
+        wake: CircuitWakeup | None = None,
     ) -> None:
         """`wake` has the messages that wait for circuits looked at again, from now on within so long."""
         self._db = db
@@ -112,7 +112,7 @@ class TrafficJob:
         self._traffic.sooner = False
         self._wake_again = sooner
 
-    async def _exchange(self, now: datetime) -> Sums:
+    async def _exchange(self, now: datetime) -> AnswerTotals:
         """Tell what was seen, learn what changed; the sums of all."""
         observed = self._traffic.tally.take()
         settings = self._traffic.settings
@@ -128,7 +128,7 @@ class TrafficJob:
         except BaseException:
             self._traffic.tally.give_back(observed)
             raise
-        return Sums.of(found)
+        return AnswerTotals.of(found)
 
     async def _learn(self, tx: WorkerTx, now: datetime) -> None:
         since = None
@@ -174,7 +174,7 @@ class TrafficJob:
             reason=after.reason,
         )
 
-    async def _weights_changes(self, sums: Sums, now: datetime) -> list[WeightsChange]:
+    async def _weights_changes(self, sums: AnswerTotals, now: datetime) -> list[WeightsChange]:
         looked_at = weights_to_look_at(self._traffic, sums)
         if not looked_at:
             return []

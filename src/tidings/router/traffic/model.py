@@ -17,7 +17,7 @@ FIRST: Final = "first"
 NOT_TRIED: Final = "not tried yet"
 
 
-class Chosen(Struct, frozen=True):
+class ChosenVendor(Struct, frozen=True):
     """Who is to be called."""
 
     vendor: str
@@ -27,7 +27,7 @@ class Chosen(Struct, frozen=True):
     why: str
 
 
-class Blocked(Struct, frozen=True):
+class NoVendorAvailable(Struct, frozen=True):
     """Nobody can be called now."""
 
     reason: Literal["circuit_open", "account_off"]
@@ -35,7 +35,7 @@ class Blocked(Struct, frozen=True):
     until: datetime
 
 
-class Admitted(Struct, frozen=True):
+class AdmissionResult(Struct, frozen=True):
     """How many of those asked for may go now."""
 
     count: int

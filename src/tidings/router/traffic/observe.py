@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from tidings.router.traffic.known import AccountCircuit
+from tidings.router.traffic.traffic_state import AccountCircuit
 
 
 class TrafficObserver(Protocol):

@@ -14,13 +14,13 @@ from tidings.kernel.http.resources import Owner, Resource
 from tidings.router.channel_configs.configure import AdapterConfigId
 from tidings.router.channel_configs.errors import UnknownAccountError
 from tidings.router.traffic import store
+from tidings.router.traffic.change_weights import WeightSetter
 from tidings.router.traffic.circuit import NONE, Counts
+from tidings.router.traffic.circuit_override import CircuitHolder
 from tidings.router.traffic.errors import NoWeightsError
-from tidings.router.traffic.hold import CircuitHolder
-from tidings.router.traffic.known import AccountCircuit, ChannelWeights
 from tidings.router.traffic.settings import TrafficSettings
-from tidings.router.traffic.share import WeightSetter
-from tidings.router.traffic.sums import Sums
+from tidings.router.traffic.sums import AnswerTotals
+from tidings.router.traffic.traffic_state import AccountCircuit, ChannelWeights
 from tidings.router.traffic.wire import (
     CircuitList,
     CircuitView,
@@ -70,7 +70,7 @@ class CircuitReader:
             return {}
         since = self._clock.now() - self._settings.circuits.window
         async with self._db.worker() as tx:
-            sums = Sums.of(await store.read_sums(tx, since=since, account_ids=account_ids))
+            sums = AnswerTotals.of(await store.read_sums(tx, since=since, account_ids=account_ids))
         counts: dict[str, Counts] = {}
         for (account_id, _), of_prefix in sums.by_prefix.items():
             if account_id in account_ids:

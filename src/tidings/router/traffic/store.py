@@ -13,10 +13,10 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.traffic.circuit import Circuit, Counts, Override
-from tidings.router.traffic.known import AccountCircuit, ChannelWeights
-from tidings.router.traffic.sums import Sum
+from tidings.router.traffic.sums import AnswerCounts
 from tidings.router.traffic.tally import Observed
-from tidings.router.traffic.weights import Shift
+from tidings.router.traffic.traffic_state import AccountCircuit, ChannelWeights
+from tidings.router.traffic.weights import WeightShift
 
 QUERIES = Queries.beside(__file__)
 
@@ -54,11 +54,11 @@ async def add_counts(tx: WorkerTx, observed: Sequence[Observed], *, bucket: date
     )
 
 
-async def read_sums(tx: WorkerTx, *, since: datetime, account_ids: Sequence[str] = ()) -> list[Sum]:
+async def read_sums(tx: WorkerTx, *, since: datetime, account_ids: Sequence[str] = ()) -> list[AnswerCounts]:
     """What all processes saw of accounts that did not do well, and of those that are asked for."""
     rows = await tx.fetch(QUERIES.read_sums, since=since, account_ids=list(account_ids))
     return [
-        Sum(
+        AnswerCounts(
             account_id=row["account_id"],
             tenant_id=row["tenant_id"],
             vendor=row["provider"],
@@ -211,9 +211,9 @@ def _circuit(row: Row) -> AccountCircuit:
     )
 
 
-def _read_shifts(stored: str) -> Mapping[str, Shift]:
+def _read_shifts(stored: str) -> Mapping[str, WeightShift]:
     return {
-        prefix: Shift(points=one.points, moved_at=one.moved_at, sick_at=one.sick_at)
+        prefix: WeightShift(points=one.points, moved_at=one.moved_at, sick_at=one.sick_at)
         for prefix, one in _shifts(stored).items()
     }
 

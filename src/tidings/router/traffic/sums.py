@@ -9,7 +9,7 @@ from tidings.router.traffic.circuit import NONE, Counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sum:
+class AnswerCounts:
     """Answers of one account, about one country, under one version of its circuit."""
 
     account_id: str
@@ -24,7 +24,7 @@ class Sum:
 
 
 @dataclass(slots=True)
-class Sums:
+class AnswerTotals:
     """The same, added up as circuits and weights need it."""
 
     #: By account: whose it is, and with which vendor.
@@ -38,7 +38,7 @@ class Sums:
     took_at: dict[str, datetime] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, sums: Iterable[Sum]) -> "Sums":
+    def of(cls, sums: Iterable[AnswerCounts]) -> "AnswerTotals":
         """Added up."""
         found = cls()
         for one in sums:

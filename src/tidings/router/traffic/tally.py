@@ -21,7 +21,7 @@ class Observed:
     seconds: float
 
 
-class Tally:
+class AnswerTally:
     """Sums, by account, country and era."""
 
     def __init__(self) -> None:

@@ -64,7 +64,7 @@ class WeightRules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shift:
+class WeightShift:
     """Points that are, or were, away from home."""
 
     points: Points
@@ -74,10 +74,10 @@ class Shift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class WeightMove:
     """What follows from a look."""
 
-    shift: Shift
+    shift: WeightShift
     #: Who loses points and who gets them; None where only the time of the sickness is noted.
     frm: str | None = None
     to: str | None = None
@@ -86,8 +86,13 @@ class Move:
 
 
 def next_move(
-    home: Points, shift: Shift | None, health: Mapping[str, Health], *, now: datetime, rules: WeightRules
-) -> Move | None:
+    home: Points,
+    shift: WeightShift | None,
+    health: Mapping[str, Health],
+    *,
+    now: datetime,
+    rules: WeightRules,
+) -> WeightMove | None:
     """The move to make now, if there is one."""
     faults = {vendor: fault for vendor in home if (fault := rules.fault(health.get(vendor, QUIET)))}
     points = dict(shift.points if shift is not None else home)
@@ -107,7 +112,7 @@ def _away(
     *,
     now: datetime,
     rules: WeightRules,
-) -> Move | None:
+) -> WeightMove | None:
     sick = [vendor for vendor in faults if points.get(vendor, 0) > 0]
     well = [vendor for vendor in points if vendor not in faults]
     if not sick or not well:
@@ -118,8 +123,8 @@ def _away(
 
 
 def _homewards(
-    home: Points, points: dict[str, int], shift: Shift, *, now: datetime, rules: WeightRules
-) -> Move | None:
+    home: Points, points: dict[str, int], shift: WeightShift, *, now: datetime, rules: WeightRules
+) -> WeightMove | None:
     above = {vendor: points[vendor] - home.get(vendor, 0) for vendor in points}
     frm = max(above, key=lambda vendor: (above[vendor], vendor))
     to = min(above, key=lambda vendor: (above[vendor], vendor))
@@ -131,19 +136,19 @@ def _homewards(
 
 def _move(
     points: dict[str, int], frm: str, to: str, *, reason: str, now: datetime, sick_at: datetime, most: int
-) -> Move:
+) -> WeightMove:
     many = min(most, points[frm])
     points[frm] -= many
     points[to] += many
-    after = Shift(points=points, moved_at=now, sick_at=sick_at)
-    return Move(shift=after, frm=frm, to=to, many=many, reason=reason)
+    after = WeightShift(points=points, moved_at=now, sick_at=sick_at)
+    return WeightMove(shift=after, frm=frm, to=to, many=many, reason=reason)
 
 
-def _note_sickness(shift: Shift | None, *, now: datetime, rules: WeightRules) -> Move | None:
+def _note_sickness(shift: WeightShift | None, *, now: datetime, rules: WeightRules) -> WeightMove | None:
     """Points stay away from home while somebody is sick; once a minute is often enough to say so."""
     if shift is None or now < shift.sick_at + rules.rest:
         return None
-    return Move(shift=Shift(points=shift.points, moved_at=shift.moved_at, sick_at=now))
+    return WeightMove(shift=WeightShift(points=shift.points, moved_at=shift.moved_at, sick_at=now))
 
 
 def _badness(health: Health) -> float:

@@ -9,7 +9,7 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.prices import Prefix
 from tidings.contracts.text import Reason
 from tidings.router.traffic.circuit import CircuitState, Counts, Override, without_numbers
-from tidings.router.traffic.known import AccountCircuit, ChannelWeights
+from tidings.router.traffic.traffic_state import AccountCircuit, ChannelWeights
 
 _Points = Annotated[int, Meta(ge=0, le=100, description="must be from 0 to 100")]
 _Share = Annotated[dict[Vendor, _Points], Meta(max_length=10)]

@@ -14,7 +14,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.sql import Queries
 from tidings.router.channel_configs.store import StoredAccount, find_accounts
-from tidings.router.vendors.opened import OpenAdapters, UnusableError
+from tidings.router.vendors.open_adapters import OpenAdapters, UnusableError
 
 QUERIES = Queries.beside(__file__)
 

@@ -12,10 +12,10 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.model import ACCOUNT_OFF
-from tidings.router.traffic.verdict import NOT_LET_IN
+from tidings.router.traffic.vendor_failures import NOT_LET_IN
 from tidings.router.vendors.accounts import Accounts
-from tidings.router.vendors.hand_over import hand_over
-from tidings.router.vendors.opened import OpenAdapters, UnusableError
+from tidings.router.vendors.open_adapters import OpenAdapters, UnusableError
+from tidings.router.vendors.send_batch import hand_over
 from tidings.router.vendors.simulated import SIMULATED, SimulatedAdapter, is_simulated
 
 _log = get_logger("vendors")
@@ -25,7 +25,7 @@ _NOT_GRANTED = TryLater(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class SendResult:
     """What a set of messages came to."""
 
     #: Who was really called.
@@ -60,21 +60,23 @@ class Vendors:
         messages: Sequence[OutboundMessage],
         *,
         within: float | None = None,
-    ) -> Sent:
+    ) -> SendResult:
         """Hand a set to one vendor; the set has the time that its adapter names, each of its messages `within`."""
         if vendor == SIMULATED:
-            return Sent(vendor=SIMULATED, account_id=None, outcomes=await self._simulated.send(messages))
+            return SendResult(
+                vendor=SIMULATED, account_id=None, outcomes=await self._simulated.send(messages)
+            )
         try:
             account = (await self.accounts.of(tenant_id)).get(vendor)
         except DatabaseError:
             unknown = TryLater(reason="the account could not be looked up", code="account_not_found")
-            return Sent(vendor=vendor, account_id=None, outcomes=[unknown] * len(messages))
+            return SendResult(vendor=vendor, account_id=None, outcomes=[unknown] * len(messages))
         if account is None:
             nobody = TryLater(reason="there is no account with this vendor", code="no_account")
-            return Sent(vendor=vendor, account_id=None, outcomes=[nobody] * len(messages))
+            return SendResult(vendor=vendor, account_id=None, outcomes=[nobody] * len(messages))
         if not account.active:
             off = TryLater(reason="the account with this vendor is switched off", code=ACCOUNT_OFF)
-            return Sent(vendor=vendor, account_id=None, outcomes=[off] * len(messages))
+            return SendResult(vendor=vendor, account_id=None, outcomes=[off] * len(messages))
         receipts = idempotent = False
         try:
             async with self._adapters.borrow(account, tenant_id) as adapter:
@@ -86,7 +88,7 @@ class Vendors:
             outcomes = [unusable] * len(messages)
         if any(isinstance(o, TryLater) and o.code in NOT_LET_IN for o in outcomes):
             self._adapters.doubt(account.id)
-        return Sent(
+        return SendResult(
             vendor=vendor, account_id=account.id, outcomes=outcomes, receipts=receipts, idempotent=idempotent
         )
 

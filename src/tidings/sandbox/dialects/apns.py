@@ -15,10 +15,10 @@ from typing import Any, Final
 import msgspec
 
 from tidings.kernel.clock import Clock, SystemClock
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.receipts import SandboxReceipt
 
 _PATH: Final = re.compile(r"/3/device/(?P<device>[^/]*)")
 #: Tokens are at most 100 bytes long, and Apple may change how long they are; one of zeros is nobody's.
@@ -55,10 +55,10 @@ class ApnsDialect:
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A notification for the device behind the path."""
         if request.version != "2":
-            return Answer(
+            return SandboxResponse(
                 status=426,
                 headers={"Upgrade": "h2c"},
                 body=b"Apple speaks HTTP/2 only: the sandbox has a port of its own for that\n",
@@ -71,7 +71,7 @@ class ApnsDialect:
             return _no(*no, name)
         device = request.path.rpartition("/")[2]
         title, text = _shown(request.body)
-        return Asked(
+        return SubmittedMessage(
             channel="push",
             sender=request.headers["apns-topic"],
             to=(device.lower(),),
@@ -80,26 +80,32 @@ class ApnsDialect:
             text=text,
         )
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """Nothing but the name: the sender's, or one of Apple's."""
-        return Answer(headers={"apns-id": asked.reference or str(uuid.uuid5(uuid.NAMESPACE_OID, message_id))})
+        return SandboxResponse(
+            headers={"apns-id": asked.reference or str(uuid.uuid5(uuid.NAMESPACE_OID, message_id))}
+        )
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """Apple's number and word; it never says how long to wait."""
         status, reason = _REFUSALS[trouble]
         # Since when there is no such device: the only thing that Apple adds to a word.
         since = int(self._clock.now().timestamp() * 1000) if trouble == "blocked" else None
         return _no(status, reason, asked.reference, since=since)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:  # noqa: ARG002
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """Apple never tells what became of a notification."""
         return ()
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """Nobody answers a notification."""
         return None
 
-    def _complaint(self, request: Request) -> tuple[int, str] | None:
+    def _complaint(self, request: SandboxRequest) -> tuple[int, str] | None:
         """What is wrong with it: the request first, then who sends it, then the message."""
         path = _PATH.fullmatch(request.path)
         if path is None:
@@ -187,6 +193,6 @@ def _decoded(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def _no(status: int, reason: str, name: str, *, since: int | None = None) -> Answer:
+def _no(status: int, reason: str, name: str, *, since: int | None = None) -> SandboxResponse:
     told: dict[str, Any] = {"reason": reason} if since is None else {"reason": reason, "timestamp": since}
     return json_answer(told, status=status, headers={"apns-id": name or str(uuid.uuid4())})

@@ -5,16 +5,16 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
-from tidings.sandbox.answers import Answer, Request
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
+from tidings.sandbox.receipts import SandboxReceipt
 
 #: Why the vendor says no, to be put into its own words.
 Trouble: TypeAlias = Literal["invalid_recipient", "blocked", "throttled", "unavailable", "unauthorised"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class SubmittedMessage:
     """A message that the vendor was asked to send."""
 
     channel: str
@@ -31,7 +31,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class InboundText:
     """What a person writes back."""
 
     #: The vendor's id of it.
@@ -45,7 +45,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class WebhookRequest:
     """A request to a hook, as the vendor makes it."""
 
     method: str = "POST"
@@ -53,7 +53,7 @@ class Call:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes = field(default=b"", repr=False)
     #: Whose receipts it carries; none for what a person wrote.
-    receipts: Sequence[Receipt] = ()
+    receipts: Sequence[SandboxReceipt] = ()
 
 
 class Dialect(Protocol):
@@ -69,25 +69,29 @@ class Dialect(Protocol):
         """Whether the vendor ever tells what became of a message."""
         ...
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """What is to be sent; or the answer to whatever else it was: a question, bad credentials, nonsense.
 
         The path of the request begins behind `/{name}`.
         """
         ...
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """The vendor has taken it, under this id of the sandbox or one that is made of it."""
         ...
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """The vendor's own words for that."""
         ...
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """Callbacks that tell these, signed with the hook's secret; a forged one with another."""
         ...
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """The callback that tells what somebody wrote; None where this vendor tells none."""
         ...

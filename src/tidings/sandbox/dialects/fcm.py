@@ -10,10 +10,10 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.receipts import SandboxReceipt
 
 _PATH = re.compile(r"/v1/projects/(?P<project>[^/]+)/messages:send")
 _TOKEN_PATH: Final = "/token"  # noqa: S105  # a path
@@ -38,7 +38,7 @@ class FcmDialect:
     name = "fcm"
     tells = False
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A message; or the question for a token."""
         if request.method != "POST":
             return _error(404, "NOT_FOUND", None, "Not found.")
@@ -52,24 +52,28 @@ class FcmDialect:
             return _error(*_REFUSALS["unauthorised"])
         return _asked(path["project"], request.body)
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """Taken under the project and the id of the sandbox."""
         return json_answer({"name": f"projects/{asked.sender}/messages/0:{message_id}"})
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """Google's number and words."""
         return _error(*_REFUSALS[trouble], retry_after=retry_after)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:  # noqa: ARG002
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """FCM never tells what became of a message."""
         return ()
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """Nobody answers a notification."""
         return None
 
 
-def _token(body: bytes) -> Answer:
+def _token(body: bytes) -> SandboxResponse:
     """One for an hour, for whoever asks in the right form; whose key signed is not known here."""
     try:
         given = parse_qs(body.decode("ascii"), strict_parsing=True)
@@ -87,7 +91,7 @@ def _token(body: bytes) -> Answer:
     return json_answer({"access_token": "ya29.sandbox", "expires_in": 3599, "token_type": "Bearer"})
 
 
-def _asked(project: str, body: bytes) -> Asked | Answer:
+def _asked(project: str, body: bytes) -> SubmittedMessage | SandboxResponse:
     try:
         given = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -105,7 +109,7 @@ def _asked(project: str, body: bytes) -> Asked | Answer:
     if given.get("validate_only") is True:
         return json_answer({"name": f"projects/{project}/messages/fake_message_id"})
     title, text = shown.get("title"), shown.get("body")
-    return Asked(
+    return SubmittedMessage(
         channel="push",
         sender=project,
         to=(to,),
@@ -118,11 +122,11 @@ def _decoded(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def _no_token(error: str, words: str) -> Answer:
+def _no_token(error: str, words: str) -> SandboxResponse:
     return json_answer({"error": error, "error_description": words}, status=400)
 
 
-def _bad(words: str, field: str | None) -> Answer:
+def _bad(words: str, field: str | None) -> SandboxResponse:
     details: list[dict[str, Any]] = []
     if field is not None:
         violation = {"field": field, "description": words}
@@ -130,14 +134,16 @@ def _bad(words: str, field: str | None) -> Answer:
     return _said(400, "INVALID_ARGUMENT", words, details)
 
 
-def _error(status: int, word: str, code: str | None, words: str, *, retry_after: int | None = None) -> Answer:
+def _error(
+    status: int, word: str, code: str | None, words: str, *, retry_after: int | None = None
+) -> SandboxResponse:
     details = [] if code is None else [{"@type": _FCM_ERROR, "errorCode": code}]
     return _said(status, word, words, details, retry_after)
 
 
 def _said(
     status: int, word: str, words: str, details: Sequence[object], retry_after: int | None = None
-) -> Answer:
+) -> SandboxResponse:
     error: dict[str, Any] = {"code": status, "message": words, "status": word}
     if details:
         error["details"] = details

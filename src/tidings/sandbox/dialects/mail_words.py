@@ -4,10 +4,10 @@ import email
 from contextlib import suppress
 from email.policy import default
 
-from tidings.sandbox.dialects.dialect import Asked
+from tidings.sandbox.dialects.dialect import SubmittedMessage
 
 
-def asked_of_mail(data: bytes, *, to: tuple[str, ...]) -> Asked:
+def asked_of_mail(data: bytes, *, to: tuple[str, ...]) -> SubmittedMessage:
     """Who wrote what to whom; `to` are those whom the request names."""
     mail = email.message_from_bytes(data, policy=default)
     texts: dict[str, str] = {}
@@ -18,7 +18,7 @@ def asked_of_mail(data: bytes, *, to: tuple[str, ...]) -> Asked:
             texts |= {kind: str(part.get_content())} if part is not None else {}
     sender = mail.get("From")
     addresses = getattr(sender, "addresses", ())
-    return Asked(
+    return SubmittedMessage(
         channel="email",
         sender=str(addresses[0].addr_spec) if addresses else "",
         to=to,

@@ -12,11 +12,11 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.mail_words import asked_of_mail
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.receipts import SandboxReceipt
 
 _SEND = re.compile(r"/v3/[A-Za-z0-9.-]+/messages(\.mime)?")
 _DOMAIN = re.compile(r"/v[34]/domains/([A-Za-z0-9.-]+)")
@@ -63,7 +63,7 @@ class MailgunDialect:
     name = "mailgun"
     tells = True
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A mail, or a question about the domain."""
         if not request.headers.get("authorization", "").startswith("Basic "):
             return _error("unauthorised")
@@ -72,7 +72,7 @@ class MailgunDialect:
         found = _SEND.fullmatch(request.path)
         if request.method != "POST" or not found:
             # What any other address is told, with a status that says yes.
-            return Answer(body=b"Mailgun Magnificent API", media_type="text/plain")
+            return SandboxResponse(body=b"Mailgun Magnificent API", media_type="text/plain")
         fields = _fields(request)
         to = tuple(text for text in fields.get("to", b"").decode("utf-8", "replace").split(",") if text)
         if not to:
@@ -80,7 +80,7 @@ class MailgunDialect:
         if found[1]:
             return asked_of_mail(fields.get("message", b""), to=to)
         words = {name: value.decode("utf-8", "replace") for name, value in fields.items()}
-        return Asked(
+        return SubmittedMessage(
             channel="email",
             sender=words.get("from", ""),
             to=to,
@@ -89,24 +89,28 @@ class MailgunDialect:
             html=words.get("html"),
         )
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:  # noqa: ARG002  # the same for all
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:  # the same for all
         """Its Message-ID, in brackets."""
         return json_answer({"id": f"<{message_id}@{_HOST}>", "message": "Queued. Thank you."})
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """A sentence."""
         return _error(trouble, retry_after)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """Each in a request of its own."""
         return [_call(receipt, hook, now) for receipt in receipts]
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """Nobody answers a mail by way of its events."""
         return None
 
 
-def _call(receipt: Receipt, hook: Hook, now: datetime) -> Call:
+def _call(receipt: SandboxReceipt, hook: SandboxHook, now: datetime) -> WebhookRequest:
     timestamp, token = str(int(now.timestamp())), hashlib.sha256(receipt.id.encode()).hexdigest()[:50]
     secret = "somebody else's" if receipt.beat.forged else hook.secret
     proof = hmac.new(secret.encode(), f"{timestamp}{token}".encode(), hashlib.sha256).hexdigest()
@@ -121,7 +125,7 @@ def _call(receipt: Receipt, hook: Hook, now: datetime) -> Call:
             **_EVENTS[receipt.beat.status],
         },
     }
-    return Call(
+    return WebhookRequest(
         url=hook.url,
         headers={"Content-Type": "application/json"},
         body=msgspec.json.encode(body),
@@ -129,13 +133,13 @@ def _call(receipt: Receipt, hook: Hook, now: datetime) -> Call:
     )
 
 
-def _error(trouble: Trouble, retry_after: int | None = None) -> Answer:
+def _error(trouble: Trouble, retry_after: int | None = None) -> SandboxResponse:
     status, words = _REFUSALS[trouble]
     headers = {} if retry_after is None else {"retry-after": str(retry_after)}
     return json_answer({"message": words}, status=status, headers=headers)
 
 
-def _fields(request: Request) -> dict[str, bytes]:
+def _fields(request: SandboxRequest) -> dict[str, bytes]:
     """The fields of a form, in either of the two ways that browsers have."""
     kind = request.headers.get("content-type", "")
     if not kind.lower().startswith("multipart/form-data"):

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.reading import read_object
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.receipts import SandboxReceipt
 
 #: Who calls where the hook's secret is a password alone.
 _USER: Final = "postmark"
@@ -43,14 +43,14 @@ class PostmarkDialect:
     name = "postmark"
     tells = True
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A mail, or a question about the server."""
         if not request.headers.get("x-postmark-server-token"):
             return _error("unauthorised")
         if (request.method, request.path) == ("GET", "/server"):
             return json_answer({"ID": 1, "Name": "Sandbox", "Color": "blue"})
         if (request.method, request.path) != ("POST", "/email"):
-            return Answer(status=404)
+            return SandboxResponse(status=404)
         body = read_object(request.body)
         to = parseaddr(str(body.get("To", "")))[1]
         if not to:
@@ -58,7 +58,7 @@ class PostmarkDialect:
         if "TextBody" not in body and "HtmlBody" not in body:
             words = "Provide either email TextBody or HtmlBody or both."
             return json_answer({"ErrorCode": 300, "Message": words}, status=422)
-        return Asked(
+        return SubmittedMessage(
             channel="email",
             sender=parseaddr(str(body.get("From", "")))[1],
             to=(to,),
@@ -67,7 +67,7 @@ class PostmarkDialect:
             html=body.get("HtmlBody"),
         )
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """Its id, and a code that says that there is no error."""
         return json_answer(
             {
@@ -78,20 +78,24 @@ class PostmarkDialect:
             }
         )
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """A code and a sentence."""
         return _error(trouble, retry_after)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:  # noqa: ARG002
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """Each in a request of its own; the hook's secret is `user:password`, or a password."""
         return [_call(receipt, hook) for receipt in receipts if receipt.beat.status in _RECORDS]
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """Nobody answers a mail by way of its events."""
         return None
 
 
-def _call(receipt: Receipt, hook: Hook) -> Call:
+def _call(receipt: SandboxReceipt, hook: SandboxHook) -> WebhookRequest:
     secret = hook.secret if ":" in hook.secret else f"{_USER}:{hook.secret}"
     pair = f"{secret.partition(':')[0]}:somebody else's" if receipt.beat.forged else secret
     record, time = _RECORDS[receipt.beat.status]
@@ -106,7 +110,7 @@ def _call(receipt: Receipt, hook: Hook) -> Call:
     }
     if receipt.beat.reason is not None and record["RecordType"] == "Bounce":
         body["Details"] = receipt.beat.reason
-    return Call(
+    return WebhookRequest(
         url=hook.url,
         headers={
             "Content-Type": "application/json",
@@ -117,7 +121,7 @@ def _call(receipt: Receipt, hook: Hook) -> Call:
     )
 
 
-def _error(trouble: Trouble, retry_after: int | None = None) -> Answer:
+def _error(trouble: Trouble, retry_after: int | None = None) -> SandboxResponse:
     status, code, words = _REFUSALS[trouble]
     headers = {} if retry_after is None else {"retry-after": str(retry_after)}
     return json_answer({"ErrorCode": code, "Message": words}, status=status, headers=headers)

@@ -11,11 +11,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.reading import read_object
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.receipts import SandboxReceipt
 
 #: A receipt's word → what SendGrid says of it.
 _EVENTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -45,7 +45,7 @@ class SendgridDialect:
     name = "sendgrid"
     tells = True
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A mail, or what the key may do."""
         if not request.headers.get("authorization", "").startswith("Bearer "):
             return self._refusal("unauthorised")
@@ -66,7 +66,7 @@ class SendgridDialect:
         if not contents:
             return _error(400, "Unless a valid template_id is provided, the content is required.", "content")
         sender = body.get("from")
-        return Asked(
+        return SubmittedMessage(
             channel="email",
             sender=str(sender.get("email", "")) if isinstance(sender, dict) else "",
             to=tuple(to),
@@ -75,15 +75,19 @@ class SendgridDialect:
             html=contents.get("text/html"),
         )
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:  # noqa: ARG002  # the same for all
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:  # the same for all
         """202, nothing in it, and the id in a header."""
-        return Answer(status=202, media_type="text/plain", headers={"x-message-id": message_id})
+        return SandboxResponse(status=202, media_type="text/plain", headers={"x-message-id": message_id})
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """A list of errors."""
         return self._refusal(trouble, retry_after)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """All in one request, and the forged ones in another."""
         calls = []
         for forged in (False, True):
@@ -92,19 +96,19 @@ class SendgridDialect:
                 body = msgspec.json.encode([_event(receipt) for receipt in told]) + b"\r\n"
                 secret = "somebody else's" if forged else hook.secret
                 headers = _signed(secret, body, now)
-                calls.append(Call(url=hook.url, headers=headers, body=body, receipts=told))
+                calls.append(WebhookRequest(url=hook.url, headers=headers, body=body, receipts=told))
         return calls
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """Nobody answers a mail by way of its events."""
         return None
 
-    def _refusal(self, trouble: Trouble, retry_after: int | None = None) -> Answer:
+    def _refusal(self, trouble: Trouble, retry_after: int | None = None) -> SandboxResponse:
         status, words, where = _REFUSALS[trouble]
         answer = _error(status, words, where)
         if retry_after is None:
             return answer
-        return Answer(
+        return SandboxResponse(
             status=answer.status,
             body=answer.body,
             media_type=answer.media_type,
@@ -133,7 +137,7 @@ def _signed(secret: str, body: bytes, now: datetime) -> dict[str, str]:
     }
 
 
-def _event(receipt: Receipt) -> dict[str, Any]:
+def _event(receipt: SandboxReceipt) -> dict[str, Any]:
     event: dict[str, Any] = {
         "email": "someone@example.test",
         "timestamp": int(receipt.happened_at.timestamp()),
@@ -146,7 +150,7 @@ def _event(receipt: Receipt) -> dict[str, Any]:
     return event
 
 
-def _error(status: int, words: str, where: str | None) -> Answer:
+def _error(status: int, words: str, where: str | None) -> SandboxResponse:
     return json_answer({"errors": [{"message": words, "field": where, "help": None}]}, status=status)
 
 

@@ -21,12 +21,12 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.mail_words import asked_of_mail
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.reading import read_object
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.receipts import SandboxReceipt
 
 _PROOF = re.compile(
     r"AWS4-HMAC-SHA256 Credential=[A-Za-z0-9]+/[0-9]{8}/[a-z0-9-]+/ses/aws4_request, ?"
@@ -60,7 +60,7 @@ class SesDialect:
     name = "ses"
     tells = True
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A mail, or a question about the account."""
         if not _PROOF.fullmatch(request.headers.get("authorization", "")):
             return _error("unauthorised")
@@ -88,19 +88,23 @@ class SesDialect:
             return _named_error(400, "BadRequestException", words)
         return asked_of_mail(data, to=tuple(map(str, to)))
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:  # noqa: ARG002  # the same for all
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:  # the same for all
         """Its id."""
         return json_answer({"MessageId": message_id})
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """The kind of error in a header, and a sentence."""
         return _error(trouble, retry_after)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: dates.datetime) -> Sequence[Call]:
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: dates.datetime
+    ) -> Sequence[WebhookRequest]:
         """Each in a notification of its own."""
         return [self._call(receipt, hook, now) for receipt in receipts]
 
-    def inbound(self, said: Said, hook: Hook, now: dates.datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: dates.datetime) -> WebhookRequest | None:
         """Nobody answers a mail by way of its events."""
         return None
 
@@ -136,7 +140,7 @@ class SesDialect:
     def _strangers_key(self) -> rsa.RSAPrivateKey:
         return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
-    def _call(self, receipt: Receipt, hook: Hook, now: dates.datetime) -> Call:
+    def _call(self, receipt: SandboxReceipt, hook: SandboxHook, now: dates.datetime) -> WebhookRequest:
         message = {
             "Type": "Notification",
             "MessageId": _uuid(receipt.id),
@@ -155,7 +159,7 @@ class SesDialect:
             "Signature": base64.b64encode(signature).decode("ascii"),
             "SigningCertURL": self.certificate_url(hook.secret),
         }
-        return Call(
+        return WebhookRequest(
             url=hook.url,
             headers={
                 "Content-Type": "text/plain; charset=UTF-8",
@@ -168,7 +172,7 @@ class SesDialect:
         )
 
 
-def _event(receipt: Receipt) -> dict[str, Any]:
+def _event(receipt: SandboxReceipt) -> dict[str, Any]:
     kind, part = _EVENTS[receipt.beat.status]
     at = _moment(receipt.happened_at)
     said = {**part, "timestamp": at}
@@ -199,11 +203,11 @@ def _is_tag(tag: object) -> bool:
     return isinstance(tag, dict) and all(_TAG.fullmatch(str(tag.get(part, ""))) for part in ("Name", "Value"))
 
 
-def _error(trouble: Trouble, retry_after: int | None = None) -> Answer:
+def _error(trouble: Trouble, retry_after: int | None = None) -> SandboxResponse:
     return _named_error(*_REFUSALS[trouble], retry_after=retry_after)
 
 
-def _named_error(status: int, kind: str, words: str, *, retry_after: int | None = None) -> Answer:
+def _named_error(status: int, kind: str, words: str, *, retry_after: int | None = None) -> SandboxResponse:
     headers = {"x-amzn-errortype": kind}
     if retry_after is not None:
         headers["retry-after"] = str(retry_after)

@@ -9,10 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from tidings.kernel.clock import SystemClock
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.receipts import SandboxReceipt
 
 _PATH = re.compile(r"/bot(?P<token>[^/]+)/(?P<method>[A-Za-z]+)/?")
 _TOKEN = re.compile(r"(?P<bot>[0-9]{3,20}):[A-Za-z0-9_-]{20,200}")
@@ -37,7 +37,7 @@ class TelegramDialect:
     def __init__(self) -> None:
         self._clock = SystemClock()
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A message; or what else a bot is asked."""
         path = _PATH.fullmatch(request.path)
         token = _TOKEN.fullmatch(path["token"]) if path is not None else None
@@ -52,7 +52,7 @@ class TelegramDialect:
             return _ok(True)
         return _asked(bot, request) if method == "sendmessage" else _error(404, "Not Found: method not found")
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """The message as the bot has sent it."""
         (chat,) = asked.to
         return _ok(
@@ -65,18 +65,22 @@ class TelegramDialect:
             }
         )
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """Telegram's number and words."""
         if trouble == "throttled":
             wait = retry_after or 1
             return _error(429, f"Too Many Requests: retry after {wait}", parameters={"retry_after": wait})
         return _error(*_REFUSALS[trouble])
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:  # noqa: ARG002
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """Telegram never tells what became of a message."""
         return ()
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """An update with a text."""
         if not _CHAT.fullmatch(said.sender):
             return None
@@ -92,10 +96,10 @@ class TelegramDialect:
             },
         }
         headers = {"Content-Type": "application/json", "X-Telegram-Bot-Api-Secret-Token": hook.secret}
-        return Call(url=hook.url, headers=headers, body=msgspec.json.encode(update))
+        return WebhookRequest(url=hook.url, headers=headers, body=msgspec.json.encode(update))
 
 
-def _asked(bot: str, request: Request) -> Asked | Answer:
+def _asked(bot: str, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
     try:
         given = msgspec.json.decode(request.body, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -109,7 +113,7 @@ def _asked(bot: str, request: Request) -> Asked | Answer:
         return _error(400, "Bad Request: message text is empty")
     if len(text) > _MOST_CHARACTERS:
         return _error(400, "Bad Request: message is too long")
-    return Asked(channel="telegram", sender=bot, to=(chat,), text=text)
+    return SubmittedMessage(channel="telegram", sender=bot, to=(chat,), text=text)
 
 
 def _number(name: str) -> int:
@@ -125,11 +129,11 @@ def _bot(bot: str) -> dict[str, Any]:
     return {"id": int(bot), "is_bot": True, "first_name": "Sandbox", "username": "sandbox_bot"}
 
 
-def _ok(result: object) -> Answer:
+def _ok(result: object) -> SandboxResponse:
     return json_answer({"ok": True, "result": result})
 
 
-def _error(status: int, words: str, *, parameters: dict[str, int] | None = None) -> Answer:
+def _error(status: int, words: str, *, parameters: dict[str, int] | None = None) -> SandboxResponse:
     error: dict[str, Any] = {"ok": False, "error_code": status, "description": words}
     if parameters is not None:
         error["parameters"] = parameters

@@ -13,11 +13,11 @@ from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.memory import Memory
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.receipts import SandboxReceipt
 
 _PATH: Final = re.compile(r"/2010-04-01/Accounts/(AC[0-9a-fA-F]{32})(?:/(Messages|Calls))?\.json")
 _BROKEN: Final = re.compile(r"[\n\r\t]| {5}")
@@ -62,7 +62,7 @@ class TwilioDialect:
     def __init__(self) -> None:
         self._memory = Memory()
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A message, a call, or a question about the account."""
         found = _PATH.fullmatch(request.path)
         if found is None:
@@ -81,7 +81,7 @@ class TwilioDialect:
         form = dict(parse_qsl(request.body.decode("utf-8", "replace"), keep_blank_values=True))
         return _call(form) if kind == "Calls" else _message(form)
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """201 with the resource, as far as anybody reads it."""
         self._memory.keep(message_id, asked)
         sid = _sid(message_id, asked.channel)
@@ -101,12 +101,16 @@ class TwilioDialect:
         }
         return json_answer(made, status=201)
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """An error with its code."""
         status, code, words = _TROUBLES[trouble]
         return _error(status, code, words.format(to=asked.to[0]), retry_after=retry_after)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:  # noqa: ARG002
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """A form for each."""
         calls = []
         for receipt in receipts:
@@ -116,7 +120,7 @@ class TwilioDialect:
                 calls.append(_signed(form, hook, forged=receipt.beat.forged, receipts=(receipt,)))
         return calls
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """An incoming text or WhatsApp message."""
         if said.channel not in {"sms", "whatsapp"}:
             return None
@@ -142,7 +146,7 @@ class TwilioDialect:
         return _signed(form, hook)
 
 
-def _message(form: Mapping[str, str]) -> Asked | Answer:
+def _message(form: Mapping[str, str]) -> SubmittedMessage | SandboxResponse:
     to = form.get("To", "")
     if not to:
         return _error(400, 21604, "A 'To' phone number is required.")
@@ -153,7 +157,7 @@ def _message(form: Mapping[str, str]) -> Asked | Answer:
     if not _variables_fit(form.get("ContentVariables", "{}")):
         return _error(400, 21656, "The ContentVariables Parameter is invalid")
     text = form.get("Body") or f"{form.get('ContentSid')} {form.get('ContentVariables', '')}".strip()
-    return Asked(
+    return SubmittedMessage(
         channel="whatsapp" if to.startswith("whatsapp:") else "sms",
         sender=(form.get("From") or form["MessagingServiceSid"]).removeprefix("whatsapp:"),
         to=(to.removeprefix("whatsapp:"),),
@@ -170,7 +174,7 @@ def _variables_fit(text: str) -> bool:
     return all(value.strip() and not _BROKEN.search(value) for value in given.values())
 
 
-def _call(form: Mapping[str, str]) -> Asked | Answer:
+def _call(form: Mapping[str, str]) -> SubmittedMessage | SandboxResponse:
     if not form.get("To"):
         return _error(400, 21201, "No 'To' number is specified")
     if not form.get("From"):
@@ -178,10 +182,10 @@ def _call(form: Mapping[str, str]) -> Asked | Answer:
     if not form.get("Twiml") and not form.get("Url"):
         return _error(400, 21205, "Url parameter is required.")
     spoken = html.unescape(_TAG.sub(" ", form.get("Twiml", ""))).strip()
-    return Asked(channel="voice", sender=form["From"], to=(form["To"],), text=spoken)
+    return SubmittedMessage(channel="voice", sender=form["From"], to=(form["To"],), text=spoken)
 
 
-def _told(receipt: Receipt, asked: Asked | None) -> dict[str, str] | None:
+def _told(receipt: SandboxReceipt, asked: SubmittedMessage | None) -> dict[str, str] | None:
     """The form of a status callback; None where Twilio has no word for it."""
     channel = asked.channel if asked is not None else "sms"
     words = _CALLS if channel == "voice" else _MESSAGES
@@ -214,7 +218,7 @@ def _told(receipt: Receipt, asked: Asked | None) -> dict[str, str] | None:
     return form
 
 
-def _code(receipt: Receipt, channel: str) -> str:
+def _code(receipt: SandboxReceipt, channel: str) -> str:
     given = receipt.beat.code
     if given is not None and given.isdecimal():
         return given
@@ -224,8 +228,12 @@ def _code(receipt: Receipt, channel: str) -> str:
 
 
 def _signed(
-    form: Mapping[str, str], hook: Hook, *, forged: bool = False, receipts: Sequence[Receipt] = ()
-) -> Call:
+    form: Mapping[str, str],
+    hook: SandboxHook,
+    *,
+    forged: bool = False,
+    receipts: Sequence[SandboxReceipt] = (),
+) -> WebhookRequest:
     token = "somebody else's" if forged else hook.secret.split()[0]
     signed = hook.url + "".join(name + form[name] for name in sorted(form))
     proof = base64.b64encode(hmac.digest(token.encode(), signed.encode(), "sha1")).decode()
@@ -233,7 +241,7 @@ def _signed(
         "Content-Type": "application/x-www-form-urlencoded; charset=UTF-8",
         "X-Twilio-Signature": proof,
     }
-    return Call(url=hook.url, headers=headers, body=urlencode(form).encode(), receipts=receipts)
+    return WebhookRequest(url=hook.url, headers=headers, body=urlencode(form).encode(), receipts=receipts)
 
 
 def _number(sender: str) -> str:
@@ -246,7 +254,7 @@ def _sid(message_id: str, channel: str) -> str:
     return ("CA" if channel == "voice" else "SM") + digest
 
 
-def _error(status: int, code: int, words: str, *, retry_after: int | None = None) -> Answer:
+def _error(status: int, code: int, words: str, *, retry_after: int | None = None) -> SandboxResponse:
     said = {
         "code": code,
         "message": words,

@@ -10,10 +10,10 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.callbacks import ReceiptWord
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.receipts import SandboxReceipt
 
 #: What every token's bot is called here.
 BOT_ID: Final = "pa:sandbox"
@@ -48,7 +48,7 @@ class ViberDialect:
         #: Message → to whom it went, because callbacks say so.
         self._known: OrderedDict[str, str] = OrderedDict()
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A message; or what else a bot is asked."""
         if not request.headers.get("x-viber-auth-token", "").strip():
             return _said(*_REFUSALS["unauthorised"])
@@ -65,7 +65,7 @@ class ViberDialect:
             return _said(0, "ok", event_types=["delivered", "seen", "failed"])
         return _asked(request.body)
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """Taken under a number made of the id of the sandbox."""
         (to,) = asked.to
         self._known[message_id] = to
@@ -73,19 +73,23 @@ class ViberDialect:
             self._known.popitem(last=False)
         return _said(0, "ok", message_token=_token(message_id), chat_hostname="SN-SANDBOX", billing_status=1)
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """Viber's number and word."""
         if trouble == "unavailable":
-            return Answer(
+            return SandboxResponse(
                 status=503, body=b"<html>Service Unavailable</html>", media_type="text/html; charset=utf-8"
             )
         return _said(*_REFUSALS[trouble])
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:  # noqa: ARG002
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """One request for each."""
         return [self._told(receipt, hook) for receipt in receipts if receipt.beat.status in _TOLD]
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """A text, with the name of whoever wrote it."""
         body = {
             "event": "message",
@@ -103,7 +107,7 @@ class ViberDialect:
         }
         return _call(hook, body)
 
-    def _told(self, receipt: Receipt, hook: Hook) -> Call:
+    def _told(self, receipt: SandboxReceipt, hook: SandboxHook) -> WebhookRequest:
         word = _TOLD[receipt.beat.status]
         body = {
             "event": word,
@@ -116,7 +120,7 @@ class ViberDialect:
         return _call(hook, body, forged=receipt.beat.forged, told=[receipt])
 
 
-def _asked(body: bytes) -> Asked | Answer:
+def _asked(body: bytes) -> SubmittedMessage | SandboxResponse:
     try:
         given = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -127,7 +131,7 @@ def _asked(body: bytes) -> Asked | Answer:
         return _said(4, "missingData")
     if not isinstance(text, str) or not text or len(text) > _MOST_CHARACTERS:
         return _said(3, "badData")
-    return Asked(channel="viber", sender=name, to=(to,), text=text)
+    return SubmittedMessage(channel="viber", sender=name, to=(to,), text=text)
 
 
 def _token(name: str) -> int:
@@ -139,13 +143,15 @@ def _moment(at: datetime) -> int:
     return int(at.timestamp() * 1000)
 
 
-def _said(status: int, words: str, **more: object) -> Answer:
+def _said(status: int, words: str, **more: object) -> SandboxResponse:
     return json_answer({"status": status, "status_message": words, **more})
 
 
-def _call(hook: Hook, value: dict[str, Any], *, forged: bool = False, told: Sequence[Receipt] = ()) -> Call:
+def _call(
+    hook: SandboxHook, value: dict[str, Any], *, forged: bool = False, told: Sequence[SandboxReceipt] = ()
+) -> WebhookRequest:
     body = msgspec.json.encode(value)
     secret = "somebody else's" if forged else hook.secret
     digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     headers = {"Content-Type": "application/json", "X-Viber-Content-Signature": digest}
-    return Call(url=hook.url, headers=headers, body=body, receipts=told)
+    return WebhookRequest(url=hook.url, headers=headers, body=body, receipts=told)

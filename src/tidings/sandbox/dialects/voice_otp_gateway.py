@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.hooks import Hook, signed
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.hooks import SandboxHook, signed
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.reading import read_object
-from tidings.sandbox.receipts import Receipt, moment
+from tidings.sandbox.receipts import SandboxReceipt, moment
 
 #: Status, code, words.
 _TROUBLES: Final[Mapping[Trouble, tuple[int, str, str]]] = {
@@ -33,7 +33,7 @@ class VoiceOtpDialect:
     name = "voice_otp_gateway"
     tells = True
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A call, or a question about the account."""
         if not request.headers.get("authorization", "").startswith("Bearer "):
             return _error("unauthorised")
@@ -47,7 +47,7 @@ class VoiceOtpDialect:
         if not all(isinstance(value, str) and value for value in (reference, to, text)):
             error = {"code": "invalid_request", "message": "reference, to and text are needed"}
             return json_answer({"error": error}, status=400)
-        return Asked(
+        return SubmittedMessage(
             channel="voice",
             sender=str(body.get("from") or ""),
             to=(str(to),),
@@ -55,15 +55,19 @@ class VoiceOtpDialect:
             text=str(text),
         )
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:  # noqa: ARG002
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """202 with the call's id."""
         return json_answer({"id": f"call_{message_id}", "status": "queued"}, status=202)
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """An error with its code."""
         return _error(trouble, retry_after=retry_after)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """All of them in one request."""
         told = [(receipt, event) for receipt in receipts if (event := _told(receipt)) is not None]
         if not told:
@@ -74,14 +78,18 @@ class VoiceOtpDialect:
         headers = signed(
             hook, webhook_id=webhook_id, body=body, now=now, forged=any(r.beat.forged for r, _ in told)
         )
-        return [Call(url=hook.url, headers=headers, body=body, receipts=[receipt for receipt, _ in told])]
+        return [
+            WebhookRequest(
+                url=hook.url, headers=headers, body=body, receipts=[receipt for receipt, _ in told]
+            )
+        ]
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """Nobody writes to a voice gateway."""
         return None
 
 
-def _told(receipt: Receipt) -> dict[str, Any] | None:
+def _told(receipt: SandboxReceipt) -> dict[str, Any] | None:
     beat = receipt.beat
     word = "failed" if beat.status == "rejected" else _WORDS.get(beat.status)
     if word is None:
@@ -105,7 +113,7 @@ def _told(receipt: Receipt) -> dict[str, Any] | None:
     return event
 
 
-def _error(trouble: Trouble, *, retry_after: int | None = None) -> Answer:
+def _error(trouble: Trouble, *, retry_after: int | None = None) -> SandboxResponse:
     status, code, words = _TROUBLES[trouble]
     headers = {"retry-after": str(retry_after)} if retry_after is not None else None
     return json_answer({"error": {"code": code, "message": words}}, status=status, headers=headers)

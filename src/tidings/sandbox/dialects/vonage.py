@@ -11,12 +11,12 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.memory import Memory
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.reading import read_object
-from tidings.sandbox.receipts import Receipt, moment
+from tidings.sandbox.receipts import SandboxReceipt, moment
 
 _ERRORS: Final = "https://developer.vonage.com/api-errors"
 #: Status, the error's address, title, words.
@@ -47,7 +47,7 @@ class VonageDialect:
     def __init__(self) -> None:
         self._memory = Memory()
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A text, or the list of applications."""
         if not request.headers.get("authorization", "").startswith(("Basic ", "Bearer ")):
             return _problem("unauthorised")
@@ -65,18 +65,22 @@ class VonageDialect:
             return _invalid("channel must be sms, message_type text")
         if to.startswith("+"):
             return _invalid("to must not have a leading +")
-        return Asked(channel="sms", sender=sender, to=(f"+{to}",), text=text)
+        return SubmittedMessage(channel="sms", sender=sender, to=(f"+{to}",), text=text)
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """202 with the id."""
         self._memory.keep(message_id, asked)
         return json_answer({"message_uuid": _uuid(message_id)}, status=202)
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """A problem with its code."""
         return _problem(trouble, retry_after=retry_after)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """A webhook for each."""
         calls = []
         for receipt in receipts:
@@ -85,7 +89,7 @@ class VonageDialect:
                 calls.append(_signed(told, hook, now, forged=receipt.beat.forged, receipts=(receipt,)))
         return calls
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """A text that somebody wrote."""
         if said.channel != "sms":
             return None
@@ -103,7 +107,7 @@ class VonageDialect:
         return _signed(told, hook, now)
 
 
-def _told(receipt: Receipt, asked: Asked | None) -> dict[str, Any] | None:
+def _told(receipt: SandboxReceipt, asked: SubmittedMessage | None) -> dict[str, Any] | None:
     beat = receipt.beat
     word = _WORDS.get(beat.status)
     if word is None:
@@ -131,12 +135,12 @@ def _told(receipt: Receipt, asked: Asked | None) -> dict[str, Any] | None:
 
 def _signed(
     told: Mapping[str, Any],
-    hook: Hook,
+    hook: SandboxHook,
     now: datetime,
     *,
     forged: bool = False,
-    receipts: Sequence[Receipt] = (),
-) -> Call:
+    receipts: Sequence[SandboxReceipt] = (),
+) -> WebhookRequest:
     body = msgspec.json.encode(told)
     secret = "somebody else's" if forged else hook.secret.split()[0]
     claims = {
@@ -149,17 +153,17 @@ def _signed(
     signed = _packed(b'{"alg":"HS256","typ":"JWT"}') + b"." + _packed(msgspec.json.encode(claims))
     token = signed + b"." + _packed(hmac.digest(secret.encode(), signed, "sha256"))
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token.decode()}"}
-    return Call(url=hook.url, headers=headers, body=body, receipts=receipts)
+    return WebhookRequest(url=hook.url, headers=headers, body=body, receipts=receipts)
 
 
-def _problem(trouble: Trouble, *, retry_after: int | None = None) -> Answer:
+def _problem(trouble: Trouble, *, retry_after: int | None = None) -> SandboxResponse:
     status, where, title, words = _TROUBLES[trouble]
     address = f"{_ERRORS}{where}" if where.startswith("#") else f"{_ERRORS}/{where}"
     headers = {"retry-after": str(retry_after)} if retry_after is not None else None
     return json_answer({"type": address, "title": title, "detail": words}, status=status, headers=headers)
 
 
-def _invalid(words: str) -> Answer:
+def _invalid(words: str) -> SandboxResponse:
     said = {"type": f"{_ERRORS}/messages#1020", "title": "Invalid params", "detail": words}
     return json_answer(said, status=422)
 

@@ -21,10 +21,10 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tidings.kernel.clock import Clock, SystemClock
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.receipts import SandboxReceipt
 
 _VAPID = re.compile(r"vapid (?=.*\bt=(?P<token>[\w.-]+))(?=.*\bk=(?P<key>[\w-]+))", re.IGNORECASE)
 _MOST_BYTES: Final = 4096
@@ -54,7 +54,7 @@ class WebPushDialect:
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A message for the browser behind the path."""
         if request.method != "POST" or request.path in {"", "/"}:
             return _said(404, 102, "Not Found")
@@ -69,7 +69,7 @@ class WebPushDialect:
         if len(request.body) > _MOST_BYTES:
             return _said(413, 104, "Payload Too Large")
         shown = _opened(request.body)
-        return Asked(
+        return SubmittedMessage(
             channel="push",
             sender=sender,
             to=(request.path,),
@@ -77,21 +77,25 @@ class WebPushDialect:
             text=shown.get("body", "(encrypted for a browser that is not here)"),
         )
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:  # noqa: ARG002
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """Created, with the place of the message."""
-        return Answer(
+        return SandboxResponse(
             status=201, headers={"Location": f"https://push.sandbox.test/m/{message_id}", "TTL": "0"}
         )
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """A push service's number and words."""
         return _said(*_REFUSALS[trouble], retry_after=retry_after)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:  # noqa: ARG002
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """Browsers' push services tell nothing later."""
         return ()
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """Nobody answers a notification."""
         return None
 
@@ -152,6 +156,6 @@ def _decoded(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def _said(status: int, number: int, words: str, *, retry_after: int | None = None) -> Answer:
+def _said(status: int, number: int, words: str, *, retry_after: int | None = None) -> SandboxResponse:
     headers = {"Retry-After": str(retry_after)} if retry_after is not None else {}
     return json_answer({"code": status, "errno": number, "error": words}, status=status, headers=headers)

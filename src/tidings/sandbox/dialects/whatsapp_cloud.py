@@ -11,11 +11,11 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.callbacks import ReceiptWord
-from tidings.sandbox.answers import Answer, Request, json_answer
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
-from tidings.sandbox.dialects.whatsapp_templates import Templates, objects
-from tidings.sandbox.hooks import Hook
-from tidings.sandbox.receipts import Receipt
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.whatsapp_templates import RegisteredTemplates, objects
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
+from tidings.sandbox.receipts import SandboxReceipt
 
 _PATH = re.compile(r"(?:/v[0-9]+\.[0-9]+)?/(?P<number>[0-9]{1,32})(?P<what>/messages|/message_templates)?/?")
 _ASKED: Final = frozenset({("POST", "/messages"), ("POST", "/message_templates"), ("GET", None)})
@@ -63,9 +63,9 @@ class WhatsAppDialect:
     def __init__(self) -> None:
         #: Message → from which number it went to whom, because statuses say so.
         self._known: OrderedDict[str, tuple[str, str]] = OrderedDict()
-        self._templates = Templates()
+        self._templates = RegisteredTemplates()
 
-    def read(self, request: Request) -> Asked | Answer:
+    def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A message, a template that is registered, or a question about the number."""
         if not _BEARER.fullmatch(request.headers.get("authorization", "")):
             return _refusal("unauthorised")
@@ -93,7 +93,7 @@ class WhatsAppDialect:
             return _error(400, *complaint)
         return json_answer({"id": "594425479261596", "status": "APPROVED", "category": given.get("category")})
 
-    def accepted(self, asked: Asked, message_id: str) -> Answer:
+    def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """Taken under the id of the sandbox, written as Meta writes ids."""
         (to,) = asked.to
         self._known[message_id] = (asked.sender, to.lstrip("+"))
@@ -107,13 +107,17 @@ class WhatsAppDialect:
             }
         )
 
-    def refused(self, asked: Asked, trouble: Trouble, *, retry_after: int | None = None) -> Answer:  # noqa: ARG002
+    def refused(
+        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
+    ) -> SandboxResponse:
         """Meta's error; it names no time to wait."""
         return _refusal(trouble)
 
-    def receipts(self, receipts: Sequence[Receipt], hook: Hook, now: datetime) -> Sequence[Call]:  # noqa: ARG002
+    def receipts(
+        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
+    ) -> Sequence[WebhookRequest]:
         """All of one number in one request; forged ones by themselves."""
-        groups: OrderedDict[tuple[str, bool], list[Receipt]] = OrderedDict()
+        groups: OrderedDict[tuple[str, bool], list[SandboxReceipt]] = OrderedDict()
         for receipt in receipts:
             if receipt.beat.status in _TOLD:
                 number, _ = self._known.get(receipt.message_id, ("0", ""))
@@ -123,7 +127,7 @@ class WhatsAppDialect:
             for (number, forged), some in groups.items()
         ]
 
-    def inbound(self, said: Said, hook: Hook, now: datetime) -> Call | None:  # noqa: ARG002
+    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """A text, with the name of whoever wrote it."""
         number = said.sender.lstrip("+")
         value = {
@@ -140,7 +144,7 @@ class WhatsAppDialect:
         }
         return _call(hook, said.to, value)
 
-    def _message(self, number: str, given: Mapping[str, Any]) -> Asked | Answer:
+    def _message(self, number: str, given: Mapping[str, Any]) -> SubmittedMessage | SandboxResponse:
         to, kind = given.get("to"), given.get("type", "text")
         if given.get("messaging_product") != "whatsapp" or not isinstance(to, str) or not to:
             return _error(400, 100, "Invalid parameter", "messaging_product and to are required")
@@ -149,11 +153,11 @@ class WhatsAppDialect:
             return _error(400, 131008, "Required parameter is missing", f"Parameter {kind!s:.20} is missing")
         if kind == "template" and (complaint := self._templates.complaint(content)) is not None:
             return _error(400, *complaint)
-        return Asked(
+        return SubmittedMessage(
             channel="whatsapp", sender=number, to=("+" + to.lstrip("+"),), text=_shown(kind, content)
         )
 
-    def _status(self, receipt: Receipt) -> dict[str, Any]:
+    def _status(self, receipt: SandboxReceipt) -> dict[str, Any]:
         word, usual = _TOLD[receipt.beat.status]
         status: dict[str, Any] = {
             "id": _wamid(receipt.message_id),
@@ -197,8 +201,13 @@ def _wamid(message_id: str) -> str:
 
 
 def _call(
-    hook: Hook, number: str, value: dict[str, Any], *, forged: bool = False, told: Sequence[Receipt] = ()
-) -> Call:
+    hook: SandboxHook,
+    number: str,
+    value: dict[str, Any],
+    *,
+    forged: bool = False,
+    told: Sequence[SandboxReceipt] = (),
+) -> WebhookRequest:
     body = msgspec.json.encode(
         {
             "object": "whatsapp_business_account",
@@ -222,15 +231,17 @@ def _call(
     secret = "somebody else's" if forged else hook.secret
     digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     headers = {"Content-Type": "application/json", "X-Hub-Signature-256": f"sha256={digest}"}
-    return Call(url=hook.url, headers=headers, body=body, receipts=told)
+    return WebhookRequest(url=hook.url, headers=headers, body=body, receipts=told)
 
 
-def _refusal(trouble: Trouble) -> Answer:
+def _refusal(trouble: Trouble) -> SandboxResponse:
     status, code, title, details = _REFUSALS[trouble]
     return _error(status, code, title, details)
 
 
-def _error(status: int, code: int, title: str, details: str, *, subcode: int | None = None) -> Answer:
+def _error(
+    status: int, code: int, title: str, details: str, *, subcode: int | None = None
+) -> SandboxResponse:
     error: dict[str, Any] = {"message": f"(#{code}) {title}", "type": "OAuthException", "code": code}
     if details:
         error["error_data"] = {"messaging_product": "whatsapp", "details": details}

@@ -39,7 +39,7 @@ class _Registered(NamedTuple):
 _OTP: Final = _Registered((), ("1",), False, {0: "OTP"})
 
 
-class Templates:
+class RegisteredTemplates:
     """What one business has registered."""
 
     def __init__(self) -> None:

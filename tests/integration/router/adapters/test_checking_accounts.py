@@ -32,8 +32,8 @@ from tidings.router.channel_configs import routes
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.vendors.accounts import Accounts as VendorAccounts
-from tidings.router.vendors.desk import Desk
-from tidings.router.vendors.opened import OpenAdapters
+from tidings.router.vendors.open_adapters import OpenAdapters
+from tidings.router.vendors.probe import AdapterProbe
 from tidings.router.vendors.vendors import Vendors
 
 HOME = "/api/v1/router/adapters"
@@ -86,7 +86,7 @@ class Accounts:
         parts = (
             Parts(self.db, checker, self.configs)
             .add(Limits, limits)
-            .add(VendorProbe, Desk(vendors, opened))
+            .add(VendorProbe, AdapterProbe(vendors, opened))
             .add(OwnAddress, OwnAddress(public_url=PUBLIC))
         )
         app = router_app((), routes.adapters, clock=CLOCK, parts=parts)

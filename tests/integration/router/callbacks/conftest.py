@@ -38,14 +38,14 @@ from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.deps import Deps
 from tidings.router.callbacks.evidence import Evidence
-from tidings.router.callbacks.hooks import Hooks
-from tidings.router.callbacks.intake import Intake
+from tidings.router.callbacks.hooks import CallbackHooks
+from tidings.router.callbacks.inbound_messages import InboundKeeper
+from tidings.router.callbacks.intake import CallbackGroupCommit
 from tidings.router.callbacks.jobs import CallbackJob
-from tidings.router.callbacks.raw_bodies import Place
+from tidings.router.callbacks.raw_bodies import BodyLocation
 from tidings.router.callbacks.receipts import ApplyReceipts
+from tidings.router.callbacks.receive_callback import CallbackEndpoint
 from tidings.router.callbacks.routes import routers
-from tidings.router.callbacks.take import HookDesk
-from tidings.router.callbacks.wrote import InboundKeeper
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
@@ -147,9 +147,9 @@ class CallbackWorld:
         self.wakeup = Wakeup()
         self.observer = CountingObserver()
         self.woken: list[datetime] = []
-        self.hooks = Hooks(db, self.secrets, clock=self.clock)
+        self.hooks = CallbackHooks(db, self.secrets, clock=self.clock)
         self.intake = self.make_intake()
-        self.desk = HookDesk(
+        self.desk = CallbackEndpoint(
             self.hooks,
             self.intake,
             public_url="https://tidings.example",
@@ -161,8 +161,8 @@ class CallbackWorld:
         self.dead = DeadCallbacks(audit=self.audit, keyring=self.keyring, clock=self.clock)
         self.app = self._app()
 
-    def make_intake(self, **more: Any) -> Intake:
-        return Intake(
+    def make_intake(self, **more: Any) -> CallbackGroupCommit:
+        return CallbackGroupCommit(
             self.db,
             blobs=lambda: self.blobs,
             keyring=self.keyring,
@@ -356,9 +356,9 @@ def events(*said: dict[str, Any]) -> bytes:
     return json.dumps({"events": list(said)}).encode()
 
 
-def place_of(request: Row) -> Place:
+def place_of(request: Row) -> BodyLocation:
     """Where the raw body of a request is."""
-    return Place(ref=request["raw_body_ref"], key=request["body_key"])
+    return BodyLocation(ref=request["raw_body_ref"], key=request["body_key"])
 
 
 def ids(rows: Sequence[Row]) -> list[str]:

@@ -12,7 +12,7 @@ from tidings.kernel.db import Row
 from tidings.kernel.ids import TenantId, time_of
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.errors import CallbackBodyGoneError
-from tidings.router.callbacks.forget import BodyEraser, CallbackForgetter
+from tidings.router.callbacks.forget import BodyEraser, StoredCallbackForgetter
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 
 
@@ -38,7 +38,7 @@ async def _ladder(world: CallbackWorld, attempt: Attempt) -> str:
 async def _order(world: CallbackWorld, tenant_id: TenantId, *notification_ids: str) -> int:
     """As the transaction that erases does."""
     async with world.db.tenant(tenant_id) as tx:
-        return await CallbackForgetter(world.clock).forget(tx, notification_ids)
+        return await StoredCallbackForgetter(world.clock).forget(tx, notification_ids)
 
 
 async def _erase(world: CallbackWorld, tenant_id: TenantId, *notification_ids: str) -> int:

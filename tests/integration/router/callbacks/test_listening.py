@@ -18,15 +18,15 @@ from tidings.kernel.ids import TenantId
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.smpp.adapter import KIND, SmppSettings
 from tidings.router.callbacks import raw_bodies
+from tidings.router.callbacks.connection_events import Hearing
 from tidings.router.callbacks.errors import HookUnavailableError
-from tidings.router.callbacks.hearing import Hearing
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.vendors.listening import ListeningJob
-from tidings.router.vendors.opened import OpenAdapters
+from tidings.router.vendors.open_adapters import OpenAdapters
 from tidings.sandbox.faults import Faults
-from tidings.sandbox.receipts import Ledger
-from tidings.sandbox.scripts import Scripts
+from tidings.sandbox.receipts import ReceiptLog
+from tidings.sandbox.scripts import ReceiptScripts
 from tidings.sandbox.smpp_server import SmppSandbox
 from tidings.sandbox.store import Store
 
@@ -36,7 +36,7 @@ async def smsc() -> AsyncIterator[tuple[SmppSandbox, int]]:
     """An SMSC and its port."""
     clock = SystemClock()
     store = Store(clock)
-    server = SmppSandbox(store, Faults(clock), Scripts(), ledger=Ledger(most=100), clock=clock)
+    server = SmppSandbox(store, Faults(clock), ReceiptScripts(), ledger=ReceiptLog(most=100), clock=clock)
     port = await server.start("127.0.0.1", 0)
     yield server, port
     await server.stop()

@@ -14,7 +14,7 @@ from tidings.kernel.refusals import TooBusyError
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import HookUnavailableError
-from tidings.router.callbacks.intake import Incoming
+from tidings.router.callbacks.intake import IncomingCallback
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.callbacks.store import NewEvent
 from tidings.router.executions.model import moment
@@ -201,7 +201,7 @@ async def test_when_the_store_of_bodies_is_away_nothing_is_taken(world: Callback
 
 async def test_a_store_of_bodies_that_hangs_holds_no_transaction(world: CallbackWorld) -> None:
     account = await world.account(None)
-    incoming = Incoming(
+    incoming = IncomingCallback(
         account_id=account, signature_valid=False, status="rejected", reason="mismatch", body=b"x"
     )
     put = asyncio.Event()
@@ -223,7 +223,7 @@ async def test_a_store_of_bodies_that_hangs_holds_no_transaction(world: Callback
 async def test_more_bytes_than_may_wait_are_turned_away(world: CallbackWorld) -> None:
     account = await world.account(None)
     intake = world.make_intake(most_bytes_waiting=10_000)
-    incoming = Incoming(
+    incoming = IncomingCallback(
         account_id=account, signature_valid=True, status="received", reason=None, body=b"x" * 3500
     )
 
@@ -282,7 +282,7 @@ async def test_letters_that_no_column_takes_hold_nothing_up(world: CallbackWorld
 
     taken = await world.intake.take(
         "twilio",
-        Incoming(
+        IncomingCallback(
             account_id=await world.account(None),
             signature_valid=True,
             status="received",

@@ -15,9 +15,9 @@ from tidings.contracts.callback_forms import HookReply, RawCallback
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.callbacks.errors import BadSignatureError
 from tidings.router.callbacks.evidence import Evidence
-from tidings.router.callbacks.hooks import Hooks
-from tidings.router.callbacks.intake import Taken
-from tidings.router.callbacks.take import HookCall, HookDesk
+from tidings.router.callbacks.hooks import CallbackHooks
+from tidings.router.callbacks.intake import IntakeResult
+from tidings.router.callbacks.receive_callback import CallbackEndpoint, HookCall
 
 #: One of each vendor that tells something.
 SIGNED = {
@@ -44,7 +44,7 @@ async def test_a_signed_callback_is_taken_once(world: CallbackWorld, vendor: str
     if isinstance(answers[0], HookReply):
         assert all(answer == answers[0] for answer in answers)
     else:
-        assert answers == [Taken(accepted=told, repeated=0), Taken(accepted=0, repeated=told)]
+        assert answers == [IntakeResult(accepted=told, repeated=0), IntakeResult(accepted=0, repeated=told)]
     assert await _kept(world) == (len(example.reading.events), len(example.reading.inbound))
     assert {row["signature_valid"] for row in await world.requests()} == {True}
 
@@ -85,8 +85,8 @@ async def _account(world: CallbackWorld, vendor: str, example: Example) -> str:
 async def _take(world: CallbackWorld, vendor: str, account_id: str, request: RawCallback) -> Any:
     """At a hook whose clock is that of the example; what it keeps is of today."""
     whole = urlsplit(request.url)
-    desk = HookDesk(
-        Hooks(world.db, world.secrets, clock=world.clock),
+    desk = CallbackEndpoint(
+        CallbackHooks(world.db, world.secrets, clock=world.clock),
         world.intake,
         public_url=f"{whole.scheme}://{whole.netloc}",
         usual=GenericForm(),

@@ -51,15 +51,15 @@ from tidings.router.conversations import deps as conversation_deps
 from tidings.router.conversations import routes as conversation_routes
 from tidings.router.conversations.answer import Answerer
 from tidings.router.conversations.close import Closer
+from tidings.router.conversations.confirmation_store import REPLY_CLAIMS
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.jobs import ConversationJob, ConversationSettings
-from tidings.router.conversations.keep import insert_inbound
+from tidings.router.conversations.keep_inbound import insert_inbound
+from tidings.router.conversations.keyword_confirmations import ConfirmationSender
 from tidings.router.conversations.queue import dead_inbound
 from tidings.router.conversations.receive import Receiver
-from tidings.router.conversations.replies import ReplySender
-from tidings.router.conversations.reply_store import REPLY_CLAIMS
-from tidings.router.conversations.resolve import Resolver
-from tidings.router.conversations.sent import SentNotes, SentTurn
+from tidings.router.conversations.resolve import TenantResolver
+from tidings.router.conversations.sent import SentMessage, SentNotes
 from tidings.router.conversations.shared_stop import SharedStops
 from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.executions.model import moment
@@ -70,11 +70,11 @@ from tidings.router.inbound_routes.change import RouteChanger
 from tidings.router.inbound_routes.deliver import Deliverer
 from tidings.router.inbound_routes.delivery_store import DELIVERY_CLAIMS
 from tidings.router.inbound_routes.redeliver import Redeliverer
-from tidings.router.inbound_routes.trial import Trier
+from tidings.router.inbound_routes.webhook_test import WebhookTester
 from tidings.router.policies.policies import Policies
-from tidings.router.profiles.hear import StoredMailboxNews
+from tidings.router.profiles.proven_facts import StoredMailboxNews
 from tidings.router.vendors.accounts import Accounts
-from tidings.router.vendors.opened import OpenAdapters
+from tidings.router.vendors.open_adapters import OpenAdapters
 from tidings.router.vendors.vendors import Vendors
 
 OURS = "+15005550006"
@@ -200,7 +200,7 @@ class ConversationWorld:
         """A worker that takes messages on."""
         return ConversationJob(
             self.db,
-            Resolver(self.db, self.keyring, self.hashes),
+            TenantResolver(self.db, self.keyring, self.hashes),
             receiver or self.receiver,
             shared or self.shared,
             wakeups=self.wakeups,
@@ -211,7 +211,7 @@ class ConversationWorld:
     def replies(self, worker: str | None = None) -> ClaimingJob[str]:
         """A worker that sends confirmations."""
         name = worker or WORKER.new(self.clock.now())
-        sender = ReplySender(self.db, self.vendors, keyring=self.keyring, clock=self.clock)
+        sender = ConfirmationSender(self.db, self.vendors, keyring=self.keyring, clock=self.clock)
         return ClaimingJob(
             self.db,
             REPLY_CLAIMS,
@@ -308,9 +308,9 @@ class ConversationWorld:
 
     async def send(
         self, tenant_id: TenantId, account_id: str, *, to: str = LAILA, sender: str = OURS, **more: Any
-    ) -> SentTurn:
+    ) -> SentMessage:
         """A message of the tenant's went out, and can be answered."""
-        turn = SentTurn(
+        turn = SentMessage(
             channel=more.pop("channel", "sms"),
             sender_id=sender,
             to=NormalisedAddress(to),
@@ -432,7 +432,7 @@ class ConversationWorld:
             idempotency=Idempotency("notification", self.clock),
             changer=self.changer,
             redeliverer=Redeliverer(audit=self.audit, clock=self.clock),
-            trier=Trier(self.db, self.caller, clock=self.clock),
+            trier=WebhookTester(self.db, self.caller, clock=self.clock),
             deliveries_wakeup=self.wakeups.deliveries,
         )
         return build_app(

@@ -6,7 +6,7 @@ from tests.integration.router.conversations.conftest import LAILA, OMAR, OURS, C
 from tidings.kernel.ids import TenantId
 from tidings.router.conversations import sweep
 from tidings.router.conversations.forget import ConversationForgetter
-from tidings.router.conversations.tell import StoredConversations
+from tidings.router.conversations.subject_access import StoredConversations
 from tidings.router.inbound_routes.sweep import sweep_deliveries
 
 

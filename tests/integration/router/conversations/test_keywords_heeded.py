@@ -15,11 +15,11 @@ from tidings.kernel.ids import TenantId
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.conversations.jobs import ConversationSettings
-from tidings.router.conversations.keep import insert_inbound
+from tidings.router.conversations.keep_inbound import insert_inbound
 from tidings.router.executions.model import moment
 from tidings.router.policies.change import PolicyChanger
-from tidings.router.policies.check import Adapters
-from tidings.router.policies.model import PolicyStep, Terms
+from tidings.router.policies.check import AvailableAdapters
+from tidings.router.policies.model import PolicyStep, PolicyTerms
 from tidings.router.prices.rates import Rates
 
 OTHER = "+15005550007"
@@ -114,14 +114,14 @@ async def test_who_asks_again_and_again_is_answered_once_a_minute(
 
 async def test_a_policys_words_count_for_what_it_began(world: ConversationWorld, tenant_id: TenantId) -> None:
     changer = PolicyChanger(
-        adapters=Adapters(kinds=ADAPTERS, find=kind_of),
+        adapters=AvailableAdapters(kinds=ADAPTERS, find=kind_of),
         accounts=world.vendors.accounts,
         rates=Rates(),
         audit=world.audit,
         clock=world.clock,
         grace=timedelta(days=1),
     )
-    terms = Terms(ladder=(PolicyStep(channel="sms", deadline_seconds=60),), stop_keywords=("BASTA",))
+    terms = PolicyTerms(ladder=(PolicyStep(channel="sms", deadline_seconds=60),), stop_keywords=("BASTA",))
     async with world.db.tenant(tenant_id) as tx:
         await changer.create(tx, "txn", terms, actor="test")
     account = await world.account(tenant_id)

@@ -16,8 +16,8 @@ from tidings.kernel.keys.kms import KmsError
 from tidings.notify.tenants.names import StoredTenantNames
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.jobs import ConversationSettings
-from tidings.router.conversations.receive import Received, Receiver
-from tidings.router.conversations.resolve import Message
+from tidings.router.conversations.receive import Receiver, ReceiveResult
+from tidings.router.conversations.resolve import ResolvedMessage
 from tidings.router.conversations.sent import SentNotes
 from tidings.router.conversations.store import line_of
 from tidings.router.conversations.transcript import words_of
@@ -249,7 +249,9 @@ class _Dies(Receiver):
     def __init__(self, inner: Receiver) -> None:
         self._inner = inner
 
-    async def receive(self, tx: TenantTx, messages: Sequence[Message], *, now: datetime) -> Received:
+    async def receive(
+        self, tx: TenantTx, messages: Sequence[ResolvedMessage], *, now: datetime
+    ) -> ReceiveResult:
         await self._inner.receive(tx, messages, now=now)
         # As if this one had committed, and the worker had died in the next moment.
         await tx.connection.execute("COMMIT; BEGIN")

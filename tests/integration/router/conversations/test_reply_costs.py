@@ -14,10 +14,10 @@ from tidings.kernel.ids import TenantId
 from tidings.router.callbacks import store as callbacks
 from tidings.router.callbacks.apply import Applier, purpose
 from tidings.router.callbacks.jobs import CallbackJob
-from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, Place
+from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, BodyLocation
 from tidings.router.callbacks.store import NewEvent, NewRequest
-from tidings.router.conversations import reply_store
-from tidings.router.conversations.replies import ReplySender
+from tidings.router.conversations import confirmation_store
+from tidings.router.conversations.keyword_confirmations import ConfirmationSender
 from tidings.router.executions import receipts
 from tidings.router.executions.model import moment
 from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
@@ -54,7 +54,7 @@ async def _told(world: ConversationWorld, account_id: str, micros: int, *, word:
                     id=request_id,
                     account_id=account_id,
                     signature_valid=True,
-                    body=Place(ref="nowhere", key=None),
+                    body=BodyLocation(ref="nowhere", key=None),
                     status="received",
                     reason=None,
                 )
@@ -164,7 +164,9 @@ async def test_what_a_dead_worker_was_sending_is_counted_and_not_again(
         await world.job().drain()
         dead = WORKER.new(world.clock.now())
         async with world.db.worker(claims=True) as tx:
-            claims = await reply_store.REPLY_CLAIMS.claim(tx, worker=dead, now=world.clock.now(), limit=9)
+            claims = await confirmation_store.REPLY_CLAIMS.claim(
+                tx, worker=dead, now=world.clock.now(), limit=9
+            )
         slow = _TakenForDead(world)
         await slow.send(tenant_id, dead, [id_ for _, id_ in claims])
         assert await world.replies().drain() == 0
@@ -174,7 +176,7 @@ async def test_what_a_dead_worker_was_sending_is_counted_and_not_again(
     assert await _attempts(world, tenant_id) == []
 
 
-class _TakenForDead(ReplySender):
+class _TakenForDead(ConfirmationSender):
     """Others take it for dead between its call and its writing."""
 
     def __init__(self, world: ConversationWorld) -> None:

@@ -13,7 +13,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
 from tidings.router.conversations import store, sweep
-from tidings.router.conversations.shared_stop import SharedStops, Stop
+from tidings.router.conversations.shared_stop import SharedStop, SharedStops
 
 TAKEN = answer("200 OK", b'{"id": "v-1"}')
 STOPPED = [("sms", "opt_out")]
@@ -142,7 +142,7 @@ class _Dies(SharedStops):
     def __init__(self, inner: SharedStops) -> None:
         self._inner = inner
 
-    async def heed(self, tx: TenantTx, stops: Sequence[Stop], *, now: datetime) -> None:
+    async def heed(self, tx: TenantTx, stops: Sequence[SharedStop], *, now: datetime) -> None:
         await self._inner.heed(tx, stops, now=now)
         await tx.connection.execute("COMMIT; BEGIN")
         raise DatabaseUnavailableError("gone")

@@ -10,12 +10,12 @@ from tidings.contracts.delivery import DeliveryOutcome, Route, SkipStep, WaitSte
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT, time_of
 from tidings.router.executions.snapshot import state_of
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 
 def strike(world: LadderWorld, adapter: str, mode: str, **more: Any) -> None:
     """A fault in the sandbox."""
-    world.sandbox.faults.set(FaultWish(adapter=adapter, mode=mode, **more))  # type: ignore[arg-type]
+    world.sandbox.faults.set(FaultSpec(adapter=adapter, mode=mode, **more))  # type: ignore[arg-type]
 
 
 async def one(world: LadderWorld) -> DeliveryOutcome:

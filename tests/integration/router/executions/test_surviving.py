@@ -11,7 +11,7 @@ from tests.support.ladders import EMAIL, EMAIL_ELSEWHERE, LadderWorld, PlayedPre
 from tests.support.people import counted
 from tidings.contracts.delivery import PreparedStep, StepAsk
 from tidings.kernel.ids import TenantId
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ async def test_the_number_of_statements_does_not_grow_with_the_set(
 
 async def test_the_job_wakes_when_something_is_due(world: LadderWorld, worker: Worker) -> None:
     """By the alarm of its own process, not by looking again and again."""
-    world.sandbox.faults.set(FaultWish(adapter="smtp", mode="reject_temporary", count=1))
+    world.sandbox.faults.set(FaultSpec(adapter="smtp", mode="reject_temporary", count=1))
     stop = asyncio.Event()
     job = asyncio.create_task(worker.due.run(stop))
     await worker.send(world.tenant_id, [world.begin(), Wish(hand_off=world.hand_off(EMAIL_ELSEWHERE))])

@@ -14,7 +14,7 @@ from tidings.router.channel_configs.store import find_accounts
 from tidings.router.executions.store import wake_waiting
 from tidings.router.traffic.change import TrafficChanger
 from tidings.router.traffic.circuit import Override
-from tidings.router.traffic.hold import CircuitHolder
+from tidings.router.traffic.circuit_override import CircuitHolder
 from tidings.router.traffic.job import TrafficJob
 from tidings.router.traffic.store import find_circuits
 

@@ -16,7 +16,7 @@ from tidings.router.executions_api.listing import find_recent
 from tidings.router.executions_api.model import Filter
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.status_map.change import StatusMapper
-from tidings.sandbox.faults import FaultWish
+from tidings.sandbox.faults import FaultSpec
 
 
 async def sent(scene: Scene, *routes: Any, **more: Any) -> str:
@@ -29,7 +29,7 @@ async def sent(scene: Scene, *routes: Any, **more: Any) -> str:
 
 def strike(scene: Scene, adapter: str, mode: str, **more: Any) -> None:
     """A fault in the sandbox."""
-    scene.ladders.sandbox.faults.set(FaultWish(adapter=adapter, mode=mode, **more))  # type: ignore[arg-type]
+    scene.ladders.sandbox.faults.set(FaultSpec(adapter=adapter, mode=mode, **more))  # type: ignore[arg-type]
 
 
 async def test_one_that_is_over(scene: Scene) -> None:

@@ -16,7 +16,7 @@ from tidings.contracts.tenants import NotificationPolicy, QuietHours
 from tidings.kernel.db import Database
 from tidings.notify.suppressions.model import SuppressionReason, SuppressionSpec
 from tidings.router.traffic.circuit import Circuit
-from tidings.router.traffic.known import AccountCircuit
+from tidings.router.traffic.traffic_state import AccountCircuit
 
 ALL_DAYS: Any = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 SMS = {"channel": "sms", "deadline_seconds": 30, "retry_budget": 1}

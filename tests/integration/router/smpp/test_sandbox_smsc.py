@@ -10,10 +10,10 @@ import pytest
 from tests.support.smpp import SMS, Ears, bound, smpp_settings
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import SystemClock
-from tidings.sandbox.faults import Faults, FaultWish, Mode
+from tidings.sandbox.faults import Faults, FaultSpec, Mode
 from tidings.sandbox.reading import show
-from tidings.sandbox.receipts import Ledger
-from tidings.sandbox.scripts import Scripts
+from tidings.sandbox.receipts import ReceiptLog
+from tidings.sandbox.scripts import ReceiptScripts
 from tidings.sandbox.smpp_server import SmppSandbox
 from tidings.sandbox.store import Store
 
@@ -24,14 +24,14 @@ class _Smsc:
     server: SmppSandbox
     store: Store
     faults: Faults
-    ledger: Ledger
+    ledger: ReceiptLog
 
 
 @asynccontextmanager
 async def _smsc() -> AsyncIterator[_Smsc]:
     clock = SystemClock()
-    store, faults, ledger = Store(clock), Faults(clock), Ledger(most=100)
-    server = SmppSandbox(store, faults, Scripts(), ledger=ledger, clock=clock)
+    store, faults, ledger = Store(clock), Faults(clock), ReceiptLog(most=100)
+    server = SmppSandbox(store, faults, ReceiptScripts(), ledger=ledger, clock=clock)
     port = await server.start("127.0.0.1", 0)
     try:
         yield _Smsc(port, server, store, faults, ledger)
@@ -99,7 +99,7 @@ async def test_what_somebody_writes_is_heard() -> None:
 async def test_faults(mode: Mode, kind: type[Outcome]) -> None:
     """As an SMSC has them."""
     async with _smsc() as smsc, bound(smpp_settings(smsc.port, timeout_seconds=0.2)) as adapter:
-        smsc.faults.set(FaultWish(adapter=cast("Any", "smpp"), mode=mode, count=1))
+        smsc.faults.set(FaultSpec(adapter=cast("Any", "smpp"), mode=mode, count=1))
         (outcome,) = await adapter.send([SMS])
         (after,) = await adapter.send([SMS])
 

@@ -16,9 +16,9 @@ from tidings.router.executions.receipt_model import Receipt
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.prices.rates import Rates
 from tidings.router.spend import store
-from tidings.router.spend.add import add
-from tidings.router.spend.correct import correct
-from tidings.router.spend.model import By, Sum, Unpriced, day_of, estimated
+from tidings.router.spend.correct_spend import correct
+from tidings.router.spend.model import By, SpendSum, UnpricedCalls, day_of, estimated
+from tidings.router.spend.record_spend import add
 from tidings.router.spend.routes import spend
 from tidings.router.state_machine.model import ATTEMPT
 
@@ -90,7 +90,7 @@ class Ledger:
         """By currency: messages, estimated, real, corrected."""
         today = day_of(self.now)
         async with self.db.tenant(self.tenant_id) as tx:
-            found: list[Sum] = await store.sum_spent(tx, since=today, until=today, by="vendor")
+            found: list[SpendSum] = await store.sum_spent(tx, since=today, until=today, by="vendor")
         return {one.currency: (one.messages, one.estimated, one.real, one.corrected) for one in found}
 
 
@@ -166,11 +166,11 @@ async def test_messages_without_a_price_are_counted_apart(ledger: Ledger) -> Non
         )
 
     assert found == {
-        "day": [Unpriced(part=today.isoformat(), messages=2)],
-        "channel": [Unpriced(part="sms", messages=2)],
-        "vendor": [Unpriced(part="http", messages=2)],
+        "day": [UnpricedCalls(part=today.isoformat(), messages=2)],
+        "channel": [UnpricedCalls(part="sms", messages=2)],
+        "vendor": [UnpricedCalls(part="http", messages=2)],
     }
-    assert few == [Unpriced(part="http", messages=1)]
+    assert few == [UnpricedCalls(part="http", messages=1)]
     assert before == []
 
 

@@ -12,7 +12,7 @@ from tidings.kernel.ids import TenantId
 from tidings.router.adapters.kind import StatusSeed
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.status_map.meanings import Meanings
-from tidings.router.status_map.model import Meaning
+from tidings.router.status_map.model import StatusMeaning
 from tidings.router.status_map.seed import seed
 
 BLOCKED = {"canonical": "rejected_by_recipient", "reason": "blocked"}
@@ -165,8 +165,8 @@ async def test_meanings_are_remembered_for_a_moment(
     async with calling(app, tenant_id) as client:
         await client.put(f"{HOME}/http/77", json=GONE)
         await client.put(f"{HOME}/http/78", json=GONE)
-        mine = Meaning(canonical="failed_perm", reason="invalid_address")
-        everybodys = Meaning(canonical="rejected_by_recipient", reason="blocked")
+        mine = StatusMeaning(canonical="failed_perm", reason="invalid_address")
+        everybodys = StatusMeaning(canonical="rejected_by_recipient", reason="blocked")
 
         assert await meanings.of(tenant_id, "http_acme", "77") == mine
         assert await meanings.of(tenant_id, "http_acme", "78") == everybodys

@@ -10,7 +10,7 @@ from tidings.contracts.callback_forms import ReadEvent
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.router.callbacks.apply import details_of
-from tidings.router.callbacks.intake import Incoming
+from tidings.router.callbacks.intake import IncomingCallback
 from tidings.router.callbacks.receipts import Receipt
 from tidings.router.executions import receipts
 from tidings.router.status_map import store
@@ -248,7 +248,7 @@ async def _word(world: CallbackWorld, attempt: Attempt, word: str, discriminator
     )
     await world.intake.take(
         "http",
-        Incoming(
+        IncomingCallback(
             account_id=attempt.account_id,
             signature_valid=True,
             status="received",

@@ -8,11 +8,11 @@ from tests.integration.router.traffic.world import Process, TrafficWorld
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
-from tidings.router.traffic.model import Blocked, Chosen
+from tidings.router.traffic.model import ChosenVendor, NoVendorAvailable
 
 
-def vendor_of(chosen: Chosen | Blocked) -> str | None:
-    return chosen.vendor if isinstance(chosen, Chosen) else None
+def vendor_of(chosen: ChosenVendor | NoVendorAvailable) -> str | None:
+    return chosen.vendor if isinstance(chosen, ChosenVendor) else None
 
 
 async def opened(world: TrafficWorld) -> tuple[Process, Process]:
@@ -34,7 +34,9 @@ async def test_what_one_process_sees_opens_the_circuit_in_the_other_within_a_loo
     await world.passes(1, one, other)
 
     for process in (one, other):
-        assert process.chooses("http_a") == Blocked("circuit_open", world.clock.now() + timedelta(seconds=30))
+        assert process.chooses("http_a") == NoVendorAvailable(
+            "circuit_open", world.clock.now() + timedelta(seconds=30)
+        )
         assert process.chooses("http_a", "http_b").why == "circuit of http_a open"  # type: ignore[union-attr]
 
 
@@ -81,13 +83,13 @@ async def test_it_is_tried_by_one_process_and_closes_for_all(world: TrafficWorld
     one, other = await opened(world)
     await world.clock.advance(timedelta(seconds=30))
     for process in (one, other):
-        assert isinstance(process.chooses("http_a"), Blocked)
+        assert isinstance(process.chooses("http_a"), NoVendorAvailable)
 
     await world.passes(1, one, other)
 
     probes = [one.chooses("http_a") for _ in range(5)]
     assert [vendor_of(probe) for probe in probes] == ["http_a", "http_a", "http_a", None, None]
-    assert isinstance(other.chooses("http_a"), Blocked)
+    assert isinstance(other.chooses("http_a"), NoVendorAvailable)
     # A call that was begun before all this fails late, elsewhere: that says nothing about now.
     other.sees("http_a", failed=5)
     one.sees("http_a", ok=3)
@@ -124,7 +126,9 @@ async def test_a_probe_that_fails_opens_it_for_longer(world: TrafficWorld) -> No
     one.sees("http_a", failed=1)
     await world.passes(1, one, other)
 
-    assert other.chooses("http_a") == Blocked("circuit_open", world.clock.now() + timedelta(seconds=60))
+    assert other.chooses("http_a") == NoVendorAvailable(
+        "circuit_open", world.clock.now() + timedelta(seconds=60)
+    )
 
 
 async def test_a_prober_that_dies_leaves_the_probing_to_another(world: TrafficWorld) -> None:
@@ -192,7 +196,9 @@ async def test_one_held_open_stays_so_until_its_time_is_over(world: TrafficWorld
     await world.hold("http_a", "OPEN", until=timedelta(minutes=5))
     await world.passes(1, one)
     # Who holds it may let go of it before.
-    assert one.chooses("http_a") == Blocked("circuit_open", world.clock.now() + timedelta(seconds=15))
+    assert one.chooses("http_a") == NoVendorAvailable(
+        "circuit_open", world.clock.now() + timedelta(seconds=15)
+    )
 
     await world.passes(299, one)
     one.chooses("http_a")
@@ -210,7 +216,7 @@ async def test_a_process_that_starts_later_knows_what_happened_before(world: Tra
     late = world.process("late")
     await late.job.look()
 
-    assert isinstance(late.chooses("http_a"), Blocked)
+    assert isinstance(late.chooses("http_a"), NoVendorAvailable)
 
 
 async def test_a_tenants_trouble_is_not_its_neighbours(world: TrafficWorld, db: Database) -> None:

@@ -12,12 +12,12 @@ from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.router.traffic import store
-from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.change import TrafficChanger
+from tidings.router.traffic.evaluation import CircuitChange
 from tidings.router.traffic.job import TrafficJob
-from tidings.router.traffic.known import AccountCircuit
-from tidings.router.traffic.look import CircuitChange
 from tidings.router.traffic.settings import TrafficSettings
+from tidings.router.traffic.traffic_state import AccountCircuit
+from tidings.router.traffic.vendor_selection import VendorSelection
 
 
 class Looks:
@@ -52,7 +52,7 @@ async def test_it_looks_until_it_is_told_to_stop(world: TrafficWorld) -> None:
     looks, stop = Looks(), asyncio.Event()
     quick = TrafficSettings(look_every=timedelta(milliseconds=5))
     clock = SystemClock()
-    traffic = Traffic(LocalHotState(world.db, clock).limits, clock=clock, settings=quick)
+    traffic = VendorSelection(LocalHotState(world.db, clock).limits, clock=clock, settings=quick)
     job = TrafficJob(world.db, traffic, world.changer, clock=clock, observer=looks)
     running = asyncio.create_task(job.run(stop))
     await looks.seen.get()

@@ -18,14 +18,14 @@ from tidings.kernel.outbox import Outbox
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.change import TrafficChanger
+from tidings.router.traffic.change_weights import WeightSetter
 from tidings.router.traffic.circuit import Override
-from tidings.router.traffic.hold import CircuitHolder
+from tidings.router.traffic.circuit_override import CircuitHolder
 from tidings.router.traffic.job import TrafficJob
-from tidings.router.traffic.known import ChannelWeights
-from tidings.router.traffic.model import Blocked, Chosen
-from tidings.router.traffic.share import WeightSetter
+from tidings.router.traffic.model import ChosenVendor, NoVendorAvailable
+from tidings.router.traffic.traffic_state import ChannelWeights
+from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.accounts import Accounts
 
 CHANNELS = {kind.name: kind.channels for kind in ADAPTERS.values()}
@@ -36,7 +36,9 @@ class Process:
     """One of them."""
 
     def __init__(self, world: "TrafficWorld", name: str) -> None:
-        self.traffic = Traffic(LocalHotState(world.db, world.clock).limits, clock=world.clock, name=name)
+        self.traffic = VendorSelection(
+            LocalHotState(world.db, world.clock).limits, clock=world.clock, name=name
+        )
         self.job = TrafficJob(world.db, self.traffic, world.changer, clock=world.clock)
         self._world = world
 
@@ -49,7 +51,7 @@ class Process:
             account.id, prefix=prefix, ok=ok, failed=failed, seconds=6.0 if slow else 0.1, slow=slow
         )
 
-    def chooses(self, *vendors: str, luck: float = 0.0, to: str = NUMBER) -> Chosen | Blocked:
+    def chooses(self, *vendors: str, luck: float = 0.0, to: str = NUMBER) -> ChosenVendor | NoVendorAvailable:
         """For a message of the tenant's."""
         world = self._world
         return self.traffic.choose(

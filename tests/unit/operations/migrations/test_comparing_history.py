@@ -15,7 +15,7 @@ from tidings.operations.migrations.errors import (
     ChangedMigrationError,
     SchemaTooNew,
 )
-from tidings.operations.migrations.history import State, compare, plan_run
+from tidings.operations.migrations.history import MigrationState, compare, plan_run
 from tidings.operations.migrations.ledger import LedgerRow
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
@@ -52,7 +52,13 @@ def test_every_state_is_seen(migrations: list[Migration]) -> None:
 
     states = [standing.state for standing in compare(migrations, rows)]
 
-    assert states == [State.APPLIED, State.CHANGED, State.HALF_APPLIED, State.PENDING, State.UNKNOWN]
+    assert states == [
+        MigrationState.APPLIED,
+        MigrationState.CHANGED,
+        MigrationState.HALF_APPLIED,
+        MigrationState.PENDING,
+        MigrationState.UNKNOWN,
+    ]
 
 
 def test_a_phase_stops_at_the_other(migrations: list[Migration]) -> None:

@@ -11,7 +11,7 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unl
 from tidings.router.adapters.http.adapter import HttpAdapter, HttpVendorSettings
 from tidings.router.adapters.http_client.answers import HttpAnswer
 from tidings.router.adapters.kind import AdapterContext
-from tidings.router.traffic.verdict import is_failure
+from tidings.router.traffic.vendor_failures import is_failure
 
 
 def read(status: int, content: bytes = b"", *, retry_after: str | None = None, **how: Any) -> Outcome:

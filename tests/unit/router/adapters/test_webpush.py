@@ -36,9 +36,9 @@ from tidings.router.adapters.webpush.adapter import KIND, WebPushSettings
 from tidings.router.adapters.webpush.encryption import MOST_BYTES, encrypt
 from tidings.router.adapters.webpush.subscription import decode64, read_subscription
 from tidings.router.adapters.webpush.vapid import Vapid, read_vapid_key
-from tidings.sandbox.answers import Request
-from tidings.sandbox.dialects.dialect import Asked
+from tidings.sandbox.dialects.dialect import SubmittedMessage
 from tidings.sandbox.dialects.webpush import WebPushDialect
+from tidings.sandbox.http_messages import SandboxRequest
 
 TEXT = replace(MESSAGE, channel="push", to=subscription(), html=None)
 CREATED = http.answer("201 Created", headers="Location: https://push.example/m/a-1\r\n")
@@ -114,9 +114,9 @@ async def test_a_message_goes_out_as_a_push_service_wants_it() -> None:
     assert (headers["content-encoding"], headers["ttl"], headers["urgency"]) == ("aes128gcm", "86400", "high")
     assert len(base64.urlsafe_b64decode(headers["topic"])) == 24
     assert len(headers["topic"]) == 32
-    request = Request(method="POST", path="/wpush/v2/x", query=b"", headers=headers, body=body)
+    request = SandboxRequest(method="POST", path="/wpush/v2/x", query=b"", headers=headers, body=body)
     asked = WebPushDialect(ManualClock()).read(request)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, SubmittedMessage)
     assert (asked.sender, asked.subject, asked.text) == (
         "mailto:push@shop.example",
         "Your most private order",

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.bounce_mails import auto_reply, delivery_status, feedback
 from tidings.contracts.callback_forms import Canonical, Effect
-from tidings.router.bounces.meaning import event_of
+from tidings.router.bounces.bounce_codes import event_of
 from tidings.router.bounces.report import read_report
 
 NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)

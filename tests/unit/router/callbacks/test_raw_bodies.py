@@ -12,7 +12,7 @@ from tidings.kernel.keys.ciphers import Key, UnreadableError
 from tidings.kernel.keys.data_key import DataKey
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.errors import CallbackBodyGoneError
-from tidings.router.callbacks.raw_bodies import Place
+from tidings.router.callbacks.raw_bodies import BodyLocation
 from tidings.router.ids import INBOUND_WEBHOOK
 
 KEY = DataKey("", "_platform/callbacks", {1: Key.new(1)}, 1)
@@ -69,4 +69,4 @@ async def test_an_object_that_was_moved_does_not_open(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ref", ["", "a/b", "a/b#", "a/b#x", "a/b#-1", "../b#0", "a/b#１"])
 async def test_a_reference_that_is_none(tmp_path: Path, ref: str) -> None:
     with pytest.raises(BadValueError):
-        await raw_bodies.read(open_blobs(f"file://{tmp_path}"), KEY, Place(ref=ref, key=bytes(32)))
+        await raw_bodies.read(open_blobs(f"file://{tmp_path}"), KEY, BodyLocation(ref=ref, key=bytes(32)))

@@ -7,9 +7,9 @@ import pytest
 from tests.support.vendors import KnownSecrets
 from tidings.router.adapters.registry import read_account
 from tidings.router.channel_configs.check_steps import callbacks
-from tidings.router.channel_configs.hook import Hook
+from tidings.router.channel_configs.hook import HookAddress
 
-NOWHERE = Hook(url=None, advice="")
+NOWHERE = HookAddress(url=None, advice="")
 
 
 @pytest.mark.parametrize(

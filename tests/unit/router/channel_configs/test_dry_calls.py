@@ -15,8 +15,8 @@ from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.check import AccountChecker, DryCall
-from tidings.router.channel_configs.check_steps import Step
-from tidings.router.channel_configs.reach import Place, place_of
+from tidings.router.channel_configs.check_steps import AccountCheckStep
+from tidings.router.channel_configs.reachability import HostPort, place_of
 from tidings.router.channel_configs.store import StoredAccount
 
 ACCOUNT = StoredAccount(
@@ -92,7 +92,7 @@ def careful(monkeypatch: pytest.MonkeyPatch) -> Iterator[Careful]:
     kind_of.cache_clear()
 
 
-async def look(wish: DryCall | None) -> Step:
+async def look(wish: DryCall | None) -> AccountCheckStep:
     checker = AccountChecker(
         KnownSecrets(careful="t0ken"), clock=SystemClock(), patience=timedelta(seconds=0.05)
     )
@@ -158,14 +158,14 @@ class _Server(msgspec.Struct):
 @pytest.mark.parametrize(
     ("settings", "place"),
     [
-        (_Server("mail.example", 587), Place(host="mail.example", port=587)),
-        (_Api("https://api.vendor.example/v1"), Place(host="api.vendor.example", port=443)),
-        (_Api("http://127.0.0.1:8025"), Place(host="127.0.0.1", port=8025)),
+        (_Server("mail.example", 587), HostPort(host="mail.example", port=587)),
+        (_Api("https://api.vendor.example/v1"), HostPort(host="api.vendor.example", port=443)),
+        (_Api("http://127.0.0.1:8025"), HostPort(host="127.0.0.1", port=8025)),
         (_Api("https://{{metadata.region}}.vendor.example/"), None),
         (_Api("https://vendor.example:port/"), None),
         (_Api(None), None),
         (CarefulSettings(token="t"), None),
     ],
 )
-def test_where_settings_lead_to(settings: msgspec.Struct, place: Place | None) -> None:
+def test_where_settings_lead_to(settings: msgspec.Struct, place: HostPort | None) -> None:
     assert place_of(settings) == place

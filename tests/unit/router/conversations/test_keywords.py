@@ -2,10 +2,10 @@
 
 import pytest
 
+from tidings.router.conversations.keyword_lists import HELP, LANGUAGES, START, STOP
+from tidings.router.conversations.keyword_replies import confirmation
 from tidings.router.conversations.keywords import read_keyword
 from tidings.router.conversations.model import ConfirmationKind
-from tidings.router.conversations.texts import confirmation
-from tidings.router.conversations.words import HELP, LANGUAGES, START, STOP
 
 
 @pytest.mark.parametrize(

@@ -12,21 +12,21 @@ from tidings.contracts.addresses import CHANNELS
 from tidings.contracts.tenants import Channel
 from tidings.kernel.http.bodies import decode
 from tidings.router.adapters.registry import ADAPTERS, kind_of
-from tidings.router.policies.check import Adapters, wrong_with
-from tidings.router.policies.model import Terms
+from tidings.router.policies.check import AvailableAdapters, wrong_with
+from tidings.router.policies.model import PolicyTerms
 from tidings.router.policies.wire import CreatePolicy
 from tidings.router.profiles.facts import FactName, SealedId, TriState, Value
 from tidings.router.profiles.observe import told
 
-ADAPTERS_HERE = Adapters(kinds=ADAPTERS, find=kind_of)
+ADAPTERS_HERE = AvailableAdapters(kinds=ADAPTERS, find=kind_of)
 
 
 def step(channel: str = "sms", **more: Any) -> dict[str, Any]:
     return {"channel": channel, "deadline_seconds": 30, **more}
 
 
-def terms(*ladder: dict[str, Any], **more: Any) -> Terms:
-    return msgspec.convert({"ladder": list(ladder), **more}, Terms)
+def terms(*ladder: dict[str, Any], **more: Any) -> PolicyTerms:
+    return msgspec.convert({"ladder": list(ladder), **more}, PolicyTerms)
 
 
 def wrong(*ladder: dict[str, Any], **more: Any) -> dict[str, str]:

@@ -7,7 +7,7 @@ import pytest
 
 from tidings.kernel.http.bodies import decode
 from tidings.kernel.refusals import InvalidError
-from tidings.router.policies.model import PolicyStep, Terms
+from tidings.router.policies.model import PolicyStep, PolicyTerms
 from tidings.router.policies.wire import CreatePolicy
 
 SMS: dict[str, Any] = {"channel": "sms", "deadline_seconds": 30}
@@ -26,7 +26,7 @@ def refused(**more: Any) -> dict[str, str]:
 def test_what_is_left_out_has_its_default() -> None:
     found = decode(body(), CreatePolicy).terms()
 
-    assert found == Terms(ladder=(PolicyStep(channel="sms", deadline_seconds=30),))
+    assert found == PolicyTerms(ladder=(PolicyStep(channel="sms", deadline_seconds=30),))
     assert (found.strategy, found.order, found.cost_cap_micros) == ("SEQUENTIAL", "fixed", None)
     assert (found.ladder[0].retry_budget, found.ladder[0].success) == (2, "delivered")
 
@@ -61,4 +61,4 @@ def test_a_wrong_field_is_named(more: dict[str, Any], field: str) -> None:
 def test_a_row_of_newer_code_can_be_read() -> None:
     newer = {"ladder": [{**SMS, "tone": "kind", "conditions": {"moon": "full"}}], "colour": "blue"}
 
-    assert msgspec.convert(newer, Terms).ladder[0].channel == "sms"
+    assert msgspec.convert(newer, PolicyTerms).ladder[0].channel == "sms"

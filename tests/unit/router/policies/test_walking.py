@@ -8,7 +8,7 @@ import pytest
 from tidings.contracts.delivery import SkipStep, WaitStep
 from tidings.contracts.ladder import LadderStep
 from tidings.contracts.messages import Accepted, Outcome, Refused, Unlearned
-from tidings.router.policies.walk import Fare, Walk, walk
+from tidings.router.policies.simulated_ladder import SimulatedRun, SimulatedStepCost, walk
 from tidings.router.state_machine.cost_budget import CostBudget
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import StepBarred, StepBlocked
@@ -31,26 +31,30 @@ def walked(
     cost: int = 0,
     receipts: bool = True,
     **more: Any,
-) -> Walk:
+) -> SimulatedRun:
     cap = more.pop("cap", None)
     strategy = more.pop("strategy", "SEQUENTIAL")
     life = more.pop("life", timedelta(hours=1))
 
-    def ask(place: int, at: datetime, purse: CostBudget) -> Fare | StepBarred | StepBlocked:
+    def ask(place: int, at: datetime, purse: CostBudget) -> SimulatedStepCost | StepBarred | StepBlocked:
         by = (barred or {}).get(place)
         if isinstance(by, StepBlocked):
-            return by if at < by.until else Fare(vendor="http", account_id=None, cost=cost, receipts=receipts)
+            return (
+                by
+                if at < by.until
+                else SimulatedStepCost(vendor="http", account_id=None, cost=cost, receipts=receipts)
+            )
         if by is not None and not (isinstance(by, WaitStep) and at >= by.until):
             return StepBarred(step=place, by=by)
         if not purse.allows(cost):
             return StepBarred(step=place, by=SkipStep(reason="cost_cap", result="REFUSED_COST_CAP"))
-        return Fare(vendor="http", account_id=None, cost=cost, receipts=receipts)
+        return SimulatedStepCost(vendor="http", account_id=None, cost=cost, receipts=receipts)
 
     start = LADDER.start(steps, use_case="txn", expires_at=NOW + life, strategy=strategy, now=NOW, cap=cap)
     return walk(LADDER, start, now=NOW, ask=ask, answer=answer or Accepted())
 
 
-def told(way: Walk) -> list[tuple[int, str, int]]:
+def told(way: SimulatedRun) -> list[tuple[int, str, int]]:
     """Step, what happened, seconds from the beginning."""
     return [(one.step, one.what, int((one.at - NOW).total_seconds())) for one in way.footprints]
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.router.policies.test_checking import ADAPTERS_HERE, step, terms
 from tidings.contracts.prices import PrefixPrice, PriceModel
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.policies.warn import PolicyWarning, Surroundings, warnings_about
+from tidings.router.policies.policy_warnings import PolicyContext, PolicyWarning, warnings_about
 from tidings.router.prices.rates import Rates
 
 RATES = Rates("USD", {"EUR": Fraction("0.5")})
@@ -36,7 +36,7 @@ def warned(
     **more: Any,
 ) -> list[PolicyWarning]:
     accounts = {vendor: account(vendor, prices) for vendor in vendors}
-    around = Surroundings(adapters=ADAPTERS_HERE, accounts=accounts, rates=RATES)
+    around = PolicyContext(adapters=ADAPTERS_HERE, accounts=accounts, rates=RATES)
     return warnings_about(terms(*ladder, **more), use_case, around)
 
 
@@ -61,7 +61,7 @@ def test_no_account_is_a_warning() -> None:
 
 def test_an_account_that_is_off_is_a_warning() -> None:
     accounts = {"http": account("http"), "smtp": replace(account("smtp"), active=False)}
-    around = Surroundings(adapters=ADAPTERS_HERE, accounts=accounts, rates=RATES)
+    around = PolicyContext(adapters=ADAPTERS_HERE, accounts=accounts, rates=RATES)
 
     found = warnings_about(terms(step("sms"), step("email", vendor="smtp")), "txn", around)
 
@@ -72,7 +72,7 @@ def test_a_channel_that_is_not_set_up_is_a_warning_and_says_what_to_do() -> None
     """Once for each step, whether there is an account that could carry it or not."""
     accounts = {"http": account("http")}
     set_up = frozenset({"sms"})
-    around = Surroundings(adapters=ADAPTERS_HERE, accounts=accounts, rates=RATES, set_up=set_up)
+    around = PolicyContext(adapters=ADAPTERS_HERE, accounts=accounts, rates=RATES, set_up=set_up)
 
     found = warnings_about(terms(step("sms"), step("whatsapp"), step("email")), "txn", around)
 
@@ -158,7 +158,7 @@ def test_a_step_that_its_cap_never_allows(prices: PriceModel, cap: int | None, c
 
 def test_one_account_without_a_price_is_enough() -> None:
     dear = account("http", PriceModel(currency="USD", base_micros=500))
-    around = Surroundings(
+    around = PolicyContext(
         adapters=ADAPTERS_HERE, accounts={"http": dear, "http_b": account("http_b")}, rates=RATES
     )
 

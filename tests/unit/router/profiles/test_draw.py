@@ -5,8 +5,8 @@ from itertools import cycle
 
 import pytest
 
-from tidings.router.profiles.draw import draw
 from tidings.router.profiles.posterior import Posterior
+from tidings.router.profiles.thompson_sampling import draw
 
 _DRAWS = 20_000
 

@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from tidings.router.prices.rates import Rates
-from tidings.router.spend.correct import corrections
-from tidings.router.spend.model import Spent, Sum, Unpriced, day_of, estimated, gathered
+from tidings.router.spend.correct_spend import corrections
+from tidings.router.spend.model import SpendEntry, SpendSum, UnpricedCalls, day_of, estimated, gathered
 from tidings.router.spend.store import Price, Priced
 from tidings.router.spend.wire import ConvertedView, SpendView
 
@@ -66,7 +66,7 @@ def test_the_difference_is_added_once(
 
 
 def test_a_set_is_one_row_for_each_day_channel_vendor_and_currency() -> None:
-    def one(micros: int, *, at: datetime = AT, vendor: str = "http") -> Spent:
+    def one(micros: int, *, at: datetime = AT, vendor: str = "http") -> SpendEntry:
         return estimated(started_at=at, channel="sms", vendor=vendor, currency="USD", micros=micros)
 
     rows = gathered([one(5), one(7), one(1, vendor="a"), one(2, at=AT + timedelta(minutes=1))])
@@ -96,12 +96,12 @@ def test_currencies_stay_apart_and_are_put_together_where_rates_are_known(
     rates: str, converted: ConvertedView | None
 ) -> None:
     sums = [
-        Sum(part="sms", currency="EUR", messages=2, estimated=100, real=120, corrected=1),
-        Sum(part="sms", currency="USD", messages=1, estimated=60, real=70, corrected=1),
-        Sum(part="voice", currency="USD", messages=1, estimated=40, real=40, corrected=0),
+        SpendSum(part="sms", currency="EUR", messages=2, estimated=100, real=120, corrected=1),
+        SpendSum(part="sms", currency="USD", messages=1, estimated=60, real=70, corrected=1),
+        SpendSum(part="voice", currency="USD", messages=1, estimated=40, real=40, corrected=0),
     ]
 
-    unpriced = [Unpriced(part="email", messages=20), Unpriced(part="push", messages=3)]
+    unpriced = [UnpricedCalls(part="email", messages=20), UnpricedCalls(part="push", messages=3)]
 
     view = SpendView.of(sums, unpriced, since=DAY, until=DAY, by="channel", rates=Rates.read(rates))
 

@@ -17,8 +17,8 @@ from tidings.contracts.messages import (
     Unlearned,
 )
 from tidings.kernel.ids import time_of
-from tidings.router.status_map.meanings import Known, codes_of, read_by, translate
-from tidings.router.status_map.model import Meaning
+from tidings.router.status_map.meanings import TenantMeanings, codes_of, read_by, translate
+from tidings.router.status_map.model import StatusMeaning
 from tidings.router.status_map.reapply import follower_of
 
 NO = Refused(reason="no such number", code="30003")
@@ -36,7 +36,7 @@ LATER = TryLater(reason="come again", code="30003", after=timedelta(seconds=7))
     ],
 )
 def test_a_line_that_says_no(outcome: Refused | TryLater, canonical: Canonical, status: Any) -> None:
-    read = translate(outcome, Meaning(canonical=canonical, reason="invalid_address"))
+    read = translate(outcome, StatusMeaning(canonical=canonical, reason="invalid_address"))
 
     assert read == Refused(
         reason=f"invalid_address: {outcome.reason}",
@@ -49,7 +49,7 @@ def test_a_line_that_says_no(outcome: Refused | TryLater, canonical: Canonical, 
 
 
 def test_a_line_that_says_later() -> None:
-    busy = Meaning(canonical="failed_temp", reason="busy")
+    busy = StatusMeaning(canonical="failed_temp", reason="busy")
 
     assert translate(NO, busy) == TryLater(reason="busy: no such number", code="30003", meaning="busy")
     assert translate(LATER, busy) == TryLater(
@@ -58,7 +58,7 @@ def test_a_line_that_says_later() -> None:
 
 
 def test_a_reason_of_ours_that_is_no_effect_says_nothing_about_the_address() -> None:
-    read = translate(NO, Meaning(canonical="rejected_by_provider", reason="content_refused"))
+    read = translate(NO, StatusMeaning(canonical="rejected_by_provider", reason="content_refused"))
 
     assert isinstance(read, Refused)
     assert read.effect is None
@@ -74,28 +74,28 @@ def test_a_reason_of_ours_that_is_no_effect_says_nothing_about_the_address() -> 
     ],
 )
 def test_what_no_line_speaks_about(outcome: Outcome) -> None:
-    assert translate(outcome, Meaning(canonical="failed_perm", reason="invalid_address")) == outcome
+    assert translate(outcome, StatusMeaning(canonical="failed_perm", reason="invalid_address")) == outcome
 
 
 @pytest.mark.parametrize("canonical", ["accepted", "delivered", "opened"])
 def test_a_no_never_becomes_a_success(canonical: Canonical) -> None:
-    read = translate(NO, Meaning(canonical=canonical, reason="known_already"))
+    read = translate(NO, StatusMeaning(canonical=canonical, reason="known_already"))
 
     assert read == Refused(reason="known_already: no such number", code="30003", meaning="known_already")
 
 
 def test_without_a_line_nothing_changes_and_twice_is_once() -> None:
-    line = Meaning(canonical="failed_perm", reason="gone")
+    line = StatusMeaning(canonical="failed_perm", reason="gone")
 
     assert translate(NO, None) is NO
     assert translate(translate(NO, line), line) == translate(NO, line)
 
 
 def test_the_longer_name_is_before_the_shorter_and_the_tenants_own_before_everybodys() -> None:
-    def meaning(reason: str) -> Meaning:
-        return Meaning(canonical="failed_perm", reason=reason)
+    def meaning(reason: str) -> StatusMeaning:
+        return StatusMeaning(canonical="failed_perm", reason=reason)
 
-    known = Known(
+    known = TenantMeanings(
         own={("http", "1"): meaning("own_kind"), ("http_acme", "2"): meaning("own_name")},
         everybodys={
             ("http", "1"): meaning("kind"),
@@ -136,7 +136,7 @@ def test_a_receipt_has_one_follower_for_each_meaning() -> None:
 
 
 def test_a_no_of_the_vendor() -> None:
-    read = translate(NO, Meaning(canonical="rejected_by_provider", reason="content_refused"))
+    read = translate(NO, StatusMeaning(canonical="rejected_by_provider", reason="content_refused"))
 
     assert isinstance(read, Refused)
     assert (read.status, read.effect) == ("rejected_by_provider", None)
@@ -146,8 +146,8 @@ def test_not_now_stays_not_now_where_the_vendor_has_the_trouble() -> None:
     """Credentials or credit are no reason to drop a message; a line that speaks of the message or the person is."""
     later = TryLater(reason="no credit", code="131042", after=timedelta(seconds=7))
 
-    kept = translate(later, Meaning(canonical="rejected_by_provider", reason="insufficient_credit"))
-    ended = translate(later, Meaning(canonical="rejected_by_recipient", reason="blocked"))
+    kept = translate(later, StatusMeaning(canonical="rejected_by_provider", reason="insufficient_credit"))
+    ended = translate(later, StatusMeaning(canonical="rejected_by_recipient", reason="blocked"))
 
     assert kept == TryLater(
         reason="insufficient_credit: no credit",
@@ -163,12 +163,14 @@ def test_what_is_said_of_single_devices_is_read_too() -> None:
     gone, busy = Refused(reason="gone", code="410"), Refused(reason="busy", code="406")
     others = (DeviceRefused(place=1, refused=gone), DeviceRefused(place=2, refused=busy))
     lines = {
-        ("webpush", "410"): Meaning(canonical="failed_perm", reason="invalid_address"),
-        ("webpush", "406"): Meaning(canonical="failed_temp", reason="throttled"),
+        ("webpush", "410"): StatusMeaning(canonical="failed_perm", reason="invalid_address"),
+        ("webpush", "406"): StatusMeaning(canonical="failed_temp", reason="throttled"),
     }
 
-    read = read_by(Known({}, lines), "webpush_shop", Accepted(provider_message_id="7", others=others))
-    refused = read_by(Known({}, lines), "webpush_shop", replace(gone, others=others[:1]))
+    read = read_by(
+        TenantMeanings({}, lines), "webpush_shop", Accepted(provider_message_id="7", others=others)
+    )
+    refused = read_by(TenantMeanings({}, lines), "webpush_shop", replace(gone, others=others[:1]))
 
     assert isinstance(read, Accepted)
     assert [(one.place, one.refused.effect) for one in read.others] == [(1, "invalid_address")]
@@ -185,13 +187,13 @@ def test_a_device_that_is_gone_does_not_speak_for_the_others() -> None:
     gone, another = Refused(reason="gone", code="410"), Refused(reason="not ours", code="bad_message")
     blocked = Refused(reason="no", code="403")
     lines = {
-        ("fcm", "410"): Meaning(canonical="failed_perm", reason="invalid_address"),
-        ("fcm", "403"): Meaning(canonical="rejected_by_recipient", reason="blocked"),
+        ("fcm", "410"): StatusMeaning(canonical="failed_perm", reason="invalid_address"),
+        ("fcm", "403"): StatusMeaning(canonical="rejected_by_recipient", reason="blocked"),
     }
     others = tuple(DeviceRefused(place=i, refused=one) for i, one in enumerate((blocked, another, gone), 1))
 
-    read = read_by(Known({}, lines), "fcm", replace(gone, others=others))
-    all_gone = read_by(Known({}, lines), "fcm", replace(gone, others=others[2:]))
+    read = read_by(TenantMeanings({}, lines), "fcm", replace(gone, others=others))
+    all_gone = read_by(TenantMeanings({}, lines), "fcm", replace(gone, others=others[2:]))
 
     assert isinstance(read, Refused)
     assert (read.code, read.effect) == ("bad_message", None)
@@ -206,13 +208,15 @@ def test_a_device_that_the_lines_have_try_again_is_tried_again() -> None:
     """Though another one is gone for good; that is told when nothing more is to come."""
     gone, busy = Refused(reason="gone", code="410"), Refused(reason="busy", code="406")
     lines = {
-        ("webpush", "410"): Meaning(canonical="failed_perm", reason="invalid_address"),
-        ("webpush", "406"): Meaning(canonical="failed_temp", reason="throttled"),
+        ("webpush", "410"): StatusMeaning(canonical="failed_perm", reason="invalid_address"),
+        ("webpush", "406"): StatusMeaning(canonical="failed_temp", reason="throttled"),
     }
 
     for first, other in ((gone, busy), (busy, gone)):
         read = read_by(
-            Known({}, lines), "webpush", replace(first, others=(DeviceRefused(place=1, refused=other),))
+            TenantMeanings({}, lines),
+            "webpush",
+            replace(first, others=(DeviceRefused(place=1, refused=other),)),
         )
 
         assert isinstance(read, TryLater)
@@ -223,5 +227,7 @@ def test_a_device_that_the_lines_have_try_again_is_tried_again() -> None:
 @pytest.mark.parametrize("outcome", [NO, LATER])
 def test_what_the_vendor_answered_stays_with_it(outcome: Refused | TryLater, canonical: Canonical) -> None:
     answer = RawAnswer(content=b"no such number", http_status=400)
-    read = translate(replace(outcome, answer=answer), Meaning(canonical=canonical, reason="invalid_address"))
+    read = translate(
+        replace(outcome, answer=answer), StatusMeaning(canonical=canonical, reason="invalid_address")
+    )
     assert read.answer == answer

@@ -7,10 +7,10 @@ from tests.support.clock import ManualClock
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.circuit import Circuit, CircuitState, Override
-from tidings.router.traffic.known import AccountCircuit, ChannelWeights
-from tidings.router.traffic.weights import Points, Shift
+from tidings.router.traffic.traffic_state import AccountCircuit, ChannelWeights
+from tidings.router.traffic.vendor_selection import VendorSelection
+from tidings.router.traffic.weights import Points, WeightShift
 
 
 class NoLimits:
@@ -20,8 +20,8 @@ class NoLimits:
         raise AssertionError("limits were asked")
 
 
-def traffic(clock: ManualClock | None = None, *, name: str = "me") -> Traffic:
-    return Traffic(NoLimits(), clock=clock or ManualClock(), name=name)
+def traffic(clock: ManualClock | None = None, *, name: str = "me") -> VendorSelection:
+    return VendorSelection(NoLimits(), clock=clock or ManualClock(), name=name)
 
 
 def account(vendor: str, *, per_second: int | None = None, per_day: int | None = None) -> StoredAccount:
@@ -58,7 +58,7 @@ def weights(
     *,
     home: Points,
     by_prefix: Mapping[str, Points] | None = None,
-    shifts: Mapping[str, Shift] | None = None,
+    shifts: Mapping[str, WeightShift] | None = None,
     version: int = 1,
 ) -> ChannelWeights:
     return ChannelWeights(

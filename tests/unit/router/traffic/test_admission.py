@@ -11,11 +11,11 @@ from tests.unit.router.traffic.boards import account
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.ids import TenantId
-from tidings.kernel.limit_windows import State, to_micros
+from tidings.kernel.limit_windows import LimitState, to_micros
 from tidings.kernel.local_hot_state.limits import decide
 from tidings.router.traffic.admission import halves
-from tidings.router.traffic.board import Traffic
-from tidings.router.traffic.model import Admitted
+from tidings.router.traffic.model import AdmissionResult
+from tidings.router.traffic.vendor_selection import VendorSelection
 
 
 class MemoryLimits:
@@ -23,7 +23,7 @@ class MemoryLimits:
 
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
-        self.states: dict[str, State] = {}
+        self.states: dict[str, LimitState] = {}
         self.asked = 0
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
@@ -31,7 +31,7 @@ class MemoryLimits:
         self.asked += 1
         for group in groups:
             for take in group:
-                self.states.setdefault(f"{take.limit.kind}:{take.key}", State())
+                self.states.setdefault(f"{take.limit.kind}:{take.key}", LimitState())
         return decide(groups, self.states, to_micros(self.clock.now()))[0]
 
 
@@ -56,12 +56,12 @@ def test_pieces_fill_any_room_exactly(many: int, room: int) -> None:
 async def test_so_many_as_a_second_lets_through_then_more_as_time_goes() -> None:
     clock = ManualClock()
     limits = MemoryLimits(clock)
-    board = Traffic(limits, clock=clock)
+    board = VendorSelection(limits, clock=clock)
     limited, free = account("http_a", per_second=10), account("http_b")
 
     first = await board.admit([(limited, 25), (free, 7)])
     assert first[0].count == 10
-    assert first[1] == Admitted(7)
+    assert first[1] == AdmissionResult(7)
     assert limits.asked == 1
     assert first[0].until == clock.now() + timedelta(seconds=0.1)
 
@@ -73,7 +73,7 @@ async def test_so_many_as_a_second_lets_through_then_more_as_time_goes() -> None
 
 async def test_the_day_ends_it_before_the_second_does() -> None:
     clock = ManualClock()
-    board = Traffic(MemoryLimits(clock), clock=clock)
+    board = VendorSelection(MemoryLimits(clock), clock=clock)
     limited = account("http_a", per_second=100, per_day=130)
 
     counts = []
@@ -90,7 +90,7 @@ async def test_the_day_ends_it_before_the_second_does() -> None:
 
 async def test_accounts_do_not_share_limits_and_one_asked_twice_has_its_limit_once() -> None:
     clock = ManualClock()
-    board = Traffic(MemoryLimits(clock), clock=clock)
+    board = VendorSelection(MemoryLimits(clock), clock=clock)
     a, b = account("http_a", per_second=10), account("http_b", per_second=10)
 
     found = await board.admit([(a, 8), (b, 8), (a, 8)])
@@ -100,8 +100,8 @@ async def test_accounts_do_not_share_limits_and_one_asked_twice_has_its_limit_on
 
 async def test_while_limits_cannot_be_asked_nothing_that_is_limited_goes() -> None:
     clock = ManualClock()
-    board = Traffic(AwayLimits(), clock=clock)
+    board = VendorSelection(AwayLimits(), clock=clock)
 
     found = await board.admit([(account("http_a", per_second=10), 8), (account("http_b"), 8)])
 
-    assert found == [Admitted(0, clock.now() + timedelta(seconds=1)), Admitted(8)]
+    assert found == [AdmissionResult(0, clock.now() + timedelta(seconds=1)), AdmissionResult(8)]

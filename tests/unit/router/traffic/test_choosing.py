@@ -15,13 +15,13 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unl
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.traffic.board import Traffic
 from tidings.router.traffic.circuit import CircuitState, Counts, Override
-from tidings.router.traffic.look import circuit_changes
-from tidings.router.traffic.model import Blocked, Chosen
-from tidings.router.traffic.sums import Sum, Sums
+from tidings.router.traffic.evaluation import circuit_changes
+from tidings.router.traffic.model import ChosenVendor, NoVendorAvailable
+from tidings.router.traffic.sums import AnswerCounts, AnswerTotals
 from tidings.router.traffic.tally import LATE
-from tidings.router.traffic.weights import Shift
+from tidings.router.traffic.vendor_selection import VendorSelection
+from tidings.router.traffic.weights import WeightShift
 
 TENANT = TenantId("tnt_01JCQ8ZK6T9Y4M2V7N5B3D1F0G")
 A, B = account("http_a"), account("http_b")
@@ -29,37 +29,41 @@ BOTH = {"http_a": A, "http_b": B}
 
 
 def choose(
-    board: Traffic,
+    board: VendorSelection,
     *vendors: str,
     to: str = "+93700000001",
     tried: tuple[str, ...] = (),
     luck: float = 0.0,
     accounts: dict[str, StoredAccount] = BOTH,
-) -> Chosen | Blocked:
+) -> ChosenVendor | NoVendorAvailable:
     return board.choose(TENANT, "sms", vendors, accounts, to=to, tried=tried, luck=luck)
 
 
 def test_the_only_one_is_called() -> None:
-    assert choose(traffic(), "http_a") == Chosen("http_a", A.id, "only")
-    assert choose(traffic(), "http_a", accounts={}) == Chosen("http_a", None, "only")
+    assert choose(traffic(), "http_a") == ChosenVendor("http_a", A.id, "only")
+    assert choose(traffic(), "http_a", accounts={}) == ChosenVendor("http_a", None, "only")
 
 
 def test_of_several_without_weights_the_first_then_those_not_tried_yet() -> None:
     board = traffic()
 
-    assert choose(board, "http_a", "http_b") == Chosen("http_a", A.id, "first")
-    assert choose(board, "http_a", "http_b", tried=("http_a",)) == Chosen("http_b", B.id, "not tried yet")
-    assert choose(board, "http_a", "http_b", tried=("http_a", "http_b")) == Chosen("http_a", A.id, "first")
-    assert choose(board, "http_z", "http_b") == Chosen("http_b", B.id, "only")
+    assert choose(board, "http_a", "http_b") == ChosenVendor("http_a", A.id, "first")
+    assert choose(board, "http_a", "http_b", tried=("http_a",)) == ChosenVendor(
+        "http_b", B.id, "not tried yet"
+    )
+    assert choose(board, "http_a", "http_b", tried=("http_a", "http_b")) == ChosenVendor(
+        "http_a", A.id, "first"
+    )
+    assert choose(board, "http_z", "http_b") == ChosenVendor("http_b", B.id, "only")
 
 
 def test_by_weight_where_there_are_weights() -> None:
     board = traffic()
     board.learn_weights([weights(TENANT, home={"http_a": 70, "http_b": 30})])
 
-    assert choose(board, "http_a", "http_b", luck=0.69) == Chosen("http_a", A.id, "weight 70:30")
-    assert choose(board, "http_a", "http_b", luck=0.7) == Chosen("http_b", B.id, "weight 70:30")
-    assert choose(board, "http_a", "http_b", luck=0.999999) == Chosen("http_b", B.id, "weight 70:30")
+    assert choose(board, "http_a", "http_b", luck=0.69) == ChosenVendor("http_a", A.id, "weight 70:30")
+    assert choose(board, "http_a", "http_b", luck=0.7) == ChosenVendor("http_b", B.id, "weight 70:30")
+    assert choose(board, "http_a", "http_b", luck=0.999999) == ChosenVendor("http_b", B.id, "weight 70:30")
 
 
 def test_weights_of_a_country_and_of_the_platform() -> None:
@@ -79,19 +83,19 @@ def test_weights_of_a_country_and_of_the_platform() -> None:
     afghan = choose(board, "http_a", "http_b", to="+93700000001", luck=0.5)
     german = choose(board, "http_a", "http_b", to="+4915100000001", luck=0.5)
 
-    assert isinstance(afghan, Chosen)
-    assert isinstance(german, Chosen)
+    assert isinstance(afghan, ChosenVendor)
+    assert isinstance(german, ChosenVendor)
     assert (afghan.vendor, german.vendor) == ("http_b", "http_a")
 
 
 def test_points_that_are_away_from_home_count_and_older_news_does_not() -> None:
     board = traffic()
     clock = ManualClock()
-    away = Shift(points={"http_a": 0, "http_b": 100}, moved_at=clock.now(), sick_at=clock.now())
+    away = WeightShift(points={"http_a": 0, "http_b": 100}, moved_at=clock.now(), sick_at=clock.now())
     board.learn_weights([weights(TENANT, home={"http_a": 70, "http_b": 30}, shifts={"+93": away}, version=2)])
     board.learn_weights([weights(TENANT, home={"http_a": 70, "http_b": 30}, version=1)])
 
-    assert choose(board, "http_a", "http_b", luck=0.1) == Chosen("http_b", B.id, "weight 0:100")
+    assert choose(board, "http_a", "http_b", luck=0.1) == ChosenVendor("http_b", B.id, "weight 0:100")
 
 
 @given(st.floats(0, 1, exclude_max=True), st.integers(0, 100))
@@ -101,7 +105,7 @@ def test_nobody_without_points_is_called_while_somebody_has_some(luck: float, ma
 
     chosen = choose(board, "http_a", "http_b", luck=luck)
 
-    assert isinstance(chosen, Chosen)
+    assert isinstance(chosen, ChosenVendor)
     points = {"http_a": many, "http_b": 100 - many}
     assert points[chosen.vendor] > 0
 
@@ -112,7 +116,7 @@ def test_shares_come_out_as_the_weights_say() -> None:
 
     chosen = [choose(board, "http_a", "http_b", luck=n / 1000) for n in range(1000)]
 
-    assert Counter(c.vendor for c in chosen if isinstance(c, Chosen)) == {"http_a": 700, "http_b": 300}
+    assert Counter(c.vendor for c in chosen if isinstance(c, ChosenVendor)) == {"http_a": 700, "http_b": 300}
 
 
 def test_an_open_circuit_is_passed_over_and_alone_it_blocks() -> None:
@@ -121,10 +125,10 @@ def test_an_open_circuit_is_passed_over_and_alone_it_blocks() -> None:
     until = clock.now() + timedelta(seconds=30)
     board.learn_circuits([circuit(A, "OPEN", version=1, until=until)])
 
-    assert choose(board, "http_a", "http_b") == Chosen("http_b", B.id, "circuit of http_a open")
-    assert choose(board, "http_a") == Blocked("circuit_open", until)
+    assert choose(board, "http_a", "http_b") == ChosenVendor("http_b", B.id, "circuit of http_a open")
+    assert choose(board, "http_a") == NoVendorAvailable("circuit_open", until)
     # Better one that was tried than nobody.
-    assert choose(board, "http_a", "http_b", tried=("http_b",)) == Chosen(
+    assert choose(board, "http_a", "http_b", tried=("http_b",)) == ChosenVendor(
         "http_b", B.id, "circuit of http_a open"
     )
 
@@ -135,11 +139,13 @@ def test_an_account_that_is_off_is_passed_over_and_alone_it_is_waited_for() -> N
     off = {"http_a": replace(A, active=False), "http_b": B}
     until = clock.now() + board.settings.ask_again
 
-    assert choose(board, "http_a", "http_b", accounts=off) == Chosen("http_b", B.id, "account of http_a off")
-    assert choose(board, "http_a", accounts=off) == Blocked("account_off", until)
+    assert choose(board, "http_a", "http_b", accounts=off) == ChosenVendor(
+        "http_b", B.id, "account of http_a off"
+    )
+    assert choose(board, "http_a", accounts=off) == NoVendorAvailable("account_off", until)
     # What an open circuit waits for comes of itself, what is off may never.
     board.learn_circuits([circuit(B, "OPEN", version=1, until=clock.now() + timedelta(seconds=30))])
-    assert choose(board, "http_a", "http_b", accounts=off) == Blocked(
+    assert choose(board, "http_a", "http_b", accounts=off) == NoVendorAvailable(
         "circuit_open", clock.now() + timedelta(seconds=30)
     )
 
@@ -152,7 +158,7 @@ def test_with_all_open_the_soonest_is_waited_for() -> None:
         [circuit(A, "OPEN", version=1, until=later), circuit(B, "OPEN", version=1, until=sooner)]
     )
 
-    assert choose(board, "http_a", "http_b") == Blocked("circuit_open", sooner)
+    assert choose(board, "http_a", "http_b") == NoVendorAvailable("circuit_open", sooner)
 
 
 def test_those_who_wait_come_back_over_some_time() -> None:
@@ -163,7 +169,7 @@ def test_those_who_wait_come_back_over_some_time() -> None:
 
     blocked = [choose(board, "http_a", luck=luck / 10) for luck in range(10)]
 
-    times = [one.until for one in blocked if isinstance(one, Blocked)]
+    times = [one.until for one in blocked if isinstance(one, NoVendorAvailable)]
     assert (len(set(times)), min(times)) == (10, until)
     assert max(times) < until + board.settings.spread
 
@@ -182,7 +188,7 @@ async def test_one_that_may_be_tried_again_is_noted_as_wanted() -> None:
     assert board.wanted == {A.id}
     board.learn_circuits([circuit(A, "HALF_OPEN", version=2, prober="another")])
     assert not board.wanted
-    assert blocked == Blocked("circuit_open", clock.now() + timedelta(seconds=1))
+    assert blocked == NoVendorAvailable("circuit_open", clock.now() + timedelta(seconds=1))
 
 
 def test_one_that_a_person_holds_open_is_asked_about_again_and_never_wanted() -> None:
@@ -191,7 +197,7 @@ def test_one_that_a_person_holds_open_is_asked_about_again_and_never_wanted() ->
     held = Override(state="OPEN", until=None, reason="maintenance")
     board.learn_circuits([circuit(A, "OPEN", version=1, until=None, override=held)])
 
-    assert choose(board, "http_a") == Blocked("circuit_open", clock.now() + timedelta(seconds=15))
+    assert choose(board, "http_a") == NoVendorAvailable("circuit_open", clock.now() + timedelta(seconds=15))
     assert not board.wanted
 
 
@@ -204,7 +210,7 @@ def test_one_that_is_held_for_hours_is_asked_about_soon() -> None:
     board.learn_circuits([circuit(A, "OPEN", version=1, until=until, override=held)])
 
     blocked = choose(board, "http_a")
-    assert isinstance(blocked, Blocked)
+    assert isinstance(blocked, NoVendorAvailable)
     assert blocked.until <= clock.now() + board.settings.ask_again + board.settings.spread
 
 
@@ -219,7 +225,7 @@ def test_a_half_open_circuit_lets_no_more_than_its_probes_through(asks: list[boo
     for alone in asks:
         board.learn_circuits([news])
         chosen = choose(board, "http_a") if alone else choose(board, "http_a", "http_b")
-        if isinstance(chosen, Chosen) and chosen.vendor == "http_a":
+        if isinstance(chosen, ChosenVendor) and chosen.vendor == "http_a":
             assert chosen.why == "probe"
             through += 1
 
@@ -230,8 +236,8 @@ def test_only_the_prober_probes() -> None:
     board = traffic(name="me")
     board.learn_circuits([circuit(A, "HALF_OPEN", version=2, prober="another")])
 
-    assert isinstance(choose(board, "http_a"), Blocked)
-    assert choose(board, "http_a", "http_b") == Chosen("http_b", B.id, "circuit of http_a open")
+    assert isinstance(choose(board, "http_a"), NoVendorAvailable)
+    assert choose(board, "http_a", "http_b") == ChosenVendor("http_b", B.id, "circuit of http_a open")
 
 
 def test_nothing_is_probed_that_failed_with_the_same_message_before() -> None:
@@ -240,7 +246,7 @@ def test_nothing_is_probed_that_failed_with_the_same_message_before() -> None:
 
     chosen = choose(board, "http_a", "http_b", tried=("http_a",))
 
-    assert isinstance(chosen, Chosen)
+    assert isinstance(chosen, ChosenVendor)
     assert chosen.vendor == "http_b"
 
 
@@ -254,7 +260,7 @@ def test_a_repeat_is_a_probe_where_nobody_else_can_be_asked() -> None:
     board.learn_circuits([circuit(B, "OPEN", version=1)])
     the_other_is_open = choose(board, "http_a", "http_b", tried=("http_a",))
 
-    assert [alone, both, the_other_is_open] == [Chosen("http_a", A.id, "probe")] * 3
+    assert [alone, both, the_other_is_open] == [ChosenVendor("http_a", A.id, "probe")] * 3
 
 
 def test_answers_count_for_the_version_they_came_under() -> None:
@@ -299,9 +305,11 @@ def test_a_circuit_that_opens_says_what_the_calls_failed_of() -> None:
     refused = TryLater(reason="no", code="5.7.8")
     other = TryLater(reason="later", code="4.3.2")
     board.observe_set(A.id, [("a@example.test", one) for one in (*[refused] * 9, other)], seconds=0.1)
-    seen = Sum(account_id=A.id, tenant_id=None, vendor="smtp", prefix="", era=0, counts=Counts(failed=10))
+    seen = AnswerCounts(
+        account_id=A.id, tenant_id=None, vendor="smtp", prefix="", era=0, counts=Counts(failed=10)
+    )
 
-    (change,) = circuit_changes(board, Sums.of([seen]), now=SystemClock().now())
+    (change,) = circuit_changes(board, AnswerTotals.of([seen]), now=SystemClock().now())
 
     assert change.after.reason == (
         "10 of 10 calls failed, mostly 5.7.8: the server did not accept the user name and password"
@@ -336,14 +344,14 @@ def test_what_could_not_be_told_is_not_forgotten() -> None:
 
 @pytest.mark.parametrize("many", [0, 1, 500])
 async def test_accounts_without_limits_ask_nobody(many: int) -> None:
-    board = Traffic(NoLimits(), clock=ManualClock())
+    board = VendorSelection(NoLimits(), clock=ManualClock())
 
     (admitted,) = await board.admit([(A, many)])
 
     assert (admitted.count, admitted.until) == (many, None)
 
 
-def _failed(board: Traffic) -> int:
+def _failed(board: VendorSelection) -> int:
     return sum(one.failed for one in board.tally.take())
 
 

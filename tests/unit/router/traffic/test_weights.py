@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tidings.router.traffic.circuit import Counts
-from tidings.router.traffic.weights import Health, Move, Shift, WeightRules, next_move
+from tidings.router.traffic.weights import Health, WeightMove, WeightRules, WeightShift, next_move
 
 T0 = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 RULES = WeightRules()
@@ -17,20 +17,20 @@ FAILING = Health(counts=Counts(ok=80, failed=20))
 MINUTE = timedelta(minutes=1)
 
 
-def look(shift: Shift | None, *, now: datetime = T0, **health: Health) -> Move | None:
+def look(shift: WeightShift | None, *, now: datetime = T0, **health: Health) -> WeightMove | None:
     named = {f"http_{name}": one for name, one in health.items()}
     return next_move(HOME, shift, named, now=now, rules=RULES)
 
 
-def moved(points: dict[str, int], *, ago: timedelta, sick_ago: timedelta | None = None) -> Shift:
-    return Shift(points=points, moved_at=T0 - ago, sick_at=T0 - (sick_ago or ago))
+def moved(points: dict[str, int], *, ago: timedelta, sick_ago: timedelta | None = None) -> WeightShift:
+    return WeightShift(points=points, moved_at=T0 - ago, sick_at=T0 - (sick_ago or ago))
 
 
 def test_ten_points_leave_a_vendor_that_is_slow() -> None:
     found = look(None, a=SLOW, b=WELL)
 
     assert found is not None
-    assert found.shift == Shift(points={"http_a": 60, "http_b": 40}, moved_at=T0, sick_at=T0)
+    assert found.shift == WeightShift(points={"http_a": 60, "http_b": 40}, moved_at=T0, sick_at=T0)
     assert (found.frm, found.to, found.many) == ("http_a", "http_b", 10)
     assert found.reason == "40 of 100 calls were slow"
 
@@ -154,7 +154,7 @@ def _homes(draw: st.DrawFn) -> dict[str, int]:
 def test_whatever_happens_points_come_to_a_hundred_and_rest_a_minute_between_moves(
     home: dict[str, int], story: list[tuple[int, dict[str, Health]]]
 ) -> None:
-    shift: Shift | None = None
+    shift: WeightShift | None = None
     last_move: datetime | None = None
     last_sick = T0
     now = T0
@@ -199,7 +199,7 @@ def test_left_in_peace_points_come_home_and_stay(home: dict[str, int], away: lis
     points = dict.fromkeys(names, 0)
     for at, many in enumerate(away):
         points[names[at % len(names)]] += many
-    shift = Shift(points=points, moved_at=T0, sick_at=T0)
+    shift = WeightShift(points=points, moved_at=T0, sick_at=T0)
     now = T0 + RULES.quiet
 
     for _ in range(40):

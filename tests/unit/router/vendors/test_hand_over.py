@@ -10,7 +10,7 @@ import pytest
 from tests.support.vendors import messages
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, TryLater, Unlearned
-from tidings.router.vendors.hand_over import hand_over
+from tidings.router.vendors.send_batch import hand_over
 
 LATE = TryLater(reason="never begun", code="late")
 

@@ -22,17 +22,17 @@ from tidings.kernel.clock import Clock, SystemClock
 from tidings.router.adapters.apns.adapter import KIND, ApnsSettings
 from tidings.router.adapters.kind import AdapterContext
 from tidings.sandbox import Sandbox
-from tidings.sandbox.answers import Answer, Request
 from tidings.sandbox.apns_server import ApnsSandbox
 from tidings.sandbox.dialects.apns import ApnsDialect
-from tidings.sandbox.dialects.dialect import Asked, Said, Trouble
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 DEVICE = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
 NAME = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
 TEXT = replace(MESSAGE, channel="push", to=DEVICE, html=None, metadata={"order": 17})
-HOOK = Hook(url="http://127.0.0.1:1/hooks/apns/adcfg_1", secret="secret")
+HOOK = SandboxHook(url="http://127.0.0.1:1/hooks/apns/adcfg_1", secret="secret")
 ALERT = b'{"aps":{"alert":{"title":"Tea","body":"Green"}}}'
 
 
@@ -61,9 +61,9 @@ async def account(trouble: Trouble | None = None) -> AsyncIterator[tuple[Adapter
     ours, theirs = ManualClock(NOW), ManualClock(NOW)
     dialect = ApnsDialect(theirs)
 
-    def handle(request: Request) -> Answer:
+    def handle(request: SandboxRequest) -> SandboxResponse:
         asked = dialect.read(replace(request, path=request.path.removeprefix("/apns")))
-        if isinstance(asked, Answer):
+        if isinstance(asked, SandboxResponse):
             return asked
         if trouble is not None:
             return dialect.refused(asked, trouble, retry_after=9)
@@ -91,7 +91,7 @@ async def test_a_message_is_taken_under_the_name_that_its_sender_gave() -> None:
     assert isinstance(taken, Accepted)
     assert str(uuid.UUID(taken.provider_message_id)) == taken.provider_message_id
     assert again == taken
-    said = Said(id="sbi_1", channel="push", sender="x", to="y", text="hello", at=NOW)
+    said = InboundText(id="sbi_1", channel="push", sender="x", to="y", text="hello", at=NOW)
     assert ApnsDialect().receipts([], HOOK, NOW) == ()
     assert ApnsDialect().inbound(said, HOOK, NOW) is None
 
@@ -169,7 +169,7 @@ async def test_the_whole_sandbox_plays_apple() -> None:
 async def test_over_tls_it_is_agreed_on(tmp_path: Path) -> None:
     """With a certificate of its own, which the account is told to trust."""
     made = make_certificate(tmp_path)
-    server = ApnsSandbox(lambda _: Answer(headers={"apns-id": NAME}), tls=made.server_context())
+    server = ApnsSandbox(lambda _: SandboxResponse(headers={"apns-id": NAME}), tls=made.server_context())
     port = await server.start("127.0.0.1", 0)
     try:
         async with app(f"https://localhost:{port}", SystemClock(), ca_file=str(made.cert_file)) as adapter:
@@ -201,11 +201,11 @@ GOOD: Mapping[str, str] = {
 
 def read(
     *, method: str = "POST", path: str = f"/3/device/{DEVICE}", body: bytes = ALERT, **headers: str | None
-) -> Asked | Answer:
+) -> SubmittedMessage | SandboxResponse:
     """What Apple makes of a request."""
     given = {**GOOD, **{name.replace("_", "-"): value for name, value in headers.items()}}
     kept = {name: value for name, value in given.items() if value is not None}
-    request = Request(method=method, path=path, query=b"", headers=kept, body=body, version="2")
+    request = SandboxRequest(method=method, path=path, query=b"", headers=kept, body=body, version="2")
     return ApnsDialect(ManualClock(NOW)).read(request)
 
 
@@ -252,10 +252,12 @@ def minutes(count: int) -> dict[str, Any]:
         (lambda: read(body=b"{" + b" " * 5119 + b"}", apns_push_type="voip"), 413, "PayloadTooLarge"),
     ],
 )
-def test_apples_words_for_what_is_wrong(ask: Callable[[], Asked | Answer], status: int, reason: str) -> None:
+def test_apples_words_for_what_is_wrong(
+    ask: Callable[[], SubmittedMessage | SandboxResponse], status: int, reason: str
+) -> None:
     found = ask()
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert (found.status, msgspec.json.decode(found.body)) == (status, {"reason": reason})
     assert (found.headers["apns-id"] == NAME) is (reason != "BadMessageId")
 
@@ -273,7 +275,7 @@ def test_apples_words_for_what_is_wrong(ask: Callable[[], Asked | Answer], statu
 def test_what_a_device_shows(body: bytes, title: str | None, text: str) -> None:
     found = read(body=body)
 
-    assert isinstance(found, Asked)
+    assert isinstance(found, SubmittedMessage)
     assert (found.subject, found.text) == (title, text)
 
 
@@ -281,7 +283,7 @@ def test_a_device_that_is_gone_is_gone_since_a_time() -> None:
     """In milliseconds; whoever gave no name is given one."""
     dialect = ApnsDialect(ManualClock(NOW))
     asked = read(apns_id=None)
-    assert isinstance(asked, Asked)
+    assert isinstance(asked, SubmittedMessage)
 
     gone, taken = dialect.refused(asked, "blocked"), dialect.accepted(asked, "sbx_a_1")
 

@@ -15,16 +15,16 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.fcm.adapter import KIND, FcmAdapter, FcmSettings
 from tidings.router.adapters.kind import AdapterContext
-from tidings.sandbox.answers import Answer, Request
-from tidings.sandbox.dialects.dialect import Said, Trouble
+from tidings.sandbox.dialects.dialect import InboundText, Trouble
 from tidings.sandbox.dialects.fcm import FcmDialect
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
 from tidings.sandbox.http_server import HttpSandbox
 
 TEXT = replace(MESSAGE, channel="push", to="bk3RNwTe3H0:CI2k", html=None, metadata={"order": 17})
 SEND = "/v1/projects/green-shop/messages:send"
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-HOOK = Hook(url="http://127.0.0.1:1/hooks/fcm/adcfg_1", secret="secret")
+HOOK = SandboxHook(url="http://127.0.0.1:1/hooks/fcm/adcfg_1", secret="secret")
 
 
 @asynccontextmanager
@@ -32,9 +32,9 @@ async def account(trouble: Trouble | None = None) -> AsyncIterator[FcmAdapter]:
     """A project whose API is the dialect."""
     dialect = FcmDialect()
 
-    def handle(request: Request) -> Answer:
+    def handle(request: SandboxRequest) -> SandboxResponse:
         asked = dialect.read(request)
-        if isinstance(asked, Answer):
+        if isinstance(asked, SandboxResponse):
             return asked
         if trouble is not None:
             return dialect.refused(asked, trouble, retry_after=9 if trouble == "throttled" else None)
@@ -64,7 +64,7 @@ async def test_a_message_is_taken() -> None:
     assert checked == Accepted()
     assert dry == Accepted(provider_message_id="fake_message_id")
     assert taken == Accepted(provider_message_id="0:sbx_a_1")
-    said = Said(id="sbi_1", channel="push", sender="x", to="y", text="hello", at=NOW)
+    said = InboundText(id="sbi_1", channel="push", sender="x", to="y", text="hello", at=NOW)
     assert FcmDialect().receipts([], HOOK, NOW) == ()
     assert FcmDialect().inbound(said, HOOK, NOW) is None
 
@@ -106,15 +106,15 @@ async def test_every_trouble_is_understood(trouble: Trouble, kind: type[Outcome]
 )
 def test_nonsense_is_answered_as_google_would(path: str, body: bytes, status: int) -> None:
     headers = {"authorization": "Bearer ya29.x"}
-    found = FcmDialect().read(Request(method="POST", path=path, query=b"", headers=headers, body=body))
+    found = FcmDialect().read(SandboxRequest(method="POST", path=path, query=b"", headers=headers, body=body))
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert found.status == status
     assert "error" in msgspec.json.decode(found.body)
 
 
 def test_who_does_not_say_who_they_are_is_not_heard() -> None:
-    found = FcmDialect().read(Request(method="POST", path=SEND, query=b"", headers={}, body=b"{}"))
+    found = FcmDialect().read(SandboxRequest(method="POST", path=SEND, query=b"", headers={}, body=b"{}"))
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert found.status == 401

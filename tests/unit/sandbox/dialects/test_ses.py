@@ -10,7 +10,7 @@ from tests.unit.router.adapters.mails import FULL
 from tidings.contracts.messages import Accepted, Refused, TryLater
 from tidings.router.adapters.ses.adapter import KIND
 from tidings.router.adapters.ses.callbacks import SesForm
-from tidings.sandbox.dialects.known import DIALECTS
+from tidings.sandbox.dialects.registry import DIALECTS
 from tidings.sandbox.dialects.ses import SesDialect
 
 TOPIC = "arn:aws:sns:eu-west-1:123456789012:mail"

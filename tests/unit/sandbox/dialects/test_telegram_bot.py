@@ -16,15 +16,15 @@ from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.telegram_bot.adapter import KIND, TelegramSettings
 from tidings.router.adapters.telegram_bot.callbacks import TelegramForm
-from tidings.sandbox.answers import Answer, Request
-from tidings.sandbox.dialects.dialect import Said, Trouble
+from tidings.sandbox.dialects.dialect import InboundText, Trouble
 from tidings.sandbox.dialects.telegram_bot import TelegramDialect
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
 from tidings.sandbox.http_server import HttpSandbox
 
 TOKEN = "123456:ABC-DEF1234ghIkl-zyx57W2v1u123ew11"
 TEXT = replace(MESSAGE, channel="telegram", to="5123456789", html=None)
-HOOK = Hook(url="http://127.0.0.1:1/hooks/telegram_bot/adcfg_1", secret="a-secret-of-the-hook")
+HOOK = SandboxHook(url="http://127.0.0.1:1/hooks/telegram_bot/adcfg_1", secret="a-secret-of-the-hook")
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 FORM = TelegramForm()
 KEYS = FORM.keys(TelegramSettings(token=TOKEN, webhook_secret=HOOK.secret)) or {}
@@ -35,9 +35,9 @@ async def account(trouble: Trouble | None = None) -> AsyncIterator[Adapter]:
     """A bot whose API is the dialect."""
     dialect = TelegramDialect()
 
-    def handle(request: Request) -> Answer:
+    def handle(request: SandboxRequest) -> SandboxResponse:
         asked = dialect.read(request)
-        if isinstance(asked, Answer):
+        if isinstance(asked, SandboxResponse):
             return asked
         if trouble is not None:
             return dialect.refused(asked, trouble, retry_after=9)
@@ -62,7 +62,7 @@ async def test_a_message_is_taken_and_answered() -> None:
     assert isinstance(taken, Accepted)
     assert isinstance(checked, Accepted)
 
-    said = Said(id="sbi_1", channel="telegram", sender="5123456789", to="123456", text="hello", at=NOW)
+    said = InboundText(id="sbi_1", channel="telegram", sender="5123456789", to="123456", text="hello", at=NOW)
     call = TelegramDialect().inbound(said, HOOK, NOW)
 
     assert call is not None
@@ -76,7 +76,7 @@ async def test_a_message_is_taken_and_answered() -> None:
 
 def test_two_texts_are_two_messages() -> None:
     """Told again, one is the same."""
-    said = Said(id="sbi_1", channel="telegram", sender="5123456789", to="123456", text="hello", at=NOW)
+    said = InboundText(id="sbi_1", channel="telegram", sender="5123456789", to="123456", text="hello", at=NOW)
     names = []
     for one in (said, replace(said, id="sbi_2"), said):
         call = TelegramDialect().inbound(one, HOOK, NOW)
@@ -123,8 +123,8 @@ async def test_every_trouble_is_understood(trouble: Trouble, kind: type[Outcome]
     ],
 )
 def test_nonsense_is_answered_as_telegram_would(path: str, body: bytes, status: int) -> None:
-    found = TelegramDialect().read(Request(method="POST", path=path, query=b"", headers={}, body=body))
+    found = TelegramDialect().read(SandboxRequest(method="POST", path=path, query=b"", headers={}, body=body))
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert found.status == status
     assert msgspec.json.decode(found.body)["ok"] is (status == 200)

@@ -17,17 +17,17 @@ from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.viber.adapter import KIND, ViberSettings
 from tidings.router.adapters.viber.callbacks import ViberForm
-from tidings.sandbox.answers import Answer, Request
-from tidings.sandbox.dialects.dialect import Call, Said, Trouble
+from tidings.sandbox.dialects.dialect import InboundText, Trouble, WebhookRequest
 from tidings.sandbox.dialects.viber import BOT_ID, ViberDialect
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
 from tidings.sandbox.http_server import HttpSandbox
-from tidings.sandbox.receipts import Receipt
-from tidings.sandbox.scripts import Beat
+from tidings.sandbox.receipts import SandboxReceipt
+from tidings.sandbox.scripts import ScriptedReceipt
 
 TOKEN = "445da6az1s345z78-dazcczb2542zv51a"
 TEXT = replace(MESSAGE, channel="viber", to="01234567890A=", html=None)
-HOOK = Hook(url="http://127.0.0.1:1/hooks/viber/adcfg_1", secret=TOKEN)
+HOOK = SandboxHook(url="http://127.0.0.1:1/hooks/viber/adcfg_1", secret=TOKEN)
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 FORM = ViberForm()
 KEYS = {"secret": TOKEN, "bot": BOT_ID}
@@ -37,9 +37,9 @@ KEYS = {"secret": TOKEN, "bot": BOT_ID}
 async def account(dialect: ViberDialect, trouble: Trouble | None = None) -> AsyncIterator[Adapter]:
     """A bot whose API is the dialect."""
 
-    def handle(request: Request) -> Answer:
+    def handle(request: SandboxRequest) -> SandboxResponse:
         asked = dialect.read(request)
-        if isinstance(asked, Answer):
+        if isinstance(asked, SandboxResponse):
             return asked
         return dialect.accepted(asked, "sbx_a_1") if trouble is None else dialect.refused(asked, trouble)
 
@@ -54,19 +54,19 @@ async def account(dialect: ViberDialect, trouble: Trouble | None = None) -> Asyn
         await server.stop()
 
 
-def receipt(status: Any, **more: Any) -> Receipt:
+def receipt(status: Any, **more: Any) -> SandboxReceipt:
     """One that happened now."""
-    return Receipt(
+    return SandboxReceipt(
         id="r",
         message_id="sbx_a_1",
         vendor="viber",
-        beat=Beat(status=status, **more),
+        beat=ScriptedReceipt(status=status, **more),
         planned_at=NOW,
         happened_at=NOW,
     )
 
 
-def heard(call: Call) -> RawCallback:
+def heard(call: WebhookRequest) -> RawCallback:
     """As our hook gets it."""
     headers = {name.lower(): [value] for name, value in call.headers.items()}
     return RawCallback(headers=headers, body=call.body, received_at=NOW)
@@ -108,7 +108,7 @@ async def test_a_forged_callback_is_refused() -> None:
 
 
 async def test_what_somebody_writes_back() -> None:
-    said = Said(id="sbi_1", channel="viber", sender="01234567890A=", to=BOT_ID, text="hello", at=NOW)
+    said = InboundText(id="sbi_1", channel="viber", sender="01234567890A=", to=BOT_ID, text="hello", at=NOW)
 
     call = ViberDialect().inbound(said, HOOK, NOW)
 
@@ -149,7 +149,9 @@ async def test_every_trouble_is_understood(trouble: Trouble, kind: type[Outcome]
 )
 def test_nonsense_is_answered_as_viber_would(path: str, token: str, body: bytes, status: int) -> None:
     headers = {"x-viber-auth-token": token}
-    found = ViberDialect().read(Request(method="POST", path=path, query=b"", headers=headers, body=body))
+    found = ViberDialect().read(
+        SandboxRequest(method="POST", path=path, query=b"", headers=headers, body=body)
+    )
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert msgspec.json.decode(found.body)["status"] == status

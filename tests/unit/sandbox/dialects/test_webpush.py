@@ -16,27 +16,29 @@ from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.webpush.adapter import KIND, WebPushSettings
 from tidings.router.adapters.webpush.vapid import Vapid, read_vapid_key
-from tidings.sandbox.answers import Answer, Request
-from tidings.sandbox.dialects.dialect import Asked, Said, Trouble
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble
 from tidings.sandbox.dialects.webpush import WebPushDialect, subscription
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
 from tidings.sandbox.http_server import HttpSandbox
 
 BROWSER = subscription("https://push.sandbox.test/browser/laila")
 TEXT = replace(MESSAGE, channel="push", to=msgspec.json.encode(BROWSER).decode(), html=None)
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
-HOOK = Hook(url="http://127.0.0.1:1/hooks/webpush/adcfg_1", secret="secret")
+HOOK = SandboxHook(url="http://127.0.0.1:1/hooks/webpush/adcfg_1", secret="secret")
 
 
 @asynccontextmanager
-async def account(trouble: Trouble | None = None, taken: list[Asked] | None = None) -> AsyncIterator[Adapter]:
+async def account(
+    trouble: Trouble | None = None, taken: list[SubmittedMessage] | None = None
+) -> AsyncIterator[Adapter]:
     """A sender whose push services are the dialect."""
     clock = ManualClock(NOW)
     dialect = WebPushDialect(clock)
 
-    def handle(request: Request) -> Answer:
+    def handle(request: SandboxRequest) -> SandboxResponse:
         asked = dialect.read(request)
-        if isinstance(asked, Answer):
+        if isinstance(asked, SandboxResponse):
             return asked
         if taken is not None:
             taken.append(asked)
@@ -63,7 +65,7 @@ async def test_a_message_is_taken_and_opened() -> None:
     """The one browser of the sandbox can read it; what is for another is taken unread."""
     other = {**BROWSER["keys"], "auth": encode64(b"x" * 16)}
     strange = msgspec.json.encode({**BROWSER, "keys": other}).decode()
-    taken: list[Asked] = []
+    taken: list[SubmittedMessage] = []
     async with account(taken=taken) as adapter:
         outcomes = [(await adapter.send([replace(TEXT, to=to)]))[0] for to in (TEXT.to, strange)]
 
@@ -71,7 +73,7 @@ async def test_a_message_is_taken_and_opened() -> None:
     assert [asked.text for asked in taken] == [TEXT.text, "(encrypted for a browser that is not here)"]
     assert (taken[0].subject, taken[1].subject) == (TEXT.subject, None)
     assert (taken[0].to, taken[0].sender) == (("/browser/laila",), "mailto:push@shop.example")
-    said = Said(id="sbi_1", channel="push", sender="x", to="y", text="hello", at=NOW)
+    said = InboundText(id="sbi_1", channel="push", sender="x", to="y", text="hello", at=NOW)
     assert WebPushDialect().receipts([], HOOK, NOW) == ()
     assert WebPushDialect().inbound(said, HOOK, NOW) is None
 
@@ -110,7 +112,7 @@ async def test_every_trouble_is_understood(trouble: Trouble, kind: type[Outcome]
 def test_what_a_push_service_asks_for_has_to_be_there(change: dict[str, str | None], status: int) -> None:
     found = WebPushDialect(ManualClock(NOW)).read(_request(NOW, change))
 
-    assert (201 if isinstance(found, Asked) else found.status) == status
+    assert (201 if isinstance(found, SubmittedMessage) else found.status) == status
 
 
 @pytest.mark.parametrize("off", [timedelta(hours=12, seconds=1), -timedelta(hours=12, seconds=1)])
@@ -118,7 +120,7 @@ def test_a_token_of_another_time_is_none(off: timedelta) -> None:
     """It is over, or lasts longer than a day."""
     found = WebPushDialect(ManualClock(NOW + off)).read(_request(NOW, {}))
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert found.status == 401
 
 
@@ -131,18 +133,18 @@ def test_one_letter_changed_and_nobody_signed() -> None:
 
     found = WebPushDialect(ManualClock(NOW)).read(replace(request, headers=changed))
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert found.status == 401
 
 
 def test_too_much_is_too_much() -> None:
     found = WebPushDialect(ManualClock(NOW)).read(replace(_request(NOW, {}), body=b"x" * 4097))
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert found.status == 413
 
 
-def _request(now: datetime, change: dict[str, str | None]) -> Request:
+def _request(now: datetime, change: dict[str, str | None]) -> SandboxRequest:
     vapid = Vapid(read_vapid_key(vapid_key()[0], "key"), "mailto:push@shop.example", clock=ManualClock(now))
     headers: dict[str, str | None] = {
         "authorization": vapid.authorization("https://push.sandbox.test"),
@@ -151,4 +153,4 @@ def _request(now: datetime, change: dict[str, str | None]) -> Request:
         **change,
     }
     kept = {name: value for name, value in headers.items() if value is not None}
-    return Request(method="POST", path="/browser/laila", query=b"", headers=kept, body=b"x" * 200)
+    return SandboxRequest(method="POST", path="/browser/laila", query=b"", headers=kept, body=b"x" * 200)

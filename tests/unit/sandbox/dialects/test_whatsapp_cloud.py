@@ -18,30 +18,30 @@ from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.whatsapp_cloud.adapter import KIND, WhatsAppSettings
 from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm
-from tidings.sandbox.answers import Answer, Request
-from tidings.sandbox.dialects.dialect import Asked, Call, Said, Trouble
+from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.whatsapp_cloud import WhatsAppDialect
-from tidings.sandbox.hooks import Hook
+from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
 from tidings.sandbox.http_server import HttpSandbox
-from tidings.sandbox.receipts import Receipt
-from tidings.sandbox.scripts import Beat
+from tidings.sandbox.receipts import SandboxReceipt
+from tidings.sandbox.scripts import ScriptedReceipt
 
 NUMBER = "106540352242922"
 TEXT = replace(MESSAGE, channel="whatsapp", to="+93701234567", html=None)
-HOOK = Hook(url="http://127.0.0.1:1/hooks/whatsapp_cloud/adcfg_1", secret="app-secret")
+HOOK = SandboxHook(url="http://127.0.0.1:1/hooks/whatsapp_cloud/adcfg_1", secret="app-secret")
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 FORM = WhatsAppForm()
 KEYS = {"secret": "app-secret", "verify_token": ""}
-ASKED = Asked(channel="whatsapp", sender=NUMBER, to=("+93701234567",))
+ASKED = SubmittedMessage(channel="whatsapp", sender=NUMBER, to=("+93701234567",))
 
 
 @asynccontextmanager
 async def account(dialect: WhatsAppDialect, trouble: Trouble | None = None) -> AsyncIterator[Adapter]:
     """An account whose API is the dialect."""
 
-    def handle(request: Request) -> Answer:
+    def handle(request: SandboxRequest) -> SandboxResponse:
         asked = dialect.read(request)
-        if isinstance(asked, Answer):
+        if isinstance(asked, SandboxResponse):
             return asked
         return dialect.accepted(asked, "sbx_a_1") if trouble is None else dialect.refused(asked, trouble)
 
@@ -58,19 +58,19 @@ async def account(dialect: WhatsAppDialect, trouble: Trouble | None = None) -> A
         await server.stop()
 
 
-def receipt(status: Any, **more: Any) -> Receipt:
+def receipt(status: Any, **more: Any) -> SandboxReceipt:
     """One that happened now."""
-    return Receipt(
+    return SandboxReceipt(
         id="r",
         message_id="sbx_a_1",
         vendor="whatsapp_cloud",
-        beat=Beat(status=status, **more),
+        beat=ScriptedReceipt(status=status, **more),
         planned_at=NOW,
         happened_at=NOW,
     )
 
 
-def heard(call: Call) -> RawCallback:
+def heard(call: WebhookRequest) -> RawCallback:
     """As our hook gets it."""
     headers = {name.lower(): [value] for name, value in call.headers.items()}
     return RawCallback(method=call.method, url=call.url, headers=headers, body=call.body, received_at=NOW)
@@ -122,7 +122,9 @@ async def test_a_forged_status_goes_by_itself_and_is_refused() -> None:
 
 
 async def test_what_somebody_writes_back() -> None:
-    said = Said(id="sbi_1", channel="whatsapp", sender="+93701234567", to=NUMBER, text="dakatar", at=NOW)
+    said = InboundText(
+        id="sbi_1", channel="whatsapp", sender="+93701234567", to=NUMBER, text="dakatar", at=NOW
+    )
 
     call = WhatsAppDialect().inbound(said, HOOK, NOW)
 
@@ -150,11 +152,15 @@ async def test_every_trouble_is_understood(trouble: Trouble, kind: type[Outcome]
     assert getattr(outcome, "code", "") == code
 
 
-def asked(body: object, *, path: str = f"/v24.0/{NUMBER}/messages", **headers: str) -> Asked | Answer:
+def asked(
+    body: object, *, path: str = f"/v24.0/{NUMBER}/messages", **headers: str
+) -> SubmittedMessage | SandboxResponse:
     """What the dialect makes of a request."""
     given = {"authorization": "Bearer EAAJB", **headers}
     content = body if isinstance(body, bytes) else msgspec.json.encode(body)
-    return WhatsAppDialect().read(Request(method="POST", path=path, query=b"", headers=given, body=content))
+    return WhatsAppDialect().read(
+        SandboxRequest(method="POST", path=path, query=b"", headers=given, body=content)
+    )
 
 
 def test_a_template_is_shown_with_what_is_filled_in() -> None:
@@ -169,7 +175,7 @@ def test_a_template_is_shown_with_what_is_filled_in() -> None:
         }
     )
 
-    assert isinstance(found, Asked)
+    assert isinstance(found, SubmittedMessage)
     assert (found.sender, found.to, found.text) == (NUMBER, ("+93701234567",), "[order_ready] · Laila · two")
 
 
@@ -238,7 +244,7 @@ async def test_a_registered_template_is_filled_as_it_was_registered(
         ],
     }
     answer = dialect.read(
-        Request(
+        SandboxRequest(
             method="POST",
             path="/v24.0/102290129340398/message_templates",
             query=b"",
@@ -249,7 +255,7 @@ async def test_a_registered_template_is_filled_as_it_was_registered(
     async with account(dialect) as adapter:
         (outcome,) = await adapter.send([replace(TEXT, template=template)])
 
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, SandboxResponse)
     assert answer.status == 200
     assert getattr(outcome, "code", None) == code
 
@@ -265,7 +271,7 @@ def test_a_value_that_meta_refuses_is_refused(text: str, code: int) -> None:
     }
     found = asked(body)
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert msgspec.json.decode(found.body)["error"]["code"] == code
 
 
@@ -284,5 +290,5 @@ def test_nonsense_is_answered_as_meta_would(
 ) -> None:
     found = asked(body, **more)
 
-    assert isinstance(found, Answer)
+    assert isinstance(found, SandboxResponse)
     assert (found.status, msgspec.json.decode(found.body)["error"]["code"]) == (status, code)

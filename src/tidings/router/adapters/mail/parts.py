@@ -22,7 +22,7 @@ _THEIRS: Final = frozenset({"from", "to", "reply-to", "subject", "date", "messag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class MailParts:
     """The pieces of a mail, safe to be put together by somebody else."""
 
     sender: str = field(repr=False)
@@ -32,7 +32,7 @@ class Parts:
     headers: tuple[tuple[str, str], ...] = field(repr=False)
 
 
-def parts_of(message: OutboundMessage, *, orders: tuple[str, ...]) -> Parts:
+def parts_of(message: OutboundMessage, *, orders: tuple[str, ...]) -> MailParts:
     """The pieces; a `BadValueError` that names the field where something can't be said in a mail.
 
     `orders`: beginnings of names of headers, in lower case, that the vendor takes for orders to itself.
@@ -50,7 +50,7 @@ def parts_of(message: OutboundMessage, *, orders: tuple[str, ...]) -> Parts:
         ),
         at=_EPOCH,
     )
-    return Parts(
+    return MailParts(
         sender=mail.sender,
         to=mail.to,
         reply_to=MailAddress(message.reply_to.value, "reply_to").spec if message.reply_to else None,

@@ -29,7 +29,7 @@ from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.mail.events import MailMeaning, seeds
-from tidings.router.adapters.mail.parts import ID_ARGUMENT, Parts, in_base64, parts_of
+from tidings.router.adapters.mail.parts import ID_ARGUMENT, MailParts, in_base64, parts_of
 from tidings.router.adapters.sendgrid.callbacks import EVENT_CODES, SendgridForm, public_key
 from tidings.router.adapters.setting_types import Line
 
@@ -141,7 +141,7 @@ class SendgridAdapter(OneRequestAdapter[SendgridSettings]):
         return wait_of(str(max(left, 0)), self._clock)
 
 
-def _body(message: OutboundMessage, parts: Parts) -> dict[str, Any]:
+def _body(message: OutboundMessage, parts: MailParts) -> dict[str, Any]:
     names = [name.lower() for name, _ in parts.headers]
     if len(set(names)) != len(names):
         raise BadValueError("headers", "must have each name once: SendGrid takes no more")

@@ -1,0 +1,111 @@
+"""What a tenant's webhook is told: one message, signed."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+from msgspec import Struct
+
+from tidings.contracts.callbacks import SIGNATURE_HEADER, sign, signed_headers
+from tidings.contracts.moments import Moment
+from tidings.kernel.errors import TidingsError
+from tidings.kernel.keys.data_key import DataKey
+from tidings.router.adapters.secret_rotation import secrets_of
+from tidings.router.conversations.sealing import open_address, open_words
+from tidings.router.inbound_routes.delivery_store import Due
+
+_encode = msgspec.json.Encoder().encode
+
+
+class WebhookPayload(Struct, frozen=True, kw_only=True, rename={"from_": "from"}):
+    """A message that somebody wrote."""
+
+    #: `message.received`; `test` for one that nobody wrote.
+    type: str
+    #: The message's: the same however often it is told.
+    id: str
+    conversation_id: str | None
+    channel: str | None
+    from_: str | None
+    to: str
+    text: str | None
+    kind: str
+    #: What it asks for, where it is one of the keywords: `stop`, `start`, `help`.
+    keyword: str | None
+    received_at: Moment
+    #: As the vendor says.
+    occurred_at: Moment | None
+    recipient_id: str | None
+    #: As the vendor shows whoever wrote it.
+    sender_name: str | None
+
+    def __repr__(self) -> str:
+        return f"InboundLetter({self.id}, ***)"
+
+
+def letter_of(due: Due, keys: Mapping[str, DataKey]) -> bytes | None:
+    """The body; None where what was written can't be read any more, because the person was erased."""
+    words_key, address_key = keys.get(due.key_subject or ""), keys.get(due.address_subject or "")
+    if (
+        words_key is None
+        or address_key is None
+        or due.ciphertext is None
+        or due.address is None
+        or due.message_id is None
+        or due.conversation_id is None
+        or due.at is None
+    ):
+        return None
+    try:
+        words = open_words(words_key, due.message_id, due.ciphertext)
+        address = open_address(address_key, due.conversation_id, due.address)
+    except (TidingsError, msgspec.DecodeError):
+        return None
+    return _encode(
+        WebhookPayload(
+            type="message.received",
+            id=due.message_id,
+            conversation_id=due.conversation_id,
+            channel=due.channel,
+            from_=address,
+            to=due.to or "",
+            text=words.text,
+            kind=due.kind or "text",
+            keyword=due.action,
+            received_at=due.at,
+            occurred_at=due.occurred_at,
+            recipient_id=due.recipient_id,
+            sender_name=words.name,
+        )
+    )
+
+
+def trial_letter(message_id: str, inbound: str, *, now: datetime) -> bytes:
+    """One that nobody wrote."""
+    return _encode(
+        WebhookPayload(
+            type="test",
+            id=message_id,
+            conversation_id=None,
+            channel=None,
+            from_=None,
+            to=inbound,
+            text="This is a test: nobody wrote it.",
+            kind="text",
+            keyword=None,
+            received_at=now,
+            occurred_at=None,
+            recipient_id=None,
+            sender_name=None,
+        )
+    )
+
+
+def signed(secret: str, *, webhook_id: str, now: datetime, body: bytes) -> dict[str, str]:
+    """The headers. A secret may be several while one takes the place of another: signed with each."""
+    timestamp = int(now.timestamp())
+    first, *others = secrets_of(secret) or (secret,)
+    headers = signed_headers(first, webhook_id=webhook_id, timestamp=timestamp, body=body)
+    signatures = [sign(other, webhook_id=webhook_id, timestamp=timestamp, body=body) for other in others]
+    headers[SIGNATURE_HEADER] = " ".join([headers[SIGNATURE_HEADER], *signatures])
+    return {"content-type": "application/json", **headers}
