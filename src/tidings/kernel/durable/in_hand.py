@@ -1,8 +1,8 @@
-"""What a process is really dealing with, out of what is claimed in its name.
+"""In hand: the claimed rows that this process is really working on.
 
-The answer to a commit may be lost: then something is claimed of which its worker knows nothing, and because claims
-have no time limit nobody would ever take it up. Whoever claims keeps one of these; what is claimed by it and not in
-its hands is free again.
+The answer to a commit may be lost: then a row is claimed in the name of a worker that knows nothing of it, and because
+claims have no time limit no other worker would ever take it up. Every job that claims keeps an `InHand`; a row that is
+claimed by the worker and not in its hands is an orphan, and is freed.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ class InHand:
         self.claiming = asyncio.Lock()
 
     def take(self, ids: Iterable[str]) -> None:
-        """They are being dealt with."""
+        """Work on them begins."""
         self._ids.update(ids)
 
     def drop(self, ids: Iterable[str]) -> None:
-        """They are not any more."""
+        """Work on them has ended."""
         for id_ in ids:
             self._ids[id_] -= 1
             if self._ids[id_] <= 0:
@@ -31,7 +31,7 @@ class InHand:
 
     @contextmanager
     def holding(self, ids: Sequence[str]) -> Iterator[None]:
-        """They are being dealt with until the end of the block."""
+        """Work on them lasts until the end of the block."""
         self.take(ids)
         try:
             yield

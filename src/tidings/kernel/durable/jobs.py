@@ -1,4 +1,4 @@
-"""Long-running work beside the API: what a job is, and how many of them run and end together."""
+"""Background jobs: what a job is, and how the jobs of a process run, are restarted and end together."""
 
 import asyncio
 import time

@@ -1,8 +1,9 @@
-"""Who is alive: a worker says so every second and holds a lock as long as it is connected.
+"""Presence of workers (heartbeat and advisory lock), and the rescue of what dead workers had claimed.
 
-Claims name their worker and have no time limit. A slow vendor or a paused machine costs nobody a claim; a process
-that was killed loses its connection at once, and what it had claimed is free a few seconds later. Only a worker that
-is silent *and* has lost its lock is dead, and nobody is while the server itself has only just started.
+A worker beats every second and holds an advisory lock for as long as it is connected. Claims name their worker and have
+no time limit: a slow vendor or a paused machine costs no worker its claims. A process that was killed loses its
+connection at once, and what it had claimed is free a few seconds later. Only a worker that is silent *and* has lost its
+lock is dead, and none is while the server itself has only just started.
 """
 
 import asyncio

@@ -2,18 +2,21 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeAlias
 
+from tidings.kernel.db import WorkerTx
 from tidings.kernel.durable.job_watch import turn_is_over
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.logs import get_logger
 from tidings.kernel.metrics import Metrics
+from tidings.kernel.sql import Queries
 
 #: Removes at most so many rows; how many went.
 Sweep: TypeAlias = Callable[[int], Awaitable[int]]
 
+QUERIES = Queries.beside(__file__)
 _log = get_logger("sweepers")
 
 
@@ -51,3 +54,16 @@ class SweepJob:
                 self._metrics.job_failures.labels(f"sweep_{name}").inc()
                 _log.error("sweep_failed", sweeper=name, code=error.code)
         return swept
+
+
+async def take_mark(tx: WorkerTx, name: str) -> datetime | None:
+    """How far a sweep has come that goes through everything once, held until the transaction ends; None where another
+    process has it. A new sweep begins now."""
+    await tx.execute(QUERIES.begin_mark, name=name)
+    mark: datetime | None = await tx.fetch_value(QUERIES.take_mark, name=name)
+    return mark
+
+
+async def move_mark(tx: WorkerTx, name: str, until: datetime) -> None:
+    """The sweep has come so far, once the transaction commits."""
+    await tx.execute(QUERIES.move_mark, name=name, until=until)

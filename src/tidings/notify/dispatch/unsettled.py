@@ -16,7 +16,7 @@ from tidings.contracts.ids import NotificationId
 from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
-from tidings.kernel.durable.sweep_marks import move_mark, take_mark
+from tidings.kernel.durable.sweepers import move_mark, take_mark
 from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
 from tidings.kernel.events import Event
 from tidings.kernel.ids import EVENT, TenantId, time_of

@@ -1,19 +1,21 @@
-"""One bind that is opened again whenever it ends, and not too eagerly."""
+"""Reconnect of one SMPP bind: opened again whenever it ends, with backoff and jitter."""
 
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from typing import Final
 
+from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.logs import get_logger
 from tidings.router.adapters.smpp.bind import SmppBindError
 from tidings.router.adapters.smpp.session import SmppSession
 
 _log = get_logger("smpp")
-#: Seconds before the first try after a cut; each try after that waits twice as long.
-_FIRST: Final = 0.1
-#: Seconds for which nobody is kept waiting for a link that does not hold.
-_LONG: Final = 1.0
+#: Before the first try after a cut; each try after that waits twice as long.
+_FIRST_DELAY: Final = timedelta(seconds=0.1)
+#: No message is kept waiting so long for a link that does not hold.
+_LONG: Final = timedelta(seconds=1)
 #: Whoever was bound for so many seconds begins anew with the shortest wait.
 _STEADY: Final = 5.0
 
@@ -31,7 +33,9 @@ class SmppLink:
     ) -> None:
         """`changed` is called when it opens, fails, ends, or has room."""
         self._open_one = open_one
-        self._longest_wait = longest_wait
+        self._retry = RetryPolicy(
+            max_attempts=None, first_delay=_FIRST_DELAY, longest_delay=timedelta(seconds=longest_wait)
+        )
         self._goodbye_seconds = goodbye_seconds
         self._changed = changed
         self._keeping: asyncio.Task[None] | None = None
@@ -56,8 +60,9 @@ class SmppLink:
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
-        wait = _FIRST
+        attempts = 0
         while True:
+            attempts += 1
             began = loop.time()
             try:
                 session = await self._open_one()
@@ -78,10 +83,10 @@ class SmppLink:
                 self.session = None
                 _log.warning("smpp.ended", reason=session.gone)
                 if loop.time() - began >= _STEADY:
-                    wait = _FIRST
-                if min(wait, self._longest_wait) >= _LONG:
+                    attempts = 1
+                if self._retry.delay(attempts) >= _LONG:
                     self.failure = SmppBindError(session.gone or "the link was cut", "connection")
                     self._changed()
             # Many processes that were cut off together do not come back together.
-            await asyncio.sleep(min(wait, self._longest_wait) * random.uniform(0.5, 1.0))  # noqa: S311
-            wait = min(2 * wait, self._longest_wait)
+            delay = self._retry.delay(attempts, random.random())  # noqa: S311
+            await asyncio.sleep(delay.total_seconds())
