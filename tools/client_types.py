@@ -99,7 +99,7 @@ class Types:
     def _struct(self, schema: str, declared: Mapping[str, Any]) -> Iterator[str]:
         answered = schema in self.answered
         more = ", omit_defaults=True" if answered and schema in self.asked | self.bodies else ""
-        yield f"class {self.name(schema)}(Shape, frozen=True, kw_only=True{more}):"
+        yield f"class {self.name(schema)}(ApiStruct, frozen=True, kw_only=True{more}):"
         yield f"    {_docstring(declared.get('description', ''))}"
         yield ""
         needed = set(declared.get("required", ()))

@@ -34,7 +34,7 @@ _IMPORTS = (
     ("datetime", ("date", "datetime")),
     ("typing", ("Any", "Literal", "NotRequired", "TypedDict", "Unpack")),
     ("msgspec", ("UNSET", "UnsetType", "field")),
-    ("tidings_client.namespaces", ("AsyncNamespace", "Namespace", "Shape", "segment")),
+    ("tidings_client.namespaces", ("AsyncNamespace", "Namespace", "ApiStruct", "segment")),
     ("tidings_client.results", ("Page",)),
 )
 

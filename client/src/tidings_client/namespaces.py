@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Fields that tell which thing it is, and hold nothing personal and no secret.
-_TOLD = ("id", "status", "version")
+#: The fields that `repr` shows: they identify an answer, and hold nothing personal and no secret.
+_REPR_FIELDS = ("id", "status", "version")
 
 
-class Shape(msgspec.Struct, frozen=True):
+class ApiStruct(msgspec.Struct, frozen=True):
     """Base of the generated structs: fields of a newer server are passed over, and `repr` shows no address and no secret."""
 
     def __repr__(self) -> str:
-        known = [name for name in _TOLD if name in self.__struct_fields__]
+        known = [name for name in _REPR_FIELDS if name in self.__struct_fields__]
         fields = "".join(f"{name}={getattr(self, name)!r}, " for name in known)
         return f"{type(self).__name__}({fields}…)"
 

@@ -16,7 +16,7 @@ from tidings_client.calls import Call, new_key
 from tidings_client.namespaces import query_texts, segment
 
 
-class Parameter(Struct, frozen=True, kw_only=True):
+class ApiParameter(Struct, frozen=True, kw_only=True):
     """A query parameter, or a field of a body."""
 
     name: str
@@ -32,7 +32,7 @@ class Parameter(Struct, frozen=True, kw_only=True):
     default: Any = None
 
 
-class Operation(Struct, frozen=True, kw_only=True):
+class ApiOperation(Struct, frozen=True, kw_only=True):
     """What there is to know of an operation in order to call it."""
 
     id: str
@@ -42,8 +42,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     method: str
     path: str
     about: str
-    query: tuple[Parameter, ...] = ()
-    body: tuple[Parameter, ...] = ()
+    query: tuple[ApiParameter, ...] = ()
+    body: tuple[ApiParameter, ...] = ()
     #: What the body may be, where it is a file.
     files: tuple[str, ...] = ()
     #: The media type of the answer; None where it is empty.
@@ -57,14 +57,14 @@ class Operation(Struct, frozen=True, kw_only=True):
 
 
 @cache
-def table() -> dict[str, Operation]:
+def table() -> dict[str, ApiOperation]:
     """All of them by their names; `make client` writes the file."""
     raw = (Path(__file__).parent / "api" / "operations.json").read_bytes()
-    return {one.id: one for one in msgspec.json.decode(raw, type=list[Operation])}
+    return {one.id: one for one in msgspec.json.decode(raw, type=list[ApiOperation])}
 
 
 @cache
-def twin(operation_id: str) -> Operation | None:
+def twin(operation_id: str) -> ApiOperation | None:
     """The same operation for what is the platform's own, where there is one."""
     one = table()[operation_id]
     path = one.path.replace("/api/v1/", "/internal/v1/", 1)
@@ -103,7 +103,7 @@ def call(
     )
 
 
-def _filled(one: Operation, values: tuple[object, ...]) -> str:
+def _filled(one: ApiOperation, values: tuple[object, ...]) -> str:
     given = iter(values)
     parts = one.path.split("/")
     # Codes of vendors may have a slash, which no path can carry: the API takes `~` for one.

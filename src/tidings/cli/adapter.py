@@ -6,7 +6,7 @@ from typing import Annotated, get_args
 import typer
 
 from tidings.cli.adapter_words import check_lines, kind_lines, kinds_lines
-from tidings.cli.api_command import Api, Shown, Told, api_command, given
+from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
 from tidings.cli.circuit import Account, find
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
@@ -42,13 +42,13 @@ def _no_account(api: Api) -> str:
 
 
 @api_command(app, "list", platform=True, text=adapter_line, empty=_no_account)
-def list_(api: Api) -> list[Shown]:
+def list_(api: Api) -> list[JsonObject]:
     """Show all vendor accounts, one line each; also those that are switched off."""
-    return api.every("list_adapters")
+    return api.list_all("list_adapters")
 
 
 @api_command(app, "show", platform=True, text=adapter_lines)
-def show(api: Api, account: Account) -> Shown:
+def show(api: Api, account: Account) -> JsonObject:
     """Show one vendor account: what it can do, its prices, limits, circuit and weights."""
     return find(api, account)
 
@@ -59,16 +59,16 @@ def kinds(
     name: Annotated[
         str | None, typer.Argument(metavar="[KIND]", help="One of them, in full: twilio, ses, …")
     ] = None,
-) -> Told:
+) -> Output:
     """Show all kinds of vendors that there are adapters for, or what accounts of one need."""
-    found = api.every("list_adapter_kinds")
+    found = api.list_all("list_adapter_kinds")
     if name is None:
-        return Told(found, kinds_lines(found))
+        return Output(found, kinds_lines(found))
     one = next((kind for kind in found if kind["name"] == name), None)
     if one is None:
         known = ", ".join(kind["name"] for kind in found)
         raise CommandError(f"there is no adapter {shown(name)!r}; there is {known}")
-    return Told(one, kind_lines(one))
+    return Output(one, kind_lines(one))
 
 
 @api_command(app, "add", platform=True)
@@ -82,13 +82,15 @@ def add(
     handle: Handle = None,
     per_second: Annotated[int | None, typer.Option(help="Messages a second.")] = None,
     per_day: Annotated[int | None, typer.Option(help="Messages a day (UTC).")] = None,
-) -> Told:
+) -> Output:
     """Make an account with a vendor: the tenant's own, or with --platform one that all tenants may send through."""
-    body = given(vendor=vendor, secret_ref=secret_ref, handle=handle, per_second=per_second, per_day=per_day)
-    done = api.ask("create_adapter", body=body)
+    body = without_none(
+        vendor=vendor, secret_ref=secret_ref, handle=handle, per_second=per_second, per_day=per_day
+    )
+    done = api.call("create_adapter", body=body)
     more = " --platform" if api.platform else ""
     check = f"  next: `tidings adapter check {vendor}{more}` looks whether it works, and sends nothing"
-    return Told(done, [*adapter_lines(done), check])
+    return Output(done, [*adapter_lines(done), check])
 
 
 @api_command(app, "change", platform=True, text=adapter_lines)
@@ -101,22 +103,22 @@ def change(
         typer.Option("--secret-ref", help="Another place of its settings; the same again: all read it now."),
     ] = None,
     handle: Handle = None,
-) -> Shown:
+) -> JsonObject:
     """Change where an account's settings are, or its handle; `price` and `limit` change the rest."""
-    changes = given(secret_ref=secret_ref, handle=handle)
+    changes = without_none(secret_ref=secret_ref, handle=handle)
     if not changes:
         raise CommandError("say what is to change: --secret-ref or --handle")
     return _changed(api, account, changes)
 
 
 @api_command(app, "disable", platform=True, text=adapter_lines)
-def disable(api: Api, account: Account) -> Shown:
+def disable(api: Api, account: Account) -> JsonObject:
     """Switch an account off: nothing new goes through it, and callbacks about what went before still count."""
     return _changed(api, account, {"active": False})
 
 
 @api_command(app, "enable", platform=True, text=adapter_lines)
-def enable(api: Api, account: Account) -> Shown:
+def enable(api: Api, account: Account) -> JsonObject:
     """Switch an account on again; what waited for it goes out within seconds."""
     return _changed(api, account, {"active": True})
 
@@ -133,11 +135,11 @@ def check(
     to: Annotated[str | None, typer.Option(help="Of that message. [default: nobody's]")] = None,
     sender: Annotated[str | None, typer.Option(help="Of that message.")] = None,
     channel: Annotated[str | None, typer.Option(help="Of that message: sms, email, …")] = None,
-) -> Shown:
+) -> JsonObject:
     """Look step by step whether an account works; nothing is sent. Ends with 1 where something failed."""
-    message = given(to=to, sender=sender, channel=channel)
+    message = without_none(to=to, sender=sender, channel=channel)
     body = {"dry_call": dry_call or bool(message), **message}
-    told = api.ask("check_adapter", find(api, account)["id"], body=body)
+    told = api.call("check_adapter", find(api, account)["id"], body=body)
     api.exit_code = int(not told["ok"])
     return told
 
@@ -160,7 +162,7 @@ def price(
         ),
     ] = None,
     none: Annotated[bool, typer.Option("--none", help="It has no price any more.")] = False,
-) -> Shown:
+) -> JsonObject:
     """Say what messages through an account cost; what is not named stays as it is."""
     named = {"base_micros": base, "per_segment_micros": per_segment, "per_minute_micros": per_minute}
     found = find(api, account)
@@ -175,9 +177,9 @@ def limit(
     *,
     per_second: Annotated[int | None, typer.Option(help="Messages a second; 0 for no limit.")] = None,
     per_day: Annotated[int | None, typer.Option(help="Messages a day (UTC); 0 for no limit.")] = None,
-) -> Shown:
+) -> JsonObject:
     """Say how many messages an account takes; what is not named stays as it is."""
-    limits = given(per_second=per_second, per_day=per_day)
+    limits = without_none(per_second=per_second, per_day=per_day)
     return _put(api, find(api, account), **{name: many or None for name, many in limits.items()})
 
 
@@ -191,18 +193,18 @@ def share(
     ] = None,
     *,
     none: Annotated[bool, typer.Option("--none", help="No weights: vendors are called in order.")] = False,
-) -> Told:
+) -> Output:
     """Show or say how vendors share a channel; homes of single countries stay as they are."""
     from tidings.contracts.tenants import Channel
 
     if channel not in get_args(Channel):
         raise CommandError(f"CHANNEL must be one of {', '.join(get_args(Channel))}, not {shown(channel)}")
     home = points_of(points or [])
-    known = next((one for one in api.every("list_weights") if one["channel"] == channel), None)
+    known = next((one for one in api.list_all("list_weights") if one["channel"] == channel), None)
     if home or none:
         own = known if known and (api.platform or known["owner"] == "tenant") else None
         body = {"home": home, "by_prefix": {} if none or own is None else own["by_prefix"]}
-        known = api.ask("put_weights", channel, body=body, if_match=own["version"] if own else None)
+        known = api.call("put_weights", channel, body=body, if_match=own["version"] if own else None)
         for vendor in [] if api.platform else _left_out(api, channel, home):
             # Beside the answer: what reads JSON reads on.
             print(
@@ -211,18 +213,18 @@ def share(
                 file=sys.stderr,
             )
     if known is None or not known["home"]:
-        return Told(known, f"vendors of {channel} have no weights: they are called in their order")
-    return Told(known, weights_lines(known))
+        return Output(known, f"vendors of {channel} have no weights: they are called in their order")
+    return Output(known, weights_lines(known))
 
 
-def _changed(api: Api, account: str, changes: Shown) -> Shown:
+def _changed(api: Api, account: str, changes: JsonObject) -> JsonObject:
     found = find(api, account)
-    return api.ask("patch_adapter", found["id"], body=changes, if_match=found["version"])
+    return api.call("patch_adapter", found["id"], body=changes, if_match=found["version"])
 
 
-def _put(api: Api, found: Shown, **changes: object) -> Shown:
+def _put(api: Api, found: JsonObject, **changes: object) -> JsonObject:
     terms = {name: found[name] for name in ("prices", "per_second", "per_day")}
-    return api.ask("put_adapter", found["id"], body={**terms, **changes}, if_match=found["version"])
+    return api.call("put_adapter", found["id"], body={**terms, **changes}, if_match=found["version"])
 
 
 def _left_out(api: Api, channel: str, home: dict[str, int]) -> list[str]:
@@ -230,7 +232,7 @@ def _left_out(api: Api, channel: str, home: dict[str, int]) -> list[str]:
     from tidings_client import ProblemError
 
     try:
-        found = api.ask("show_channel", channel)
+        found = api.call("show_channel", channel)
     except ProblemError:
         return []
     known = (found.get("vendor"), found.get("fallback_vendor"))

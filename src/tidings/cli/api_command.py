@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tidings_client import Tidings
 
 #: An answer of the API, as it came.
-Shown = dict[str, Any]
+JsonObject = dict[str, Any]
 
 Platform = Annotated[bool, typer.Option("--platform", help="The platform's own, with a key of the platform.")]
 #: Pages are fetched with this many items, as many as every listing takes.
@@ -28,7 +28,7 @@ _PAGE = 200
 
 
 @dataclass(frozen=True)
-class Told:
+class Output:
     """An answer, with the lines that a person is shown where they follow from more than the answer."""
 
     answer: Any
@@ -63,7 +63,7 @@ class Api:
         """The client."""
         return self._stack.enter_context(client(*self._where, platform=self.platform_key))
 
-    def ask(
+    def call(
         self,
         operation: str,
         *path: object,
@@ -72,37 +72,43 @@ class Api:
         if_match: int | None = None,
         key: str | None = None,
         media_type: str = "application/json",
-    ) -> Shown:
+    ) -> JsonObject:
         """Call an operation by its name in the OpenAPI document."""
         from tidings_client import operations
 
-        sent: Shown = {
-            "query": query,
-            "body": body,
-            "if_match": if_match,
-            "key": key,
-            "media_type": media_type,
-        }
-        answer: Shown = self.tidings.call(operations.call(operation, *path, platform=self.platform, **sent))
+        answer: JsonObject = self.tidings.call(
+            operations.call(
+                operation,
+                *path,
+                query=query,
+                body=body,
+                if_match=if_match,
+                key=key,
+                media_type=media_type,
+                platform=self.platform,
+            )
+        )
         return answer
 
-    def find(self, operation: str, *path: object) -> Shown | None:
+    def find(self, operation: str, *path: object) -> JsonObject | None:
         """The same, or None where there is no such thing."""
         from tidings_client import NotFoundError
 
         try:
-            return self.ask(operation, *path)
+            return self.call(operation, *path)
         except NotFoundError:
             return None
 
-    def every(self, operation: str, *path: object, most: int | None = None, **query: object) -> list[Shown]:
+    def list_all(
+        self, operation: str, *path: object, most: int | None = None, **query: object
+    ) -> list[JsonObject]:
         """All items of a listing, or the first `most`, page after page."""
-        found: list[Shown] = []
+        found: list[JsonObject] = []
         cursor: str | None = None
         while True:
             if most is not None:
                 query["limit"] = min(most - len(found), _PAGE)
-            page = self.ask(operation, *path, query={**query, "cursor": cursor})
+            page = self.call(operation, *path, query={**query, "cursor": cursor})
             found += page["items"]
             cursor = page.get("next_cursor")
             # A page with a filter may be empty and not be the last.
@@ -116,8 +122,8 @@ class Api:
         empty: "str | Callable[[Api], str]" = "",
     ) -> None:
         """Print an answer: as it came with `--json`, else in words."""
-        lines = answer.lines if isinstance(answer, Told) else None
-        answer = answer.answer if isinstance(answer, Told) else answer
+        lines = answer.lines if isinstance(answer, Output) else None
+        answer = answer.answer if isinstance(answer, Output) else answer
         if self.as_json and answer is not None:
             print_json(answer)
         elif lines is not None:
@@ -144,7 +150,6 @@ def api_command(
     text: "Callable[[Any], Iterable[str | Text] | str] | None" = None,
     empty: "str | Callable[[Api], str]" = "there is none",
     platform: bool = False,
-    hidden: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Make a command of a function that takes an `Api` and its own options, and gives back the answer.
 
@@ -192,17 +197,24 @@ def api_command(
         run.__annotations__ = {one.name: one.annotation for one in parameters}
         run.__name__, run.__doc__ = function.__name__, function.__doc__
         if app is not None:
-            app.command(name, hidden=hidden)(run)
+            app.command(name)(run)
         return run
 
     return decorate
 
 
-def given(**fields: Any) -> Shown:
-    """The fields that were named; what is None was not."""
+def without_none(**fields: Any) -> JsonObject:
+    """Keep the fields that have a value: an option that was left out is None."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def _print(lines: "str | Iterable[str | Text]") -> None:
-    for line in [lines] if isinstance(lines, str) else lines:
-        print(line) if isinstance(line, str) else print_lines([line])
+    several = [lines] if isinstance(lines, str) else list(lines)
+    plain = [line for line in several if isinstance(line, str)]
+    if len(plain) == len(several):
+        for line in plain:
+            print(line)
+        return
+    from rich.text import Text
+
+    print_lines(Text(line) if isinstance(line, str) else line for line in several)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, api_command, given
+from tidings.cli.api_command import Api, JsonObject, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
 from tidings.cli.resource import add_resource
@@ -18,7 +18,7 @@ app = typer.Typer(
 _EMPTY = "An empty text takes it away."
 
 
-def _lines(found: Shown) -> Iterator[str]:
+def _lines(found: JsonObject) -> Iterator[str]:
     said = found.get("branding") or {}
     for field, value in said.items():
         yield shown(f"{field}  {value}")
@@ -29,9 +29,9 @@ def _lines(found: Shown) -> Iterator[str]:
 
 
 @api_command(app, "show", text=_lines)
-def show(api: Api) -> Shown:
+def show(api: Api) -> JsonObject:
     """Show how you look."""
-    return api.ask("show_branding")
+    return api.call("show_branding")
 
 
 @api_command(app, "set", text=_lines)
@@ -47,16 +47,18 @@ def set_(
     support: Annotated[
         str | None, typer.Option("--support", help=f"An https address where people get help. {_EMPTY}")
     ] = None,
-) -> Shown:
+) -> JsonObject:
     """Change how you look; what is not named stays."""
-    changes = given(name=name, logo_url=logo, primary_colour=colour, footer=footer, support_url=support)
+    changes = without_none(
+        name=name, logo_url=logo, primary_colour=colour, footer=footer, support_url=support
+    )
     if not changes:
         raise CommandError(
             "say what is different, such as --colour '#1a2b3c' or --footer 'Saffron House, Kabul'"
         )
-    there = api.ask("show_branding")
+    there = api.call("show_branding")
     kept = {field: value for field, value in {**there["branding"], **changes}.items() if value}
-    return api.ask("put_branding", body=kept, if_match=there["version"])
+    return api.call("put_branding", body=kept, if_match=there["version"])
 
 
 add_resource(app, "branding", names={"put": "set"})

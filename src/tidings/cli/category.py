@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, api_command, given
+from tidings.cli.api_command import Api, JsonObject, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
 from tidings.cli.resource import add_resource
@@ -57,14 +57,14 @@ _POLICY = (
 )
 
 
-def _line(one: Shown) -> str:
+def _line(one: JsonObject) -> str:
     notes = [word for word in ("needs_consent", "can_unsubscribe", "hidden", "retired") if one.get(word)]
     names = ", ".join(f"{tag}={name}" for tag, name in sorted(one.get("names", {}).items()))
     told = "  ".join([*(note.replace("_", " ") for note in notes), *([names] if names else [])])
     return shown(f"{one['category']}  {one['owner']}  {one['use_case']}  {told}").rstrip()
 
 
-def _lines(one: Shown) -> Iterator[str]:
+def _lines(one: JsonObject) -> Iterator[str]:
     yield _line(one)
     yield from (shown(f"  {name}  {one.get(name)}") for name in _POLICY)
     yield from (shown(f"  warning: {warning}") for warning in one.get("warnings") or ())
@@ -73,15 +73,15 @@ def _lines(one: Shown) -> Iterator[str]:
 @api_command(
     app, "list", platform=True, text=_line, empty="there is none; `tidings category create` makes one"
 )
-def list_(api: Api) -> list[Shown]:
+def list_(api: Api) -> list[JsonObject]:
     """List the categories that can be used, in the order of pages."""
-    return api.every("list_categories")
+    return api.list_all("list_categories")
 
 
 @api_command(app, "show", platform=True, text=_lines)
-def show(api: Api, category: Which) -> Shown:
+def show(api: Api, category: Which) -> JsonObject:
     """Show one category with its policy and its names."""
-    return api.ask("show_category", category)
+    return api.call("show_category", category)
 
 
 @api_command(app, "create", platform=True, text=_lines)
@@ -102,9 +102,9 @@ def create(
     breaks_quiet_hours: Quiet = None,
     may_digest: Digest = None,
     tracking: Tracking = None,
-) -> Shown:
+) -> JsonObject:
     """Make a category of your own, or with --platform one for all tenants."""
-    facts = given(
+    facts = without_none(
         category=category,
         use_case=use_case,
         names=_names(names),
@@ -118,7 +118,7 @@ def create(
         may_digest=may_digest,
         tracking_allowed=tracking,
     )
-    return api.ask("create_category", body=facts)
+    return api.call("create_category", body=facts)
 
 
 @api_command(app, "change", platform=True, text=_lines)
@@ -140,9 +140,9 @@ def change(
     retired: Annotated[
         bool | None, typer.Option("--retired/--in-use", help="Whether new templates may use it.")
     ] = None,
-) -> Shown:
+) -> JsonObject:
     """Change a category of your own; of the platform's its names and its place on your pages."""
-    changes = given(
+    changes = without_none(
         use_case=use_case,
         names=_names(names),
         retention_class=retention,
@@ -167,14 +167,14 @@ def hide(
     category: Which,
     *,
     undo: Annotated[bool, typer.Option("--undo", help="Show it again.")] = False,
-) -> Shown:
+) -> JsonObject:
     """Leave a category out of your preference page; links in its messages still unsubscribe from it."""
     return _change(api, category, {"hidden": not undo})
 
 
-def _change(api: Api, category: str, changes: Shown) -> Shown:
-    version = api.ask("show_category", category)["version"]
-    return api.ask("change_category", category, body=changes, if_match=version)
+def _change(api: Api, category: str, changes: JsonObject) -> JsonObject:
+    version = api.call("show_category", category)["version"]
+    return api.call("change_category", category, body=changes, if_match=version)
 
 
 def _names(words: list[str] | None) -> dict[str, str] | None:

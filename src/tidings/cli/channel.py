@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.api_command import Api, JsonObject, Output, api_command
 from tidings.cli.channel_words import (
     accounts_of,
     health_of,
@@ -31,7 +31,7 @@ Vendor = Annotated[
 ]
 
 
-def _listed(channel: Shown) -> Iterator[str]:
+def _listed(channel: JsonObject) -> Iterator[str]:
     yield line_of(channel)
     yield from health_of(channel)
 
@@ -42,15 +42,15 @@ def _listed(channel: Shown) -> Iterator[str]:
     text=_listed,
     empty="no channel is set up; `tidings channel set email --vendor smtp --from hello@…` sets one up",
 )
-def list_(api: Api) -> list[Shown]:
+def list_(api: Api) -> list[JsonObject]:
     """Show all channels that are set up, one line each."""
-    return api.every("list_channels")
+    return api.list_all("list_channels")
 
 
 @api_command(app, "show", text=lines_of)
-def show(api: Api, channel: Channel) -> Shown:
+def show(api: Api, channel: Channel) -> JsonObject:
     """Show one channel with its accounts and credentials."""
-    return api.ask("show_channel", channel)
+    return api.call("show_channel", channel)
 
 
 @api_command(app, "set")
@@ -83,7 +83,7 @@ def set_(
     disable: Annotated[
         bool | None, typer.Option("--disable/--enable", help="Whether anything is sent over it.")
     ] = None,
-) -> Told:
+) -> Output:
     """Set a channel up, or change what is named; the rest stays as it is."""
     if from_address is not None and channel != "email":
         raise CommandError(
@@ -100,12 +100,12 @@ def set_(
     known = api.find("show_channel", channel)
     wish = merged(known, vendor=vendor, fallback=fallback, sender=sender, disable=disable)
     version = known["version"] if known else None
-    done = api.ask("put_channel", channel, body={**wish, "accounts": accounts}, if_match=version)
+    done = api.call("put_channel", channel, body={**wish, "accounts": accounts}, if_match=version)
     looks = [
         f"  next: `tidings adapter check {one}` looks whether the account works, and sends nothing"
         for one in accounts
     ]
-    return Told(done, [*lines_of(done), *looks])
+    return Output(done, [*lines_of(done), *looks])
 
 
 @api_command(app, "test", text=told_of_test)
@@ -115,17 +115,17 @@ def try_out(
     to: Annotated[str, typer.Argument(metavar="TO", help="A mail address, a number.")],
     *,
     vendor: Vendor = None,
-) -> Shown:
+) -> JsonObject:
     """Send one message through the channel; the exit code is 0 only if the vendor took it."""
-    found = api.ask("test_channel", channel, body={"to": to, "vendor": vendor})
+    found = api.call("test_channel", channel, body={"to": to, "vendor": vendor})
     api.exit_code = int(found["result"] != "accepted")
     return found
 
 
 @api_command(app, "dns", text=told_of_dns)
-def dns(api: Api) -> Shown:
+def dns(api: Api) -> JsonObject:
     """Check SPF, DKIM, DMARC and MX of the mail sender's domain; the exit code is 1 if one of them fails."""
-    found = api.ask("check_dns", "email")
+    found = api.call("check_dns", "email")
     api.exit_code = int(found["status"] == "fail")
     return found
 
@@ -145,10 +145,10 @@ def rotate(
     check: Annotated[
         bool, typer.Option("--check/--no-check", help="Ask the vendor first whether it takes it.")
     ] = True,
-) -> Shown:
+) -> JsonObject:
     """Put a new credential in the place of the one in use; no send in between fails."""
     body = {"secret_ref": reference, "vendor": vendor, "check": check}
-    return api.ask("rotate_credential", channel, body=body)
+    return api.call("rotate_credential", channel, body=body)
 
 
 add_resource(app, "channels", names={"put": "set"})

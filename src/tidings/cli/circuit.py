@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, api_command
+from tidings.cli.api_command import Api, JsonObject, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.resource import add_resource
 from tidings.cli.traffic_words import circuit_line, moment_after
@@ -24,32 +24,32 @@ For = Annotated[
 
 
 @api_command(app, "list", platform=True, text=circuit_line, empty="there is no vendor account")
-def list_(api: Api) -> list[Shown]:
+def list_(api: Api) -> list[JsonObject]:
     """Show the circuits of all vendor accounts, one line each."""
-    return api.every("list_circuits")
+    return api.list_all("list_circuits")
 
 
 @api_command(app, "open", platform=True, text=circuit_line)
-def open_(api: Api, account: Account, *, reason: Reason, how_long: For = None) -> Shown:
+def open_(api: Api, account: Account, *, reason: Reason, how_long: For = None) -> JsonObject:
     """Let nothing through an account, whatever is counted."""
     return _hold(api, account, "OPEN", reason, how_long)
 
 
 @api_command(app, "close", platform=True, text=circuit_line)
-def close(api: Api, account: Account, *, reason: Reason, how_long: For = None) -> Shown:
+def close(api: Api, account: Account, *, reason: Reason, how_long: For = None) -> JsonObject:
     """Let all through an account, whatever is counted."""
     return _hold(api, account, "CLOSED", reason, how_long)
 
 
 @api_command(app, "auto", platform=True, text=circuit_line)
-def auto(api: Api, account: Account, *, reason: Reason) -> Shown:
+def auto(api: Api, account: Account, *, reason: Reason) -> JsonObject:
     """Let a circuit follow the counts again."""
-    return api.ask("let_circuit_go", find(api, account)["id"], query={"reason": reason})
+    return api.call("let_circuit_go", find(api, account)["id"], query={"reason": reason})
 
 
-def find(api: Api, account: str) -> Shown:
+def find(api: Api, account: str) -> JsonObject:
     """The account by its id or its vendor; a tenant's own before the platform's."""
-    items = api.every("list_adapters")
+    items = api.list_all("list_adapters")
     for item in items:
         if account in (item["id"], item["vendor"]):
             return item
@@ -57,10 +57,10 @@ def find(api: Api, account: str) -> Shown:
     raise CommandError(f"there is no vendor account {account!r}; there is {known}")
 
 
-def _hold(api: Api, account: str, state: str, reason: str, how_long: str | None) -> Shown:
+def _hold(api: Api, account: str, state: str, reason: str, how_long: str | None) -> JsonObject:
     until = moment_after(how_long) if how_long else None
     body = {"state": state, "reason": reason, "until": until}
-    return api.ask("hold_circuit", find(api, account)["id"], body=body)
+    return api.call("hold_circuit", find(api, account)["id"], body=body)
 
 
 add_resource(app, "circuits", names={"override": "open", "delete-override": "auto"})

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.api_command import Api, JsonObject, Output, api_command
 from tidings.cli.options import Lines, moment_of
 from tidings.cli.printing import counted, shown, to_the_second
 from tidings.cli.resource import add_resource
@@ -33,7 +33,7 @@ def _line(conversation: Mapping[str, Any]) -> str:
     ).rstrip()
 
 
-def _lines(found: Shown) -> Iterator[str]:
+def _lines(found: JsonObject) -> Iterator[str]:
     yield _line(found)
     with_whom = found["recipient_id"] or "somebody who is not known"
     yield shown(f"  with {with_whom}, begun by the {found['opened_by']} {to_the_second(found['opened_at'])}")
@@ -58,27 +58,27 @@ def list_(
         typer.Option("--since", help="In which something was said then or later: 2026-11-15T12:00:00Z."),
     ] = None,
     lines: Lines = 20,
-) -> list[Shown]:
+) -> list[JsonObject]:
     """Show conversations, the newest first, one line each."""
     wanted: dict[str, Any] = {"status": status.upper() if status else None, "channel": channel}
     wanted |= {"recipient": recipient, "since": moment_of(since, "--since")}
-    return api.every("list_conversations", most=lines, **wanted)
+    return api.list_all("list_conversations", most=lines, **wanted)
 
 
 @api_command(app, "show", text=_lines)
-def show(api: Api, which: Which) -> Shown:
+def show(api: Api, which: Which) -> JsonObject:
     """Show one, without what was said in it."""
-    return api.ask("show_conversation", which)
+    return api.call("show_conversation", which)
 
 
 @api_command(app, "transcript", empty="nothing was said")
-def transcript(api: Api, which: Which) -> Told | list[Shown]:
+def transcript(api: Api, which: Which) -> Output | list[JsonObject]:
     """Read what was said on both sides, the oldest first; that is audited."""
-    said = api.every("read_transcript", which, limit=200)
+    said = api.list_all("read_transcript", which, limit=200)
     ours: dict[str, str] = {}
     if not api.as_json and any(line["notification_id"] for line in said):
-        ours = _our_words(api.tidings, said, api.ask("show_conversation", which)["channel"])
-    return Told(said, [_said(line, ours) for line in said]) if said else said
+        ours = _our_words(api.tidings, said, api.call("show_conversation", which)["channel"])
+    return Output(said, [_said(line, ours) for line in said]) if said else said
 
 
 @api_command(app, "reply")
@@ -90,11 +90,11 @@ def reply(
     once: Annotated[
         str | None, typer.Option("--once", help="A key: the same order with the same key is given once.")
     ] = None,
-) -> Told:
+) -> Output:
     """Answer over the same channel, as a notification through all gates; `tidings explain` tells what became of it."""
-    done = api.ask("answer_conversation", which, body={"text": text}, key=once)
+    done = api.call("answer_conversation", which, body={"text": text}, key=once)
     before = "" if done["created"] else ", ordered before"
-    return Told(done, shown(f"{done['notification_id']} {done['status']}{before}"))
+    return Output(done, shown(f"{done['notification_id']} {done['status']}{before}"))
 
 
 @api_command(app, "close", text=_line)
@@ -103,9 +103,9 @@ def close(
     which: Which,
     *,
     reason: Annotated[str | None, typer.Option("--reason", help="Why; it is audited.")] = None,
-) -> Shown:
+) -> JsonObject:
     """End one by hand; the next message of either side begins another."""
-    return api.ask("close_conversation", which, body={} if reason is None else {"reason": reason})
+    return api.call("close_conversation", which, body={} if reason is None else {"reason": reason})
 
 
 def _our_words(tidings: "Tidings", said: Sequence[Mapping[str, Any]], channel: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, api_command
+from tidings.cli.api_command import Api, JsonObject, api_command
 from tidings.cli.execution_words import line_of, lines_of
 from tidings.cli.options import Lines, moment_of
 from tidings.cli.resource import add_resource
@@ -30,17 +30,17 @@ def list_(
         str | None, typer.Option("--since", help="Begun then or later: 2026-11-15T12:00:00Z.")
     ] = None,
     lines: Lines = 20,
-) -> list[Shown]:
+) -> list[JsonObject]:
     """Show executions, the newest first, one line each."""
     begun = moment_of(since, "--since")
     wanted = {"status": status, "outcome": outcome, "use_case": use_case, "since": begun}
-    return api.every("list_executions", most=lines, **wanted)
+    return api.list_all("list_executions", most=lines, **wanted)
 
 
 @api_command(app, "show", text=lines_of)
-def show(api: Api, execution_id: Execution) -> Shown:
+def show(api: Api, execution_id: Execution) -> JsonObject:
     """Show one with its frozen ladder, attempts, receipts, costs and clocks."""
-    return api.ask("show_execution", execution_id)
+    return api.call("show_execution", execution_id)
 
 
 @api_command(app, "answer")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.api_command import Api, JsonObject, Output, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import print_json
 
@@ -36,7 +36,7 @@ def find(
         typer.Option(help="Of which channel the address is, where it does not show: telegram, push, …"),
     ] = None,
     limit: Annotated[int, typer.Option(help="How many notifications at most.", min=1, max=200)] = _SHOWN,
-) -> Told:
+) -> Output:
     """Find people and notifications by an address, an order number or an id, and say what to type next."""
     import msgspec
 
@@ -46,12 +46,12 @@ def find(
         if api.as_json:
             print_json(answer)
         raise CommandError(f"nothing was found; looked for {tried}")
-    return Told(answer, _lines(people, found, more=len(found) >= limit))
+    return Output(answer, _lines(people, found, more=len(found) >= limit))
 
 
 def _search(
     api: Api, what: str, channel: str | None, limit: int
-) -> "tuple[list[Shown], list[Notification], str]":
+) -> "tuple[list[JsonObject], list[Notification], str]":
     """People, notifications, and in words what was looked for."""
     from tidings_client import Address, NotFoundError
 
@@ -67,20 +67,20 @@ def _search(
         return [person], list(api.tidings.page(recipient=what, limit=limit).items), ""
     kind = channel or ("email" if "@" in what else "sms" if _NUMBER.fullmatch(what) else None)
     if kind is not None:
-        people = api.ask("look_up_recipients", body={"channel": kind, "address": what})["items"]
+        people = api.call("look_up_recipients", body={"channel": kind, "address": what})["items"]
         found = api.tidings.look_up(address=Address(kind, what), limit=limit).items if people else ()
         return people, list(found), f"somebody who has this {kind} address now"
     return _by_word(api, what, limit)
 
 
-def _by_word(api: Api, what: str, limit: int) -> "tuple[list[Shown], list[Notification], str]":
+def _by_word(api: Api, what: str, limit: int) -> "tuple[list[JsonObject], list[Notification], str]":
     """An order number, a value of searchable metadata, a template's key, an id of the caller's own: the first that finds something."""
     from tidings_client import RefusedError
 
-    people: list[Shown] = []
+    people: list[JsonObject] = []
     found: dict[str, Notification] = {}
     searchable = _searchable(api)
-    wanted: list[Shown] = [{"correlation_id": what}]
+    wanted: list[JsonObject] = [{"correlation_id": what}]
     wanted += [{"metadata": {name: what}} for name in searchable]
     wanted.append({"template": what})
     for one in wanted:
@@ -93,7 +93,7 @@ def _by_word(api: Api, what: str, limit: int) -> "tuple[list[Shown], list[Notifi
             break
     for kind in _KINDS if not found else ():
         try:
-            people += api.every("list_recipients", identity_type=kind, identity_id=what)
+            people += api.list_all("list_recipients", identity_type=kind, identity_id=what)
         except RefusedError:
             break
     for person in people:
@@ -105,12 +105,12 @@ def _by_word(api: Api, what: str, limit: int) -> "tuple[list[Shown], list[Notifi
 
 
 def _searchable(api: Api) -> list[str]:
-    found = api.ask("own_tenant")
+    found = api.call("own_tenant")
     policy = (found.get("tenant") or found).get("notification_policy") or {}
     return [str(name) for name in policy.get("searchable_metadata") or ()]
 
 
-def _lines(people: list[Shown], found: "list[Notification]", *, more: bool) -> "list[Text]":
+def _lines(people: list[JsonObject], found: "list[Notification]", *, more: bool) -> "list[Text]":
     from rich.text import Text
 
     from tidings.cli.found_words import next_lines, notification_lines, people_lines

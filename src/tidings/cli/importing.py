@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told
+from tidings.cli.api_command import Api, JsonObject, Output
 from tidings.cli.failures import CommandError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def import_file(
     resume: str | None,
     report: Path | None,
     allow_refused: bool,
-) -> Told:
+) -> Output:
     """Take all of a file in; the report goes where it was asked for."""
     done = _sent(api, operation, file, query, resume=resume)
     if report is not None:
@@ -51,15 +51,17 @@ def import_file(
             for piece in api.download("download_report", done["id"]):
                 kept.write(piece)
     api.exit_code = exit_code(done, allow_refused=allow_refused)
-    return Told(done, lines_of(done, report))
+    return Output(done, lines_of(done, report))
 
 
-def _sent(api: Api, operation: str, file: Path, query: Mapping[str, object], *, resume: str | None) -> Shown:
+def _sent(
+    api: Api, operation: str, file: Path, query: Mapping[str, object], *, resume: str | None
+) -> JsonObject:
     from tidings_client import NotReachedError, UnavailableError, operations
     from tidings_client.calls import Call, new_key
 
     key = resume or new_key()
-    call: Call[Shown] = operations.call(operation, query=query, key=key, media_type=_media_type(file))
+    call: Call[JsonObject] = operations.call(operation, query=query, key=key, media_type=_media_type(file))
     with _opened(file) as source, _bar() as bar:
         task = bar.add_task(file.name, total=file.stat().st_size)
         for pause in (*_PAUSES, None):
@@ -77,7 +79,7 @@ def _sent(api: Api, operation: str, file: Path, query: Mapping[str, object], *, 
     raise AssertionError("the last try returns or raises")
 
 
-def lines_of(done: Shown, report: Path | None) -> "list[Text]":
+def lines_of(done: JsonObject, report: Path | None) -> "list[Text]":
     """What became of the lines."""
     from rich.text import Text
 
@@ -106,7 +108,7 @@ def lines_of(done: Shown, report: Path | None) -> "list[Text]":
     return lines
 
 
-def exit_code(done: Shown, *, allow_refused: bool) -> int:
+def exit_code(done: JsonObject, *, allow_refused: bool) -> int:
     """A script can tell by the exit code that lines were left out."""
     if not done["refused"] or allow_refused:
         return 0

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command, given
+from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.options import Lines, moment_of
 from tidings.cli.printing import counted, shown, to_the_second
@@ -45,7 +45,7 @@ def _why(reason: str | None) -> str:
     return _REASONS.get(reason or "", reason or "nobody knows why")
 
 
-def _line(route: Shown) -> str:
+def _line(route: JsonObject) -> str:
     marks = "  (shared accounts too)" if route["platform"] else ""
     if not route["active"]:
         marks += "  (removed)"
@@ -56,7 +56,7 @@ def _line(route: Shown) -> str:
     )
 
 
-def _delivery_line(delivery: Shown) -> str:
+def _delivery_line(delivery: JsonObject) -> str:
     answered = "" if delivery["last_status"] is None else f"  answered {delivery['last_status']}"
     said_more = delivery["last_reason"] and delivery["last_reason"] != "answered"
     why = f"  {_why(delivery['last_reason'])}" if said_more else ""
@@ -78,13 +78,13 @@ def list_(
     api: Api,
     *,
     removed: Annotated[bool, typer.Option("--removed", help="Those whose grace is over too.")] = False,
-) -> list[Shown]:
+) -> list[JsonObject]:
     """Show all routes, one line each."""
-    return api.every("list_inbound_routes", removed=removed or None)
+    return api.list_all("list_inbound_routes", removed=removed or None)
 
 
 @api_command(app, "show", text=_line)
-def show(api: Api, which: Which) -> Shown:
+def show(api: Api, which: Which) -> JsonObject:
     """Show one."""
     return _found(api, which)
 
@@ -104,11 +104,13 @@ def add(
             "--platform", help="Also over accounts that all tenants share; with a key of the platform."
         ),
     ] = False,
-) -> Told:
+) -> Output:
     """Tell a webhook what people write to a number."""
     api.platform_key = platform
-    body = given(inbound=inbound, webhook_url=webhook, secret_ref=secret_ref, platform=platform or None)
-    made = api.ask("create_inbound_route", body=body)
+    body = without_none(
+        inbound=inbound, webhook_url=webhook, secret_ref=secret_ref, platform=platform or None
+    )
+    made = api.call("create_inbound_route", body=body)
     lines = [_line(made)]
     if not made["platform"]:
         lines += [
@@ -116,7 +118,7 @@ def add(
             "  what others write to the number over shared accounts is yours if an operator says so",
         ]
     lines.append(f"  next: `tidings inbound-route test {shown(made['inbound'])}` calls the webhook once")
-    return Told(made, lines)
+    return Output(made, lines)
 
 
 @api_command(app, "change", text=_line)
@@ -136,7 +138,7 @@ def change(
             show_default=False,
         ),
     ] = None,
-) -> Shown:
+) -> JsonObject:
     """Call another address, or sign with another secret; what waits goes there too."""
     if webhook is None and secret_ref is None and platform is None:
         raise CommandError("say what is to change: --webhook, --secret-ref, or --platform")
@@ -145,9 +147,9 @@ def change(
     body = {
         "webhook_url": webhook or known["webhook_url"],
         "secret_ref": secret_ref or known["secret_ref"],
-        **given(platform=platform),
+        **without_none(platform=platform),
     }
-    return api.ask("put_inbound_route", known["id"], body=body, if_match=known["version"])
+    return api.call("put_inbound_route", known["id"], body=body, if_match=known["version"])
 
 
 @api_command(app, "remove")
@@ -161,25 +163,25 @@ def remove(
             "--grace-seconds", help="How long it goes on working. [default: a day]", min=0, max=2_592_000
         ),
     ] = None,
-) -> Told:
+) -> Output:
     """Remove one; it goes on working, and can be restored, until its grace is over."""
     known = _found(api, which)
     query = {"grace_seconds": grace_seconds}
-    done = api.ask("remove_inbound_route", known["id"], query=query, if_match=known["version"])
+    done = api.call("remove_inbound_route", known["id"], query=query, if_match=known["version"])
     if not done["active"]:
-        return Told(done, shown(f"{done['id']} is removed, and {done['inbound']} is free"))
+        return Output(done, shown(f"{done['id']} is removed, and {done['inbound']} is free"))
     until = to_the_second(done["grace_period_ends_at"])
     again = f"`tidings inbound-route restore {done['inbound']}` brings it back"
-    return Told(done, shown(f"{done['id']} works until {until}; {again}"))
+    return Output(done, shown(f"{done['id']} works until {until}; {again}"))
 
 
 @api_command(app, "restore", text=_line)
-def restore(api: Api, which: Which) -> Shown:
+def restore(api: Api, which: Which) -> JsonObject:
     """Bring a removed one back, as long as its grace lasts."""
-    return api.ask("restore_inbound_route", _found(api, which)["id"])
+    return api.call("restore_inbound_route", _found(api, which)["id"])
 
 
-def _tried(done: Shown) -> str:
+def _tried(done: JsonObject) -> str:
     if done["delivered"]:
         return f"the webhook answered {done['status']}: it takes what people write"
     if done["status"] is not None:
@@ -188,9 +190,9 @@ def _tried(done: Shown) -> str:
 
 
 @api_command(app, "test", text=_tried)
-def try_out(api: Api, which: Which) -> Shown:
+def try_out(api: Api, which: Which) -> JsonObject:
     """Call the webhook once with a signed message that nobody wrote. The exit code is 1 if it does not take it."""
-    done = api.ask("try_inbound_route", _found(api, which)["id"])
+    done = api.call("try_inbound_route", _found(api, which)["id"])
     api.exit_code = int(not done["delivered"])
     return done
 
@@ -204,10 +206,10 @@ def deliveries(
         str | None, typer.Option("--route", help="Only of this route: route_…, its number, or '*'.")
     ] = None,
     lines: Lines = 20,
-) -> list[Shown]:
+) -> list[JsonObject]:
     """Show webhook calls, made or pending, the newest first, one line each."""
     which = None if route is None else _found(api, route)["id"]
-    return api.every("list_inbound_deliveries", most=lines, status=status, route=which)
+    return api.list_all("list_inbound_deliveries", most=lines, status=status, route=which)
 
 
 @api_command(app, "redeliver")
@@ -225,7 +227,7 @@ def redeliver(
         str | None,
         typer.Option("--since", help="With --route or --all: only those since 2026-11-15T12:00:00Z."),
     ] = None,
-) -> Told:
+) -> Output:
     """Tell the webhook once more, at once and then for a day."""
     if [bool(delivery_ids), route is not None, everything].count(True) != 1 or (since and delivery_ids):
         raise CommandError(
@@ -233,32 +235,32 @@ def redeliver(
         )
     moment = moment_of(since, "--since")
     if delivery_ids:
-        done = [api.ask("redeliver_inbound", one) for one in delivery_ids]
-        return Told(done, [_delivery_line(one) for one in done])
+        done = [api.call("redeliver_inbound", one) for one in delivery_ids]
+        return Output(done, [_delivery_line(one) for one in done])
     which = None if route is None else _found(api, route)["id"]
-    count = _redeliver_dead(api, given(route=which, since=moment and moment.isoformat()))
+    count = _redeliver_dead(api, without_none(route=which, since=moment and moment.isoformat()))
     none = (
         "there is none to deliver again; `tidings inbound-route deliveries --status dead` "
         "shows what was given up, and why"
     )
-    return Told({"redelivered": count}, [*([] if count else [none]), f"redelivered: {count}"])
+    return Output({"redelivered": count}, [*([] if count else [none]), f"redelivered: {count}"])
 
 
-def _redeliver_dead(api: Api, wanted: Shown) -> int:
+def _redeliver_dead(api: Api, wanted: JsonObject) -> int:
     """All of them, however often it has to be ordered."""
     count = 0
     while True:
-        done = api.ask("redeliver_dead", body=wanted)
+        done = api.call("redeliver_dead", body=wanted)
         count += int(done["redelivered"])
         if not done["more"]:
             return count
 
 
-def _found(api: Api, which: str) -> Shown:
+def _found(api: Api, which: str) -> JsonObject:
     """By its id, or the one of a number."""
     if which.startswith("route_"):
-        return api.ask("show_inbound_route", which)
-    found = api.every("list_inbound_routes", inbound=which)
+        return api.call("show_inbound_route", which)
+    found = api.list_all("list_inbound_routes", inbound=which)
     if not found:
         raise CommandError(
             f"there is no route for {shown(which)}; `tidings inbound-route list` shows those there are"

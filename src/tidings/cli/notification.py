@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.api_command import Api, JsonObject, Output, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.resource import add_resource
 
@@ -31,7 +31,7 @@ def list_(
         str | None, typer.Option(help="NAME=VALUE, of a name that the tenant declared searchable.")
     ] = None,
     limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=200)] = 20,
-) -> Told:
+) -> Output:
     """List notifications, the newest first."""
     import msgspec
 
@@ -55,36 +55,36 @@ def list_(
     answer = msgspec.to_builtins(found)
     if found.items:
         next_ = next_lines([f"tidings explain {found.items[0].id}"])
-        return Told(answer, [*notification_lines(found.items), *next_])
+        return Output(answer, [*notification_lines(found.items), *next_])
     if found.next_cursor:
-        return Told(answer, "none among the newest; narrow it with --recipient or --correlation-id")
-    return Told(answer, "there is no such notification; `tidings find` looks by address or order number")
+        return Output(answer, "none among the newest; narrow it with --recipient or --correlation-id")
+    return Output(answer, "there is no such notification; `tidings find` looks by address or order number")
 
 
 @api_command(app, "show")
-def show(api: Api, notification: Notification) -> Told:
+def show(api: Api, notification: Notification) -> Output:
     """Show a notification as it stands, as JSON; `tidings explain` tells its story."""
     import json
 
-    found = api.ask("show_notification", notification)
-    return Told(found, json.dumps(found, indent=2, ensure_ascii=False))
+    found = api.call("show_notification", notification)
+    return Output(found, json.dumps(found, indent=2, ensure_ascii=False))
 
 
 @api_command(app, "cancel")
-def cancel(api: Api, notification: Notification) -> Told:
+def cancel(api: Api, notification: Notification) -> Output:
     """Take a notification back while it is queued or scheduled."""
-    found = api.ask("cancel_notification", notification)
-    return Told(found, f"{found['id']} is {found['status']}")
+    found = api.call("cancel_notification", notification)
+    return Output(found, f"{found['id']} is {found['status']}")
 
 
-def _released(found: Shown) -> str:
+def _released(found: JsonObject) -> str:
     return f"{found['id']} is sent now; `tidings explain {found['id']}` tells what becomes of it"
 
 
 @api_command(app, "release", text=_released)
-def release(api: Api, notification: Notification) -> Shown:
+def release(api: Api, notification: Notification) -> JsonObject:
     """Send a notification now that waits for quiet hours, a limit or its time; every other gate is asked as before."""
-    return api.ask("release_notification", notification)
+    return api.call("release_notification", notification)
 
 
 @api_command(app, "resend")
@@ -95,11 +95,11 @@ def resend(
     idempotency_key: Annotated[
         str | None, typer.Option(help="Sending again with the same key does nothing new.")
     ] = None,
-) -> Told:
+) -> Output:
     """Send a notification once more to the same recipient: a new one, from the words of the old one."""
-    made = api.ask("resend_notification", notification, key=idempotency_key)
+    made = api.call("resend_notification", notification, key=idempotency_key)
     first = f"{made['id']}  {made['status']}  for {made['recipient_id']}, instead of {notification}"
-    return Told(made, [first, f"`tidings explain {made['id']}` tells what becomes of it"])
+    return Output(made, [first, f"`tidings explain {made['id']}` tells what becomes of it"])
 
 
 add_resource(

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.api_command import Api, JsonObject, Output, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.policy_simulate import simulate
 from tidings.cli.policy_words import differences, line_of, lines_of, read_file, version_line_of
@@ -35,9 +35,9 @@ File = Annotated[
 )
 def list_(
     api: Api, *, deleted: Annotated[bool, typer.Option("--deleted", help="Deleted ones too.")] = False
-) -> list[Shown]:
+) -> list[JsonObject]:
     """Show all policies, one line each."""
-    return api.every("list_policies", deleted=deleted or None)
+    return api.list_all("list_policies", deleted=deleted or None)
 
 
 @api_command(app, "show", text=lines_of)
@@ -46,47 +46,47 @@ def show(
     which: Which,
     *,
     version: Annotated[int | None, typer.Option("--version", help="As it was then.")] = None,
-) -> Shown:
+) -> JsonObject:
     """Show one policy with its steps; --json prints what `put` can read."""
     found = _found(api, which)
     return found if version is None else _version(api, found, version)
 
 
 @api_command(app, "put")
-def put(api: Api, file: File) -> Told:
+def put(api: Api, file: File) -> Output:
     """Make the policy of a file's use case say what the file says."""
     wish = read_file(file)
     use_case = str(wish.get("use_case", ""))
     if not use_case:
         raise CommandError("the file must name its use_case: otp, txn, marketing, alert or conversational")
-    known = next(iter(api.every("list_policies", use_case=use_case)), None)
+    known = next(iter(api.list_all("list_policies", use_case=use_case)), None)
     if known is None:
-        done = api.ask("create_policy", body=wish)
-        return Told(done, lines_of(done))
-    done = api.ask("put_policy", known["id"], body=wish, if_match=known["version"])
+        done = api.call("create_policy", body=wish)
+        return Output(done, lines_of(done))
+    done = api.call("put_policy", known["id"], body=wish, if_match=known["version"])
     same = ["nothing differs"] if known["version"] == done["version"] else []
-    return Told(done, [*same, *lines_of(done)])
+    return Output(done, [*same, *lines_of(done)])
 
 
 @api_command(app, "delete")
-def delete(api: Api, which: Which) -> Told:
+def delete(api: Api, which: Which) -> Output:
     """Take a policy out of force; messages under way finish by the ladder that they began with."""
     known = _found(api, which)
-    done = api.ask("delete_policy", known["id"], if_match=known["version"])
+    done = api.call("delete_policy", known["id"], if_match=known["version"])
     until = done["grace_period_ends_at"]
-    return Told(done, f"{done['id']} is deleted; `tidings policy restore` works until {until}")
+    return Output(done, f"{done['id']} is deleted; `tidings policy restore` works until {until}")
 
 
 @api_command(app, "restore", text=lines_of)
-def restore(api: Api, which: Which) -> Shown:
+def restore(api: Api, which: Which) -> JsonObject:
     """Put a deleted policy in force again."""
-    return api.ask("restore_policy", _found(api, which, deleted=True)["id"])
+    return api.call("restore_policy", _found(api, which, deleted=True)["id"])
 
 
 @api_command(app, "versions", text=version_line_of)
-def versions(api: Api, which: Which) -> list[Shown]:
+def versions(api: Api, which: Which) -> list[JsonObject]:
     """Show what a policy was, the newest first."""
-    return api.every("list_policy_versions", _found(api, which, deleted=True)["id"])
+    return api.list_all("list_policy_versions", _found(api, which, deleted=True)["id"])
 
 
 @api_command(app, "diff")
@@ -102,7 +102,7 @@ def diff(
         int | None, typer.Option("--from", help="A version. [default: the one before --to]")
     ] = None,
     last: Annotated[int | None, typer.Option("--to", help="A version. [default: the newest]")] = None,
-) -> Told:
+) -> Output:
     """Show what differs between two versions, or from a file. The exit code is 1 if anything does, as diff has it."""
     if file is not None and last is not None:
         raise CommandError("say --file or --to, not both")
@@ -123,7 +123,7 @@ def diff(
         only = "there is only version 1: nothing to compare it with; name a file with --file"
         same = only if label == names == "v1" else f"nothing differs between {label} and {names}"
         print(same, file=sys.stderr)
-    return Told([line.plain for line in lines], lines)
+    return Output([line.plain for line in lines], lines)
 
 
 @api_command(app, "rollback")
@@ -131,25 +131,25 @@ def rollback(
     api: Api,
     which: Which,
     version: Annotated[int, typer.Argument(metavar="VERSION", help="What it is to be like again.", min=1)],
-) -> Told:
+) -> Output:
     """Let a policy say again what an earlier version said; that is a new version."""
     known = _found(api, which)
-    done = api.ask("roll_back_policy", known["id"], body={"version": version}, if_match=known["version"])
+    done = api.call("roll_back_policy", known["id"], body={"version": version}, if_match=known["version"])
     same = known["version"] == done["version"]
     note = [f"nothing differs: it says already what v{version} said"] if same else []
-    return Told(done, [*note, *lines_of(done)])
+    return Output(done, [*note, *lines_of(done)])
 
 
-def _version(api: Api, known: Shown, version: int) -> Shown:
-    policy: Shown = api.ask("show_policy_version", known["id"], version)["policy"]
+def _version(api: Api, known: JsonObject, version: int) -> JsonObject:
+    policy: JsonObject = api.call("show_policy_version", known["id"], version)["policy"]
     return policy
 
 
-def _found(api: Api, which: str, *, deleted: bool = False) -> Shown:
+def _found(api: Api, which: str, *, deleted: bool = False) -> JsonObject:
     """By its id, or the one of a use case: that in force, or else the one that was deleted last."""
     if which.startswith("policy_"):
-        return api.ask("show_policy", which)
-    found = api.every("list_policies", use_case=which, deleted=deleted or None)
+        return api.call("show_policy", which)
+    found = api.list_all("list_policies", use_case=which, deleted=deleted or None)
     if not found:
         raise CommandError(f"there is no policy for {which}; `tidings policy list` shows those there are")
     in_force = [one for one in found if not one.get("deleted_at")]

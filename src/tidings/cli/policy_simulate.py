@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, api_command, given
+from tidings.cli.api_command import Api, JsonObject, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
 from tidings.cli.rehearsal_words import lines_of
@@ -33,7 +33,7 @@ def simulate(
         str | None, typer.Option("--use-case", help="Default: the draft's, or the category's.")
     ] = None,
     priority: Annotated[str | None, typer.Option(help="critical, high, normal or low.")] = None,
-) -> Shown:
+) -> JsonObject:
     """Say what would happen to a message now, step by step; nothing is written or sent."""
     import msgspec
 
@@ -53,4 +53,4 @@ def simulate(
         "priority": priority,
         "policy": draft,
     }
-    return api.ask("simulate_policy", body=given(**wish))
+    return api.call("simulate_policy", body=without_none(**wish))

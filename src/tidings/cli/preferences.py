@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Told, api_command
+from tidings.cli.api_command import Api, Output, api_command
 from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
 from tidings.cli.resource import add_resource
 
@@ -28,7 +28,7 @@ def import_(
     report: Report = None,
     resume: Resume = None,
     allow_refused: AllowRefused = False,
-) -> Told:
+) -> Output:
     """Take in what recipients chose, merged into what they chose before."""
     query = {"dry_run": dry_run, "emit_events": emit_events}
     return import_file(

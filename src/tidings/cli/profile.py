@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command, given
+from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.profile_words import line_of, lines_of
 from tidings.cli.resource import add_resource
@@ -28,16 +28,16 @@ def list_(
         str | None, typer.Option("--state", help="Only those known so well: unseen, learning or stable.")
     ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many at most.")] = 50,
-) -> list[Shown]:
+) -> list[JsonObject]:
     """Show profiles, the newest first, one line each."""
     wanted = None if state is None else state.upper()
-    return api.every("list_profiles", most=limit, discovery_state=wanted)
+    return api.list_all("list_profiles", most=limit, discovery_state=wanted)
 
 
 @api_command(app, "show", text=lines_of)
-def show(api: Api, recipient: Recipient) -> Shown:
+def show(api: Api, recipient: Recipient) -> JsonObject:
     """Show how well each channel reaches somebody, and what is known for certain."""
-    return api.ask("show_profile", recipient)
+    return api.call("show_profile", recipient)
 
 
 @api_command(app, "set", text=lines_of)
@@ -61,16 +61,16 @@ def set_(
         str | None,
         typer.Option("--at", help="When that was so, such as 2026-11-15T12:00:00Z. [default: now]"),
     ] = None,
-) -> Shown:
+) -> JsonObject:
     """Say what is known for certain; what is known from later stays."""
-    facts = given(
+    facts = without_none(
         has_whatsapp_business=_tri_state(whatsapp, "--whatsapp"),
         voice_otp_supported=_tri_state(voice, "--voice"),
         email_verified=email_verified,
     )
     if not facts:
         raise CommandError("say what is known: --whatsapp, --voice or --email-verified")
-    return api.ask("change_profile", recipient, body={**facts, **given(observed_at=at)})
+    return api.call("change_profile", recipient, body={**facts, **without_none(observed_at=at)})
 
 
 @api_command(app, "forget")
@@ -79,12 +79,12 @@ def forget(
     recipient: Recipient,
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> Told:
+) -> Output:
     """Forget what was learned about reaching somebody; they stay, and what comes next is learned anew."""
     if not yes and not typer.confirm(f"Forget what was learned about reaching {recipient}?", err=True):
         raise CommandError("nothing was forgotten")
-    done = api.ask("forget_profile", recipient)
-    return Told(done, f"{recipient}: nothing is known about reaching them any more")
+    done = api.call("forget_profile", recipient)
+    return Output(done, f"{recipient}: nothing is known about reaching them any more")
 
 
 def _tri_state(word: str | None, option: str) -> str | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command, given
+from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
 from tidings.cli.resource import add_resource
@@ -31,17 +31,17 @@ def find(
     channel: Annotated[
         str | None, typer.Option(help="email, sms, …; default: email for a mail address, sms for a number.")
     ] = None,
-) -> Told:
+) -> Output:
     """Show everybody who has an address; the audit notes who asked."""
     from tidings.cli.suppression import channel_of
 
     body = {"channel": channel_of(address, channel), "address": address}
-    found = api.ask("look_up_recipients", body=body)["items"]
+    found = api.call("look_up_recipients", body=body)["items"]
     if not found:
         if api.as_json:
             print("[]")
         raise CommandError("nobody has this address")
-    return Told(found, _lines(found))
+    return Output(found, _lines(found))
 
 
 @api_command(app, "show")
@@ -52,13 +52,13 @@ def show(
     reveal: Annotated[
         bool, typer.Option("--reveal", help="Addresses in the clear; the audit notes who saw them.")
     ] = False,
-) -> Told:
+) -> Output:
     """Show a recipient: who they are, and where they can be reached."""
-    found = [api.ask("show_recipient", recipient, query={"reveal": reveal or None})]
-    return Told(found, _lines(found))
+    found = [api.call("show_recipient", recipient, query={"reveal": reveal or None})]
+    return Output(found, _lines(found))
 
 
-def _lines(people: list[Shown]) -> "list[Text]":
+def _lines(people: list[JsonObject]) -> "list[Text]":
     from tidings.cli.found_words import next_lines, people_lines
 
     return [*people_lines(people), *next_lines([f"tidings notification list --recipient {people[0]['id']}"])]
@@ -73,7 +73,7 @@ def import_(
     report: Report = None,
     resume: Resume = None,
     allow_refused: AllowRefused = False,
-) -> Told:
+) -> Output:
     """Make all recipients in a file known, or bring them up to date."""
     return import_file(
         api,
@@ -98,7 +98,7 @@ def erase(
     receipt: Annotated[
         Path | None, typer.Option("--receipt", help="Write the signed receipt to this file.")
     ] = None,
-) -> Told:
+) -> Output:
     """Erase a recipient for good, and print what was destroyed. Doing it again gives the same receipt."""
     if receipt is not None and receipt.exists():
         raise CommandError(f"{receipt} is there already; name another file for the receipt")
@@ -106,7 +106,7 @@ def erase(
         raise CommandError(f"there is no folder {receipt.parent} for the receipt; nothing was erased")
     if not yes and not typer.confirm(f"Erase {recipient}? There is no way back.", err=True):
         raise CommandError("nothing was erased")
-    found = api.ask("erase_recipient", recipient, body=given(reason=reason))
+    found = api.call("erase_recipient", recipient, body=without_none(reason=reason))
     text = json.dumps(found, indent=2, ensure_ascii=False)
     lost = None if receipt is None else _unwritten(receipt, f"{text}\n")
     if lost is not None:
@@ -117,7 +117,7 @@ def erase(
             "doing it again gives the same one"
         )
     proof = [] if receipt is None else [f"receipt: {receipt}; `tidings erasure verify {receipt}` proves it"]
-    return Told(found, [*_told(found["statement"]), *proof])
+    return Output(found, [*_told(found["statement"]), *proof])
 
 
 @api_command(app, "export")
@@ -126,7 +126,7 @@ def export(
     recipient: Recipient,
     *,
     out: Annotated[Path | None, typer.Option("--out", help="The zip. [default: RECIPIENT.zip]")] = None,
-) -> Told:
+) -> Output:
     """Write everything that is held about a recipient into a zip that only you can read."""
     target = out or Path(f"{recipient}.zip")
     if target.exists():
@@ -147,7 +147,7 @@ def export(
         draft.unlink(missing_ok=True)
     size = target.stat().st_size
     said = f"{target}: {size} bytes; README.txt in it says what is what"
-    return Told({"file": str(target), "bytes": size}, said)
+    return Output({"file": str(target), "bytes": size}, said)
 
 
 def _unwritten(receipt: Path, text: str) -> str | None:

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.api_command import Api, JsonObject, Output, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.options import Lines
 from tidings.cli.printing import shown, to_the_second
 
 if TYPE_CHECKING:
-    from tidings_client.operations import Operation, Parameter
+    from tidings_client.operations import ApiOperation, ApiParameter
 
 #: Options of every command; a field of the same name gets that of its resource before it.
 _COMMON = {"url", "key", "tenant", "data_dir", "json", "platform", "file", "lines", "if_match", "out"}
 _SCALARS = {"boolean": bool, "integer": int, "number": float, "string": str}
 #: Resource → verb of the API → what people type for it, or nothing where another command does it.
-TYPED: dict[str, dict[str, str]] = {}
+COMMAND_NAMES: dict[str, dict[str, str]] = {}
 #: Types that are made here are nothing for a type checker.
 _ANNOTATED: Any = Annotated
 _PAGE_QUERY = ("limit", "cursor")
@@ -62,7 +62,7 @@ def add_resource(
     for operation in operations.table().values():
         if operation.resource == resource and not _is_twin(operation):
             name = (names or {}).get(operation.verb, operation.verb)
-            TYPED.setdefault(resource, {})[operation.verb] = name
+            COMMAND_NAMES.setdefault(resource, {})[operation.verb] = name
             if name and name not in taken:
                 _add(app, name, operation, columns, empty)
 
@@ -77,7 +77,7 @@ def resource_app(resource: str, help_: str, **more: Any) -> typer.Typer:
     return app
 
 
-def _is_twin(operation: "Operation") -> bool:
+def _is_twin(operation: "ApiOperation") -> bool:
     from tidings_client import operations
 
     return operation.path.startswith("/internal/") and any(
@@ -86,7 +86,7 @@ def _is_twin(operation: "Operation") -> bool:
     )
 
 
-def _add(app: typer.Typer, name: str, operation: "Operation", columns: Sequence[str], empty: str) -> None:
+def _add(app: typer.Typer, name: str, operation: "ApiOperation", columns: Sequence[str], empty: str) -> None:
     from tidings_client import operations
 
     path = [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
@@ -105,19 +105,19 @@ def _add(app: typer.Typer, name: str, operation: "Operation", columns: Sequence[
             if one in operation.query
         }
         if listed:
-            return api.every(operation.id, *place, most=given["lines"], **query)
+            return api.list_all(operation.id, *place, most=given["lines"], **query)
         if operation.answer not in (None, "application/json"):
             return _kept(api.download(operation.id, *place, query=query), given["out"])
         if operation.files:
             media_type, content = operation.files[0], given["file"].read_bytes()
-            return api.ask(operation.id, *place, query=query, body=content, media_type=media_type)
+            return api.call(operation.id, *place, query=query, body=content, media_type=media_type)
         body = _body(operation, fields, given)
         version = given.get("if_match")
         if operation.if_match is not None and version is None:
             version = _version_now(api, operation, place)
-        answer = api.ask(operation.id, *place, query=query, body=body, if_match=version)
+        answer = api.call(operation.id, *place, query=query, body=body, if_match=version)
         if operation.answer is None:
-            return Told(answer, f"{shown(' '.join(map(str, place)))}: done".lstrip(": "))
+            return Output(answer, f"{shown(' '.join(map(str, place)))}: done".lstrip(": "))
         return answer["items"] if set(answer) <= {"items", "next_cursor"} and "items" in answer else answer
 
     command.__doc__, command.__name__ = operation.about, operation.id
@@ -132,7 +132,7 @@ def _add(app: typer.Typer, name: str, operation: "Operation", columns: Sequence[
 
 
 def _parameters(
-    operation: "Operation", path: Sequence[str], fields: "Mapping[str, Parameter]", *, listed: bool
+    operation: "ApiOperation", path: Sequence[str], fields: "Mapping[str, ApiParameter]", *, listed: bool
 ) -> Iterator[inspect.Parameter]:
     for name in path:
         metavar = name.removesuffix("_id").upper()
@@ -168,7 +168,7 @@ def _parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> 
     )
 
 
-def _option_name(one: "Parameter", operation: "Operation", path: Sequence[str]) -> str:
+def _option_name(one: "ApiParameter", operation: "ApiOperation", path: Sequence[str]) -> str:
     name = f"{one.name}_" if keyword.iskeyword(one.name) else one.name
     return (
         f"{operation.resource.removesuffix('s').replace('-', '_')}_{name}"
@@ -181,7 +181,7 @@ def _flag(option: str) -> str:
     return option.rstrip("_").replace("_", "-")
 
 
-def _type(one: "Parameter") -> Any:
+def _type(one: "ApiParameter") -> Any:
     if one.choices and one.type == "string":
         return Literal[one.choices]
     if one.type == "array" and one.of == "string":
@@ -189,7 +189,7 @@ def _type(one: "Parameter") -> Any:
     return _SCALARS.get(one.type, str)
 
 
-def _value(option: str, one: "Parameter", given: Any) -> Any:
+def _value(option: str, one: "ApiParameter", given: Any) -> Any:
     if given is None or one.type in _SCALARS or isinstance(given, list):
         return given or None if isinstance(given, list) else given
     try:
@@ -201,8 +201,8 @@ def _value(option: str, one: "Parameter", given: Any) -> Any:
 
 
 def _body(
-    operation: "Operation", fields: "Mapping[str, Parameter]", given: Mapping[str, Any]
-) -> Shown | None:
+    operation: "ApiOperation", fields: "Mapping[str, ApiParameter]", given: Mapping[str, Any]
+) -> JsonObject | None:
     if not operation.body:
         return None
     body = _read(given["file"]) if given["file"] is not None else {}
@@ -217,7 +217,7 @@ def _body(
     return body
 
 
-def _read(file: Path) -> Shown:
+def _read(file: Path) -> JsonObject:
     try:
         found = json.loads(sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -229,7 +229,7 @@ def _read(file: Path) -> Shown:
     return found
 
 
-def _version_now(api: Api, operation: "Operation", place: Sequence[Any]) -> int | None:
+def _version_now(api: Api, operation: "ApiOperation", place: Sequence[Any]) -> int | None:
     """The version of what is changed, as it is now; None where there is nothing yet."""
     from tidings_client import operations
 
@@ -245,26 +245,26 @@ def _version_now(api: Api, operation: "Operation", place: Sequence[Any]) -> int 
     return None
 
 
-def _kept(pieces: Iterator[bytes], out: Path | None) -> Told | None:
+def _kept(pieces: Iterator[bytes], out: Path | None) -> Output | None:
     if out is None:
         for piece in pieces:
             sys.stdout.buffer.write(piece)
         return None
     with out.open("wb") as file:
         size = sum(file.write(piece) for piece in pieces)
-    return Told({"file": str(out), "bytes": size}, f"written to {out}")
+    return Output({"file": str(out), "bytes": size}, f"written to {out}")
 
 
-def _gives_list(operation: "Operation") -> bool:
+def _gives_list(operation: "ApiOperation") -> bool:
     return operation.pages or (operation.verb == "list" and operation.method == "GET")
 
 
-def _row(one: Shown, columns: Sequence[str]) -> str:
+def _row(one: JsonObject, columns: Sequence[str]) -> str:
     plain = [name for name, value in one.items() if isinstance(value, str | int | float)][:_MOST_COLUMNS]
     return shown("  ".join(_cell(one.get(name)) for name in columns or plain)).rstrip()
 
 
-def _lines(one: Shown) -> Iterator[str]:
+def _lines(one: JsonObject) -> Iterator[str]:
     for name, value in one.items():
         if value not in (None, [], {}):
             yield shown(f"{name}  {_cell(value)}")

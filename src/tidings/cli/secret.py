@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.api_command import Api, JsonObject, Output, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
 from tidings.cli.resource import add_resource
@@ -20,7 +20,7 @@ app = typer.Typer(
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Accounts read it as sealed://NAME.")]
 
 
-def _line(one: Shown) -> str:
+def _line(one: JsonObject) -> str:
     readers = ", ".join(one["used_by"]) or "nobody"
     return f"{one['ref']}  version {one['version']}, {one['updated_at'][:19]}Z, read by {readers}"
 
@@ -32,9 +32,9 @@ def _line(one: Shown) -> str:
     text=_line,
     empty="no secret was entered; `tidings secret set NAME` enters one",
 )
-def list_(api: Api) -> list[Shown]:
+def list_(api: Api) -> list[JsonObject]:
     """Show which secrets there are, since when, and which accounts read them."""
-    return api.every("list_secrets")
+    return api.list_all("list_secrets")
 
 
 @api_command(app, "set", platform=True)
@@ -45,18 +45,18 @@ def set_(
     file: Annotated[
         Path | None, typer.Option(help="Read it from there; default: standard input, or a question.")
     ] = None,
-) -> Told:
+) -> Output:
     """Enter a secret, or another in its place: the JSON object of an account's settings, or one text such as a password."""
-    done = api.ask("put_secret", name, body={"value": _value(file)})
+    done = api.call("put_secret", name, body={"value": _value(file)})
     readers = f"; {', '.join(done['used_by'])} reads it from now on" if done["used_by"] else ""
-    return Told(done, f"{done['ref']}  version {done['version']}{readers}")
+    return Output(done, f"{done['ref']}  version {done['version']}{readers}")
 
 
 @api_command(app, "remove", platform=True)
-def remove(api: Api, name: Name) -> Told:
+def remove(api: Api, name: Name) -> Output:
     """Remove a secret that nobody reads any more; it can't be brought back."""
-    done = api.ask("delete_secret", name)
-    return Told(done, f"sealed://{shown(name)} is removed, and its key is destroyed")
+    done = api.call("delete_secret", name)
+    return Output(done, f"sealed://{shown(name)} is removed, and its key is destroyed")
 
 
 def _value(file: Path | None) -> str | dict[str, Any]:

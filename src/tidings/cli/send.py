@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
-from tidings.cli.options import DataDir, Json
+from tidings.cli.api_command import Api, Output, api_command
 
 if TYPE_CHECKING:
-    from tidings_client import Accepted, Simulation, Tidings
+    from tidings_client import Accepted
 
 
+@api_command(None, "send")
 def send(
+    api: Api,
     to: Annotated[
         str, typer.Argument(metavar="TO", help="A recipient's id (rcp_…), a mail address or a number.")
     ],
@@ -62,13 +63,11 @@ def send(
     ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="Wait and show what became of it.")] = False,
     timeout: Annotated[float, typer.Option(help="Seconds that --wait waits at most.", min=0)] = 30.0,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
-) -> None:
+) -> Output:
     """Send a notification; with --wait the exit code is 0 only if it was delivered."""
+    import msgspec
+
+    from tidings.cli.story import tell, tell_simulation
     from tidings.cli.typed_message import attachment, hinted, moment_of, recipient_of, variables_of
 
     whom = recipient_of(to, channel=channel, name=name)
@@ -84,58 +83,22 @@ def send(
         "correlation_id": correlation_id,
         "attachments": tuple(attachment(file) for file in attach or []),
     }
-    with client(url, key, tenant, data_dir) as tidings, hinted(var or []):
+    with hinted(var or []):
         if simulate:
-            _show_simulation(tidings.simulate(whom, template, **more), as_json=as_json)
-            return
-        accepted = tidings.send(whom, template, idempotency_key=idempotency_key, **more)
+            found = api.tidings.simulate(whom, template, **more)
+            return Output(msgspec.to_builtins(found), tell_simulation(found))
+        accepted = api.tidings.send(whom, template, idempotency_key=idempotency_key, **more)
         if not wait:
-            _show_accepted(accepted, as_json=as_json)
-            return
-        if not as_json:
-            _show_accepted(accepted, as_json=False, hint=False)
-        _show_end(tidings, accepted, timeout, as_json=as_json)
+            hint = f"`tidings explain {accepted.id}` tells what becomes of it"
+            return Output(msgspec.to_builtins(accepted), [_line(accepted), hint])
+        if not api.as_json:
+            print(_line(accepted))
+        done = api.tidings.wait_until_done(accepted.id, timeout=timeout)
+        story = api.tidings.explain(accepted.id)
+        api.exit_code = int(done.status != "delivered")
+        return Output(story.raw, tell(story))
 
 
-def _show_accepted(accepted: "Accepted", *, as_json: bool, hint: bool = True) -> None:
-    if as_json:
-        _print_json(accepted)
-        return
+def _line(accepted: "Accepted") -> str:
     again = " (it was accepted before)" if accepted.duplicate else ""
-    print(f"{accepted.id}  {accepted.status}  for {accepted.recipient_id}{again}")
-    if hint:
-        print(f"`tidings explain {accepted.id}` tells what becomes of it")
-
-
-def _show_simulation(found: "Simulation", *, as_json: bool) -> None:
-    if as_json:
-        _print_json(found)
-        return
-    from tidings.cli.printing import print_lines
-    from tidings.cli.story import tell_simulation
-
-    print_lines(tell_simulation(found))
-
-
-def _show_end(tidings: "Tidings", accepted: "Accepted", timeout: float, *, as_json: bool) -> None:
-    import json
-
-    from tidings.cli.printing import print_lines
-    from tidings.cli.story import tell
-
-    done = tidings.wait_until_done(accepted.id, timeout=timeout)
-    story = tidings.explain(accepted.id)
-    if as_json:
-        print(json.dumps(story.raw, indent=2, ensure_ascii=False))
-    else:
-        print_lines(tell(story))
-    if done.status != "delivered":
-        raise SystemExit(1)
-
-
-def _print_json(value: object) -> None:
-    import json
-
-    import msgspec
-
-    print(json.dumps(msgspec.to_builtins(value), indent=2, ensure_ascii=False))
+    return f"{accepted.id}  {accepted.status}  for {accepted.recipient_id}{again}"

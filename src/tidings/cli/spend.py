@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, api_command
+from tidings.cli.api_command import Api, JsonObject, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import counted, money, shown
 
@@ -111,7 +111,7 @@ def spend(
     since: Annotated[str | None, typer.Option(help="The first day, 2026-11-01. [default: 30 days]")] = None,
     until: Annotated[str | None, typer.Option(help="The last day. [default: today]")] = None,
     by: Annotated[By, typer.Option(help="What it is summed by.")] = By.DAY,
-) -> Shown:
+) -> JsonObject:
     """Show what messages cost: estimated by the price lists, charged by what vendors said."""
     query = {"by": by.value, "since": _day(since, "--since"), "until": _day(until, "--until")}
-    return api.ask("show_spend", query=query)
+    return api.call("show_spend", query=query)

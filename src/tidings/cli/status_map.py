@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command
+from tidings.cli.api_command import Api, JsonObject, Output, api_command
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import counted, shown, to_the_second
 from tidings.cli.resource import add_resource
@@ -22,13 +22,13 @@ Code = Annotated[str, typer.Argument(metavar="CODE", help="The vendor's code, or
 OnlyAdapter = Annotated[str | None, typer.Option("--adapter", help="Of this adapter or vendor alone.")]
 
 
-def _line(code: Shown) -> str:
+def _line(code: JsonObject) -> str:
     counts = code[code["counts"]]
     mark = "*" if code["counts"] == "tenant" else " "
     return f"{mark} {code['adapter']:<20}  {shown(code['code']):<28}  {counts['canonical']:<22}  {counts['reason']}"
 
 
-def _lines(code: Shown) -> Iterator[str]:
+def _lines(code: JsonObject) -> Iterator[str]:
     counts = code.get(code.get("counts") or "") or {}
     words = why(code["code"], counts.get("reason"), vendor=code["adapter"])
     yield f"{code['adapter']}/{shown(code['code'])}{f': {words}' if words else ''}"
@@ -42,19 +42,19 @@ def _lines(code: Shown) -> Iterator[str]:
 
 
 @api_command(app, "list", platform=True, text=_line, empty="there is no line")
-def list_(api: Api, *, adapter: OnlyAdapter = None) -> list[Shown]:
+def list_(api: Api, *, adapter: OnlyAdapter = None) -> list[JsonObject]:
     """Show what codes mean, one line each; * marks lines of your own."""
-    return api.every("list_status_lines", adapter=adapter, limit=1000)
+    return api.list_all("list_status_lines", adapter=adapter, limit=1000)
 
 
 @api_command(app, "unknown", platform=True, empty="all that vendors said has a meaning")
-def unknown(api: Api, *, adapter: OnlyAdapter = None) -> Told | list[Shown]:
+def unknown(api: Api, *, adapter: OnlyAdapter = None) -> Output | list[JsonObject]:
     """Show codes and words of vendors that had no meaning, and how often they came."""
-    found: list[Shown] = api.ask("list_unknown_codes", query={"adapter": adapter})["items"]
-    return Told(found, _unknown_lines(found)) if found else found
+    found: list[JsonObject] = api.call("list_unknown_codes", query={"adapter": adapter})["items"]
+    return Output(found, _unknown_lines(found)) if found else found
 
 
-def _unknown_lines(found: list[Shown]) -> Iterator[str]:
+def _unknown_lines(found: list[JsonObject]) -> Iterator[str]:
     for one in found:
         means = one["means"]
         now = f"means {means['canonical']} by now" if means else "means nothing yet"
@@ -67,19 +67,19 @@ def _unknown_lines(found: list[Shown]) -> Iterator[str]:
 
 
 @api_command(app, "show", platform=True, text=_lines)
-def show(api: Api, adapter: Adapter, code: Code) -> Shown | Told:
+def show(api: Api, adapter: Adapter, code: Code) -> JsonObject | Output:
     """Show what a code means, and what your line said before."""
     from tidings_client import NotFoundError
 
     try:
-        return api.ask("show_status_line", adapter, code)
+        return api.call("show_status_line", adapter, code)
     except NotFoundError as error:
         add = f"`tidings status-map set {shown(adapter)} {shown(code)} --means … --reason …`"
         words = why(code, vendor=adapter)
         if words is None or api.as_json:
             raise CommandError(f"{shown(str(error)).rstrip('.')}; {add} says it") from None
         first = f"{shown(adapter)}/{shown(code)}: {words}"
-        return Told(None, [first, f"  no line says otherwise; {add} adds one"])
+        return Output(None, [first, f"  no line says otherwise; {add} adds one"])
 
 
 @api_command(app, "set", platform=True, text=_lines)
@@ -90,11 +90,11 @@ def set_(
     *,
     means: Annotated[str, typer.Option("--means", help="failed_perm, rejected_by_recipient, bounced, …")],
     reason: Annotated[str, typer.Option("--reason", help="A word: invalid_address, hard_bounce, blocked, …")],
-) -> Shown:
+) -> JsonObject:
     """Say what a code means."""
     own = _own(api, adapter, code)
     body = {"canonical": means, "reason": reason}
-    return api.ask("put_status_line", adapter, code, body=body, if_match=own["version"] if own else None)
+    return api.call("put_status_line", adapter, code, body=body, if_match=own["version"] if own else None)
 
 
 @api_command(app, "revert", platform=True, text=_lines)
@@ -104,18 +104,18 @@ def revert(
     code: Code,
     *,
     version: Annotated[int, typer.Option("--version", help="Which one is to count again.")],
-) -> Shown:
+) -> JsonObject:
     """Let an earlier version of your line count again."""
     own = _needed(_own(api, adapter, code), adapter, code)
-    return api.ask("revert_status_line", adapter, code, body={"version": version}, if_match=own["version"])
+    return api.call("revert_status_line", adapter, code, body={"version": version}, if_match=own["version"])
 
 
 @api_command(app, "remove", platform=True)
-def remove(api: Api, adapter: Adapter, code: Code) -> Told:
+def remove(api: Api, adapter: Adapter, code: Code) -> Output:
     """Remove your line: the platform's counts again, if there is one."""
     own = _needed(_own(api, adapter, code), adapter, code)
-    done = api.ask("delete_status_line", adapter, code, if_match=own["version"])
-    return Told(done, f"{adapter}/{code} is removed")
+    done = api.call("delete_status_line", adapter, code, if_match=own["version"])
+    return Output(done, f"{adapter}/{code} is removed")
 
 
 @api_command(app, "reapply", platform=True)
@@ -125,26 +125,26 @@ def reapply(
     code: Code,
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count alone.")] = False,
-) -> Told:
+) -> Output:
     """Apply receipts of the last 35 days that were kept as unknown, with what the code means now."""
     count, more = 0, True
     while more:
-        done = api.ask("reapply_status_line", adapter, code, query={"dry_run": dry_run or None})
+        done = api.call("reapply_status_line", adapter, code, query={"dry_run": dry_run or None})
         count += done["reapplied"]
         more = done["more"] and done["reapplied"] > 0 and not dry_run
     receipts = counted(count, "receipt")
     rest = " and more" if done["more"] else ""
     said = f"{receipts}{rest} would be applied again" if dry_run else f"{receipts} applied again"
-    return Told({**done, "reapplied": count}, said)
+    return Output({**done, "reapplied": count}, said)
 
 
-def _own(api: Api, adapter: str, code: str) -> Shown | None:
+def _own(api: Api, adapter: str, code: str) -> JsonObject | None:
     """The caller's own line; None where there is none."""
     found = api.find("show_status_line", adapter, code)
     return found["platform" if api.platform else "tenant"] if found else None
 
 
-def _needed(own: Shown | None, adapter: str, code: str) -> Shown:
+def _needed(own: JsonObject | None, adapter: str, code: str) -> JsonObject:
     if own is None:
         raise CommandError(f"there is no line of your own for {shown(code)} of {shown(adapter)}")
     return own

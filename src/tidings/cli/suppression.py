@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command, given
+from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
 from tidings.cli.resource import add_resource
@@ -26,10 +26,10 @@ Channel = Annotated[
 
 
 @api_command(app, "find", empty="nothing holds this address back, and nothing did")
-def find(api: Api, address: Address, *, channel: Channel = None) -> Told | list[Shown]:
+def find(api: Api, address: Address, *, channel: Channel = None) -> Output | list[JsonObject]:
     """Show what holds an address back, and what did."""
     found = _lookup(api, channel_of(address, channel), address)
-    return Told(found, _lines(found)) if found else found
+    return Output(found, _lines(found)) if found else found
 
 
 @api_command(app, "add")
@@ -45,11 +45,11 @@ def add(
         ),
     ] = "manual",
     notes: Annotated[str | None, typer.Option(help="For people; nothing personal.")] = None,
-) -> Told:
+) -> Output:
     """Suppress an address: nothing is sent to it on that channel any more."""
-    body = given(channel=channel_of(address, channel), address=address, reason=reason, notes=notes)
-    made = [api.ask("add_suppression", body=body)]
-    return Told(made, _lines(made))
+    body = without_none(channel=channel_of(address, channel), address=address, reason=reason, notes=notes)
+    made = [api.call("add_suppression", body=body)]
+    return Output(made, _lines(made))
 
 
 @api_command(app, "release")
@@ -61,12 +61,12 @@ def release(
     *,
     reason: Annotated[str, typer.Option("--reason", help="Why; it is audited.")],
     channel: Channel = None,
-) -> Told:
+) -> Output:
     """Let an address be written to again."""
     wanted = [target] if target.startswith("sup_") else _in_force(api, target, channel)
     for one in wanted:
-        api.ask("release_suppression", one, query={"reason": reason})
-    return Told(wanted, [f"{one} is released" for one in wanted])
+        api.call("release_suppression", one, query={"reason": reason})
+    return Output(wanted, [f"{one} is released" for one in wanted])
 
 
 @api_command(app, "import")
@@ -91,7 +91,7 @@ def import_(
     report: Report = None,
     resume: Resume = None,
     allow_refused: AllowRefused = False,
-) -> Told:
+) -> Output:
     """Suppress all addresses in a list, as SendGrid, Mailgun, Postmark or SES exports it, or any other CSV."""
     query = {
         "format": format_,
@@ -107,15 +107,15 @@ def import_(
 
 
 @api_command(app, "stats")
-def stats(api: Api) -> Told:
+def stats(api: Api) -> Output:
     """How many are in force, by channel and reason; to compare with what another service counted."""
-    found = api.ask("suppression_stats")
+    found = api.call("suppression_stats")
     lines = [
         f"{channel:10} {reason:16} {count:>12,}"
         for channel, counts in found["by_channel"].items()
         for reason, count in counts["by_reason"].items()
     ]
-    return Told(found, [*lines, f"{'all':10} {'':16} {found['total']:>12,}"])
+    return Output(found, [*lines, f"{'all':10} {'':16} {found['total']:>12,}"])
 
 
 @api_command(app, "export")
@@ -129,13 +129,13 @@ def export(
     reveal: Annotated[
         bool, typer.Option("--reveal", help="With the addresses; the audit notes who saw them.")
     ] = False,
-) -> Told:
+) -> Output:
     """Write all suppressions to a file; with --reveal it can be imported again."""
     query = {"channel": channel, "reason": reason, "released": released, "reveal": reveal}
     with file.open("wb") as kept:
         for piece in api.download("export_suppressions", query=query):
             kept.write(piece)
-    return Told({"file": str(file)}, f"written to {file}")
+    return Output({"file": str(file)}, f"written to {file}")
 
 
 def channel_of(address: str, channel: str | None) -> str:
@@ -149,8 +149,8 @@ def channel_of(address: str, channel: str | None) -> str:
     raise CommandError("say with --channel what kind of address this is: email, sms, telegram, …")
 
 
-def _lookup(api: Api, channel: str, address: str) -> list[Shown]:
-    found: list[Shown] = api.ask("look_up_suppressions", body={"channel": channel, "address": address})[
+def _lookup(api: Api, channel: str, address: str) -> list[JsonObject]:
+    found: list[JsonObject] = api.call("look_up_suppressions", body={"channel": channel, "address": address})[
         "items"
     ]
     return found
@@ -168,7 +168,7 @@ def _in_force(api: Api, address: str, channel: str | None) -> list[str]:
     return wanted
 
 
-def _lines(found: list[Shown]) -> "list[Text]":
+def _lines(found: list[JsonObject]) -> "list[Text]":
     from tidings.cli.found_words import next_lines, suppression_lines
 
     in_force = [one for one in found if not one.get("released_at")]

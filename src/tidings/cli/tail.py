@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
-from tidings.cli.options import DataDir, Json
+from tidings.cli.api_command import Api, api_command
 
 if TYPE_CHECKING:
     from tidings_client import Notification
@@ -14,7 +13,9 @@ if TYPE_CHECKING:
 _EVERY_SECONDS = 0.5
 
 
+@api_command(None, "tail")
 def tail(
+    api: Api,
     *,
     status: Annotated[str | None, typer.Option(help="Only these: queued, delivered, failed, …")] = None,
     channel: Annotated[str | None, typer.Option(help="Only those for this channel.")] = None,
@@ -25,11 +26,6 @@ def tail(
     follow: Annotated[
         bool, typer.Option("--follow/--no-follow", help="Go on until Ctrl-C, or show what is there and end.")
     ] = True,
-    as_json: Json = False,
-    url: Url = None,
-    key: Key = None,
-    tenant: Tenant = None,
-    data_dir: DataDir = None,
 ) -> None:
     """Show notifications as they are accepted and as they move on; a line for each change of status."""
     import sys
@@ -46,24 +42,23 @@ def tail(
         "template": template,
     }
     away = False
-    with client(url, key, tenant, data_dir) as tidings:
-        following = Following(tidings, wanted)
-        try:
-            for one in following.begin(lines):
-                _show(one, as_json=as_json)
-            while follow:
-                time.sleep(_EVERY_SECONDS)
-                try:
-                    for one in following.look():
-                        _show(one, as_json=as_json)
-                    away = False
-                except (NotReachedError, UnavailableError) as error:
-                    if not away:
-                        print(f"tidings: {error}; trying again …", file=sys.stderr)
-                    away = True
-        except BrokenPipeError:
-            # Whoever read us has seen enough, as `tidings tail | head` has.
-            sys.stderr.close()
+    following = Following(api.tidings, wanted)
+    try:
+        for one in following.begin(lines):
+            _show(one, as_json=api.as_json)
+        while follow:
+            time.sleep(_EVERY_SECONDS)
+            try:
+                for one in following.look():
+                    _show(one, as_json=api.as_json)
+                away = False
+            except (NotReachedError, UnavailableError) as error:
+                if not away:
+                    print(f"tidings: {error}; trying again …", file=sys.stderr)
+                away = True
+    except BrokenPipeError:
+        # Whoever read us has seen enough, as `tidings tail | head` has.
+        sys.stderr.close()
 
 
 def _show(one: "Notification", *, as_json: bool) -> None:

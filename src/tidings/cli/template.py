@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Told, api_command, given
+from tidings.cli.api_command import Api, Output, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.resource import add_resource
 from tidings.cli.template_preview import preview
@@ -43,7 +43,7 @@ def pull(
         bool, typer.Option("--platform", help="The platform's templates, to begin from.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Write over what is different here.")] = False,
-) -> Told:
+) -> Output:
     """Write the server's templates into a folder."""
     from tidings.cli.template_exchange import fetch
     from tidings.cli.template_folder import homes, left_over, names_of, read_folder, write_folder
@@ -63,7 +63,7 @@ def pull(
         (folder / path).unlink()
     taken_away = f", {len(gone)} taken away" if gone else ""
     done = {"files": len(found), "templates": len(homes(found)), "written": written, "taken_away": len(gone)}
-    return Told(done, f"{len(found)} files of {len(homes(found))} templates; {written} written{taken_away}")
+    return Output(done, f"{len(found)} files of {len(homes(found))} templates; {written} written{taken_away}")
 
 
 @api_command(app, "push")
@@ -75,7 +75,7 @@ def push(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would happen; change nothing.")
     ] = False,
-) -> Told:
+) -> Output:
     """Send a folder's templates as drafts, all or none; `tidings template publish` puts them in force."""
     from tidings.cli.template_exchange import give
     from tidings.cli.template_folder import packed_folder
@@ -84,19 +84,19 @@ def push(
     report = give(api, packed_folder(folder, names or []), dry_run=dry_run)
     lines = list(tell_report(report))
     if not report["written"] and not dry_run:
-        api.show(Told(report, lines))
+        api.show(Output(report, lines))
         raise CommandError("nothing was sent; mend the files above first")
     if report["publishable"]:
-        return Told(report, lines)
+        return Output(report, lines)
     if dry_run:
         api.exit_code = 1
-        return Told(report, lines)
+        return Output(report, lines)
     note = "they are drafts now; mend the files above and push again before you publish them"
-    return Told(report, [*lines, note])
+    return Output(report, [*lines, note])
 
 
 @api_command(app, "validate")
-def validate(api: Api, names: Names = None, *, folder: Folder = _HERE) -> Told:
+def validate(api: Api, names: Names = None, *, folder: Folder = _HERE) -> Output:
     """Check a folder's templates as publishing would; nothing is written. The exit code is 0 if nothing is wrong."""
     from tidings.cli.template_exchange import give
     from tidings.cli.template_folder import packed_folder
@@ -111,7 +111,7 @@ def validate(api: Api, names: Names = None, *, folder: Folder = _HERE) -> Told:
         verdict = "not all of them were checked: name fewer at a time"
     else:
         verdict = "nothing stands in the way of publishing"
-    return Told(report, [*tell_report(report), verdict])
+    return Output(report, [*tell_report(report), verdict])
 
 
 @api_command(app, "diff")
@@ -127,7 +127,7 @@ def diff(
             "--platform", help="Compare your template on the server with the platform's in force, no folder."
         ),
     ] = False,
-) -> Told:
+) -> Output:
     """Show what a push would change on the server. The exit code is 1 if anything differs, as diff has it."""
     from tidings.cli.template_exchange import fetch
     from tidings.cli.template_folder import chosen, names_of, read_folder, refuse_unknown
@@ -144,7 +144,7 @@ def diff(
         refuse_unknown(wanted, folder, here, there)
         lines = list(differences(there, here))
     api.exit_code = int(bool(lines))
-    return Told([line.plain for line in lines], lines)
+    return Output([line.plain for line in lines], lines)
 
 
 @api_command(app, "publish")
@@ -179,7 +179,9 @@ def publish(
             wanted += [(Name(name.key, channel), semver) for channel, semver in drafts_of(api, name)]
     for name, semver in wanted:
         try:
-            api.ask("publish_version", name.key, name.one_channel(), semver, body=given(reason=reason))
+            api.call(
+                "publish_version", name.key, name.one_channel(), semver, body=without_none(reason=reason)
+            )
         except ProblemError as problem:
             if problem.code != "template_unpublishable":
                 raise

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tidings.cli.api_command import Api, Shown, given
+from tidings.cli.api_command import Api, JsonObject, without_none
 from tidings.cli.failures import CommandError
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def fetch(api: Api, names: "Sequence[Name]", *, active: bool, platform: bool) ->
     found: dict[str, bytes] = {}
     all_of_them: list[tuple[str | None, str | None]] = [(None, None)]
     for wanted in [(name.key, name.channel) for name in names] or all_of_them:
-        query = given(key=wanted[0], channel=wanted[1])
-        query |= given(version="active" if active else None, owner="platform" if platform else None)
+        query = without_none(key=wanted[0], channel=wanted[1])
+        query |= without_none(version="active" if active else None, owner="platform" if platform else None)
         unpacked = unpack(b"".join(api.download("export_templates", query=query)), limits)
         if unpacked.findings:
             first = unpacked.findings[0]
@@ -32,7 +32,7 @@ def fetch(api: Api, names: "Sequence[Name]", *, active: bool, platform: bool) ->
     return found
 
 
-def give(api: Api, packed: bytes, *, dry_run: bool) -> Shown:
+def give(api: Api, packed: bytes, *, dry_run: bool) -> JsonObject:
     """Send a zip; the report, also of one that was refused: then nothing is written."""
     from tidings_client import ProblemError
 
@@ -44,12 +44,12 @@ def give(api: Api, packed: bytes, *, dry_run: bool) -> Shown:
     return _import(api, packed, dry_run=True)
 
 
-def _import(api: Api, packed: bytes, *, dry_run: bool) -> Shown:
+def _import(api: Api, packed: bytes, *, dry_run: bool) -> JsonObject:
     query = {"dry_run": dry_run or None}
-    return api.ask("import_templates", body=packed, query=query, media_type="application/zip")
+    return api.call("import_templates", body=packed, query=query, media_type="application/zip")
 
 
-def findings_of(problem: "ProblemError") -> list[Shown]:
+def findings_of(problem: "ProblemError") -> list[JsonObject]:
     """What stands in the way of publishing or taking a zip, as the server's refusal tells it."""
     # A server that tells no more than the wrong fields is understood as well.
     fields = [{"severity": "error", "file": one.field, "what": one.remedy} for one in problem.errors]
@@ -59,7 +59,7 @@ def findings_of(problem: "ProblemError") -> list[Shown]:
 def newest(api: Api, key: str, channel: str, statuses: Sequence[str], *, owner: str | None = None) -> str:
     """The number of the newest version with one of these statuses; a `CommandError` where there is none."""
 
-    for line in api.ask("list_versions", key, channel, query={"owner": owner})["items"]:
+    for line in api.call("list_versions", key, channel, query={"owner": owner})["items"]:
         if line["status"] in statuses:
             return str(line["semver"])
     raise CommandError(
@@ -67,9 +67,9 @@ def newest(api: Api, key: str, channel: str, statuses: Sequence[str], *, owner: 
     )
 
 
-def every_template(api: Api, *, key: str | None = None, status: str | None = None) -> list[Shown]:
+def every_template(api: Api, *, key: str | None = None, status: str | None = None) -> list[JsonObject]:
     """All templates that can be used, page by page."""
-    return api.every("list_templates", key=key, status=status, limit=200)
+    return api.list_all("list_templates", key=key, status=status, limit=200)
 
 
 def drafts_of(api: Api, name: "Name") -> list[tuple[str, str]]:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command, given
+from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-#: Told in this order where the answer has them.
+#: Output in this order where the answer has them.
 _LINES = ("subject", "preheader")
 
 
@@ -44,7 +44,7 @@ def preview(
         Path | None, typer.Option("--save", help="Write the page to this file.", dir_okay=False)
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
-) -> Told | None:
+) -> Output | None:
     """Render a version that is on the server; prints its text, or shows its page."""
     from tidings.cli.template_exchange import newest
     from tidings.cli.template_folder import names_of
@@ -56,7 +56,7 @@ def preview(
     filled = variables_of(var or [], variables) if var or variables else None
     if filled is not None and sample is not None:
         raise CommandError("--sample and --var or --variables exclude each other: both say what is filled in")
-    body = given(locale=locale, sample=sample, variables=filled, recipient_id=recipient, width=width)
+    body = without_none(locale=locale, sample=sample, variables=filled, recipient_id=recipient, width=width)
     owner = "platform" if platform else None
     semver = version or newest(api, wanted.key, channel, ("draft", "active"), owner=owner)
     place, query = (wanted.key, channel, semver), {"owner": owner}
@@ -65,8 +65,8 @@ def preview(
         page = operations.call("preview_version", *place, query=query, body=body, accept=accept)
         _keep(api.tidings.call(page).decode(), save, open_=open_)
         return None
-    seen = api.ask("preview_version", *place, query=query, body=body)
-    return Told(seen, _lines(seen, f"{wanted} {semver}"))
+    seen = api.call("preview_version", *place, query=query, body=body)
+    return Output(seen, _lines(seen, f"{wanted} {semver}"))
 
 
 def _keep(page: str, save: Path | None, *, open_: bool) -> None:
@@ -90,7 +90,7 @@ def _keep(page: str, save: Path | None, *, open_: bool) -> None:
         print(f"the page is in {save}")
 
 
-def _lines(seen: Shown, what: str) -> "list[Text]":
+def _lines(seen: JsonObject, what: str) -> "list[Text]":
     from rich.text import Text
 
     facts = [str(seen[fact]) for fact in ("locale", "locale_why", "direction") if seen.get(fact)]
@@ -112,7 +112,7 @@ def _lines(seen: Shown, what: str) -> "list[Text]":
     return lines
 
 
-def _sms(sms: Shown) -> str:
+def _sms(sms: JsonObject) -> str:
     """How the text travels, in a line."""
     told = (
         f"{sms.get('encoding')}, segments {sms.get('segments')}, characters left {sms.get('characters_left')}"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Shown, Told, api_command, given
+from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
 from tidings.cli.template_exchange import every_template, newest
@@ -18,7 +18,7 @@ One = Annotated[str, typer.Argument(metavar="NAME", help="welcome/email")]
 Reason = Annotated[str | None, typer.Option(help="Why; it is kept in the audit.")]
 
 
-def _line(one: Shown) -> str:
+def _line(one: JsonObject) -> str:
     state = f"{one['active_version']} in force" if one["active_version"] else "nothing in force"
     name, notes = f"{one['key']}/{one['channel']}", []
     if one.get("archived"):
@@ -43,7 +43,7 @@ def list_(
     api: Api,
     *,
     archived: Annotated[bool, typer.Option("--archived", help="Those that were put away.")] = False,
-) -> list[Shown]:
+) -> list[JsonObject]:
     """List the templates that can be used: your own and the platform's, and where the platform has a newer one."""
     found = every_template(api, status="archived" if archived else None)
     kept = [
@@ -70,7 +70,7 @@ def customise(
     ] = False,
 ) -> None:
     """Copy the platform's templates into drafts of your own; `publish` puts them in force, `archive` undoes it."""
-    body = given(semver=version, note_only=note_only or None)
+    body = without_none(semver=version, note_only=note_only or None)
     for name in names_of(names):
         channels = [name.channel] if name.channel else _channels(every_template(api, key=name.key))
         if not channels:
@@ -78,7 +78,7 @@ def customise(
                 f"the platform has no template {name.key}; `tidings template list` shows those it has"
             )
         for channel in channels:
-            made = api.ask("customise_template", name.key, channel, body=body)
+            made = api.call("customise_template", name.key, channel, body=body)
             of = f"the platform's {made['customised_from']}"
             if made["draft"] is None:
                 print(f"noted  {name.key}/{channel}  {of}")
@@ -90,24 +90,24 @@ def customise(
         )
 
 
-def _channels(lines: Sequence[Shown]) -> list[str]:
+def _channels(lines: Sequence[JsonObject]) -> list[str]:
     return sorted(line["channel"] for line in lines if line["owner"] == "platform")
 
 
 @api_command(None, "archive")
-def archive(api: Api, name: One, *, reason: Reason = None) -> Told:
+def archive(api: Api, name: One, *, reason: Reason = None) -> Output:
     """Put a whole template away; the platform's of the same key counts again. `restore` brings it back."""
     (wanted,) = names_of([name])
-    done = api.ask("archive_template", wanted.key, wanted.one_channel(), body=given(reason=reason))
-    return Told(done, f"archived  {wanted}")
+    done = api.call("archive_template", wanted.key, wanted.one_channel(), body=without_none(reason=reason))
+    return Output(done, f"archived  {wanted}")
 
 
 @api_command(None, "restore")
-def restore(api: Api, name: One, *, reason: Reason = None) -> Told:
+def restore(api: Api, name: One, *, reason: Reason = None) -> Output:
     """Take an archived template back, as it was."""
     (wanted,) = names_of([name])
-    seen = api.ask("restore_template", wanted.key, wanted.one_channel(), body=given(reason=reason))
-    return Told(seen, f"restored  {wanted}  {seen.get('active_version') or 'nothing'} in force")
+    seen = api.call("restore_template", wanted.key, wanted.one_channel(), body=without_none(reason=reason))
+    return Output(seen, f"restored  {wanted}  {seen.get('active_version') or 'nothing'} in force")
 
 
 def platform_differences(api: Api, names: Sequence[str]) -> "Iterator[Text]":
@@ -133,7 +133,7 @@ def platform_differences(api: Api, names: Sequence[str]) -> "Iterator[Text]":
     for key, channel in own:
         mine = newest(api, key, channel, ("draft", "active"), owner="tenant")
         query = {"from": theirs[key, channel], "to": mine, "from_owner": "platform", "to_owner": "tenant"}
-        seen = api.ask("show_diff", key, channel, query=query)
+        seen = api.call("show_diff", key, channel, query=query)
         if seen["changes"]:
             told = f"{key}/{channel}: the platform's {seen['from_version']} → yours {mine}"
             yield Text(shown(told), "bold")

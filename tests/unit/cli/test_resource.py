@@ -10,7 +10,7 @@ from tools.client_operations import singular
 
 from tests.unit.cli.conftest import PlayedApi, Types
 from tidings.cli.main import COMMANDS, app
-from tidings.cli.resource import TYPED
+from tidings.cli.resource import COMMAND_NAMES
 from tidings_client.operations import table
 
 #: What people type for a resource, where it is not the same word in the singular.
@@ -45,8 +45,12 @@ def test_every_resource_of_the_document_has_its_command(resource: str, types: Ty
     assert name in COMMANDS
     assert types(name, "--help").code == 0
     if resource not in {*_ON_THE_DATABASE, "spend"}:
-        assert {one.verb for one in table().values() if one.resource == resource} == set(TYPED[resource])
-        assert {name for name in TYPED[resource].values() if name} <= set(command_of(resource).commands)
+        assert {one.verb for one in table().values() if one.resource == resource} == set(
+            COMMAND_NAMES[resource]
+        )
+        assert {name for name in COMMAND_NAMES[resource].values() if name} <= set(
+            command_of(resource).commands
+        )
 
 
 def test_a_list_shows_its_columns_or_says_what_to_do_next(api: PlayedApi, types: Types) -> None:

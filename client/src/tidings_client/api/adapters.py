@@ -4,10 +4,10 @@
 from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict, Unpack
 from msgspec import field
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 
 
-class AdapterWeight(Shape, frozen=True, kw_only=True):
+class AdapterWeight(ApiStruct, frozen=True, kw_only=True):
     """The account's share of a channel."""
 
     channel: str
@@ -28,7 +28,7 @@ class CheckAdapter(TypedDict):
     channel: NotRequired[Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"] | None]
 
 
-class CheckStep(Shape, frozen=True, kw_only=True):
+class CheckStep(ApiStruct, frozen=True, kw_only=True):
     """One thing that was looked at."""
 
     #: One of `address`, `callbacks`, `connection`, `credentials`, `dry_call`, `name`, `secret`, `settings`, `tls`.
@@ -43,7 +43,7 @@ class CheckStep(Shape, frozen=True, kw_only=True):
     code: str | None
 
 
-class KindView(Shape, frozen=True, kw_only=True):
+class KindView(ApiStruct, frozen=True, kw_only=True):
     """A kind of vendor that Tidings can speak to."""
 
     #: In accounts, policies and hooks; with `_` and a name of your own one more vendor of the kind.
@@ -78,7 +78,7 @@ class PatchAdapter(TypedDict):
     handle: NotRequired[str | None]
 
 
-class PrefixPrice(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class PrefixPrice(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """Another price for the numbers that begin so; what is None is as for all others."""
 
     base_micros: int | None = None
@@ -86,7 +86,7 @@ class PrefixPrice(Shape, frozen=True, kw_only=True, omit_defaults=True):
     per_minute_micros: int | None = None
 
 
-class AdapterCheck(Shape, frozen=True, kw_only=True):
+class AdapterCheck(ApiStruct, frozen=True, kw_only=True):
     """What came of a look at an account."""
 
     account_id: str
@@ -96,13 +96,13 @@ class AdapterCheck(Shape, frozen=True, kw_only=True):
     steps: tuple[CheckStep, ...]
 
 
-class KindList(Shape, frozen=True, kw_only=True):
+class KindList(ApiStruct, frozen=True, kw_only=True):
     """All kinds of vendors."""
 
     items: tuple[KindView, ...]
 
 
-class PriceModel(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class PriceModel(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """The prices of one account, in millionths of one currency."""
 
     #: must be a currency of ISO 4217, such as USD
@@ -117,7 +117,7 @@ class PriceModel(Shape, frozen=True, kw_only=True, omit_defaults=True):
     by_prefix: Mapping[str, PrefixPrice] = field(default_factory=dict)
 
 
-class AdapterView(Shape, frozen=True, kw_only=True):
+class AdapterView(ApiStruct, frozen=True, kw_only=True):
     """A vendor account, also one that is switched off."""
 
     id: str
@@ -170,7 +170,7 @@ class PutAdapter(TypedDict):
     per_day: NotRequired[int | None]
 
 
-class AdapterList(Shape, frozen=True, kw_only=True):
+class AdapterList(ApiStruct, frozen=True, kw_only=True):
     """All vendor accounts, also those that are switched off."""
 
     items: tuple[AdapterView, ...]

@@ -4,7 +4,7 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 
 
@@ -29,7 +29,7 @@ class RotateKey(TypedDict):
     expires_at: NotRequired[datetime | None]
 
 
-class KeyView(Shape, frozen=True, kw_only=True):
+class KeyView(ApiStruct, frozen=True, kw_only=True):
     """A key, without its secret."""
 
     id: str
@@ -52,7 +52,7 @@ class KeyView(Shape, frozen=True, kw_only=True):
     overlap_ends_at: datetime | None
 
 
-class NewKey(Shape, frozen=True, kw_only=True):
+class NewKey(ApiStruct, frozen=True, kw_only=True):
     """A new key with its secret, which is shown this once."""
 
     #: `tdk_…`: send it as `Authorization: Bearer tdk_…`. Null when an Idempotency-Key repeats the answer.

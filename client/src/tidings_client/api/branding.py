@@ -2,10 +2,10 @@
 """Calls of `branding`."""
 
 from typing import NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct
 
 
-class TenantBranding(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class TenantBranding(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """A tenant's look; what is left out is ours."""
 
     #: As people know it; the tenant's name where it is left out.
@@ -31,7 +31,7 @@ class TenantBrandingFields(TypedDict):
     support_url: NotRequired[str | None]
 
 
-class BrandingView(Shape, frozen=True, kw_only=True):
+class BrandingView(ApiStruct, frozen=True, kw_only=True):
     """How you look."""
 
     branding: TenantBranding

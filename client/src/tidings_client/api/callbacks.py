@@ -4,11 +4,11 @@
 from collections.abc import AsyncIterator, Iterator, Sequence
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 
 
-class CallbackView(Shape, frozen=True, kw_only=True):
+class CallbackView(ApiStruct, frozen=True, kw_only=True):
     """An event that has not found its attempt."""
 
     id: str
@@ -29,7 +29,7 @@ class CallbackView(Shape, frozen=True, kw_only=True):
     next_look_at: datetime | None
 
 
-class InboundMessageView(Shape, frozen=True, kw_only=True):
+class InboundMessageView(ApiStruct, frozen=True, kw_only=True):
     """A message that stands in no conversation: nothing of who wrote what."""
 
     id: str
@@ -49,7 +49,7 @@ class InboundMessageView(Shape, frozen=True, kw_only=True):
     next_look_at: datetime | None
 
 
-class RefusedRequestView(Shape, frozen=True, kw_only=True):
+class RefusedRequestView(ApiStruct, frozen=True, kw_only=True):
     """A request that was refused, or that nobody could read."""
 
     id: str
@@ -70,7 +70,7 @@ class Requeue(TypedDict):
     since: NotRequired[datetime]
 
 
-class Requeued(Shape, frozen=True, kw_only=True):
+class Requeued(ApiStruct, frozen=True, kw_only=True):
     """What came of it."""
 
     requeued: int
@@ -80,7 +80,7 @@ class Requeued(Shape, frozen=True, kw_only=True):
     more: bool
 
 
-class RequeuedInbound(Shape, frozen=True, kw_only=True):
+class RequeuedInbound(ApiStruct, frozen=True, kw_only=True):
     """What came of it."""
 
     requeued: int

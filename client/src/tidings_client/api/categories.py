@@ -3,10 +3,10 @@
 
 from collections.abc import Mapping
 from typing import Literal, NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 
 
-class CategoryView(Shape, frozen=True, kw_only=True):
+class CategoryView(ApiStruct, frozen=True, kw_only=True):
     """A category."""
 
     category: str
@@ -81,7 +81,7 @@ class CreateCategory(TypedDict):
     position: NotRequired[int]
 
 
-class CategoryList(Shape, frozen=True, kw_only=True):
+class CategoryList(ApiStruct, frozen=True, kw_only=True):
     """All of them, in the order of pages."""
 
     items: tuple[CategoryView, ...]

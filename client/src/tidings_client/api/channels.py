@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
 from msgspec import UNSET, UnsetType
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 
 
-class AccountInput(Shape, frozen=True, kw_only=True):
+class AccountInput(ApiStruct, frozen=True, kw_only=True):
     """Your own account with a vendor."""
 
     #: A reference such as `sealed://smtp` or `file://smtp/password`, never the secret itself.
@@ -20,7 +20,7 @@ class AccountInput(Shape, frozen=True, kw_only=True):
     per_day: int | None | UnsetType = UNSET
 
 
-class AccountView(Shape, frozen=True, kw_only=True):
+class AccountView(ApiStruct, frozen=True, kw_only=True):
     """An account with a vendor."""
 
     vendor: str
@@ -33,7 +33,7 @@ class AccountView(Shape, frozen=True, kw_only=True):
     active: bool
 
 
-class Branding(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class Branding(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """What differs from the tenant's theme on this channel."""
 
     product_name: str | None = None
@@ -42,14 +42,14 @@ class Branding(Shape, frozen=True, kw_only=True, omit_defaults=True):
     support_url: str | None = None
 
 
-class CheckView(Shape, frozen=True, kw_only=True):
+class CheckView(ApiStruct, frozen=True, kw_only=True):
     """What the vendor said to a credential before it was used."""
 
     #: `not_asked`: it is well formed, and this vendor has no question that sends nothing.
     result: str
 
 
-class CredentialView(Shape, frozen=True, kw_only=True):
+class CredentialView(ApiStruct, frozen=True, kw_only=True):
     """Which secret was used with a vendor, and until when."""
 
     id: str
@@ -64,7 +64,7 @@ class CredentialView(Shape, frozen=True, kw_only=True):
     revoked_at: datetime | None
 
 
-class DnsFinding(Shape, frozen=True, kw_only=True):
+class DnsFinding(ApiStruct, frozen=True, kw_only=True):
     """One record: what is there, what that means, what to do."""
 
     #: One of `dkim`, `dmarc`, `mx`, `spf`.
@@ -81,7 +81,7 @@ class DnsFinding(Shape, frozen=True, kw_only=True):
     how: str | None = None
 
 
-class RateLimit(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class RateLimit(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """How much the tenant sends over this channel at most."""
 
     per_second: int | None = None
@@ -100,7 +100,7 @@ class RotateCredential(TypedDict):
     check: NotRequired[bool]
 
 
-class Sender(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class Sender(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """Whom a message comes from: the tenant, never a person."""
 
     #: The mail address that messages come from.
@@ -121,7 +121,7 @@ class TestChannel(TypedDict):
     vendor: NotRequired[str | None]
 
 
-class TestView(Shape, frozen=True, kw_only=True):
+class TestView(ApiStruct, frozen=True, kw_only=True):
     """What the vendor said to a test."""
 
     #: Who was really called; `simulated` for keys of the test environment and reserved addresses.
@@ -135,7 +135,7 @@ class TestView(Shape, frozen=True, kw_only=True):
     provider_message_id: str | None
 
 
-class VendorHealth(Shape, frozen=True, kw_only=True):
+class VendorHealth(ApiStruct, frozen=True, kw_only=True):
     """A vendor that takes no messages for a while, as the router tells it."""
 
     #: The account whose circuit is open: `adcfg_…`.
@@ -149,7 +149,7 @@ class VendorHealth(Shape, frozen=True, kw_only=True):
     held: bool = False
 
 
-class ChannelView(Shape, frozen=True, kw_only=True):
+class ChannelView(ApiStruct, frozen=True, kw_only=True):
     """A channel."""
 
     id: str
@@ -171,7 +171,7 @@ class ChannelView(Shape, frozen=True, kw_only=True):
     updated_at: datetime
 
 
-class DnsView(Shape, frozen=True, kw_only=True):
+class DnsView(ApiStruct, frozen=True, kw_only=True):
     """What the domain name system says about the sender's domain."""
 
     domain: str
@@ -196,13 +196,13 @@ class PutChannel(TypedDict):
     accounts: NotRequired[Mapping[str, AccountInput]]
 
 
-class ChannelList(Shape, frozen=True, kw_only=True):
+class ChannelList(ApiStruct, frozen=True, kw_only=True):
     """All channels that are set up."""
 
     items: tuple[ChannelView, ...]
 
 
-class RotationView(Shape, frozen=True, kw_only=True):
+class RotationView(ApiStruct, frozen=True, kw_only=True):
     """A credential that was put in the place of another."""
 
     vendor: str

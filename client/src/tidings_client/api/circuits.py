@@ -3,10 +3,10 @@
 
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 
 
-class CountsView(Shape, frozen=True, kw_only=True):
+class CountsView(ApiStruct, frozen=True, kw_only=True):
     """Calls of the last minute, of all processes."""
 
     calls: int
@@ -14,7 +14,7 @@ class CountsView(Shape, frozen=True, kw_only=True):
     slow: int
 
 
-class HeldView(Shape, frozen=True, kw_only=True):
+class HeldView(ApiStruct, frozen=True, kw_only=True):
     """A person holds the circuit as it stands."""
 
     until: datetime | None
@@ -33,7 +33,7 @@ class HoldCircuit(TypedDict):
     until: NotRequired[datetime | None]
 
 
-class CircuitView(Shape, frozen=True, kw_only=True):
+class CircuitView(ApiStruct, frozen=True, kw_only=True):
     """The circuit of a vendor account."""
 
     account_id: str
@@ -53,7 +53,7 @@ class CircuitView(Shape, frozen=True, kw_only=True):
     last_minute: CountsView | None
 
 
-class CircuitList(Shape, frozen=True, kw_only=True):
+class CircuitList(ApiStruct, frozen=True, kw_only=True):
     """The circuits of all accounts that can be sent through."""
 
     items: tuple[CircuitView, ...]

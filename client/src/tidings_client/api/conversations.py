@@ -4,7 +4,7 @@
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 
 
@@ -20,7 +20,7 @@ class CloseConversation(TypedDict):
     reason: NotRequired[str | None]
 
 
-class ConversationAnswer(Shape, frozen=True, kw_only=True):
+class ConversationAnswer(ApiStruct, frozen=True, kw_only=True):
     """What became of an answer: a notification like any other."""
 
     notification_id: str
@@ -30,7 +30,7 @@ class ConversationAnswer(Shape, frozen=True, kw_only=True):
     created: bool
 
 
-class ConversationLineView(Shape, frozen=True, kw_only=True):
+class ConversationLineView(ApiStruct, frozen=True, kw_only=True):
     """One line of a transcript."""
 
     id: str
@@ -47,7 +47,7 @@ class ConversationLineView(Shape, frozen=True, kw_only=True):
     reason: str | None
 
 
-class ConversationView(Shape, frozen=True, kw_only=True):
+class ConversationView(ApiStruct, frozen=True, kw_only=True):
     """A conversation, without what was said in it."""
 
     id: str

@@ -4,12 +4,12 @@
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import Literal
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 from tidings_client.api.shared import Hours
 
 
-class ExecutionCosts(Shape, frozen=True, kw_only=True):
+class ExecutionCosts(ApiStruct, frozen=True, kw_only=True):
     """What a message costs, in millionths of a currency; reserved plus spent never passes the cap."""
 
     #: Null where nothing has a price.
@@ -21,7 +21,7 @@ class ExecutionCosts(Shape, frozen=True, kw_only=True):
     cap_micros: int | None
 
 
-class ExecutionSender(Shape, frozen=True, kw_only=True):
+class ExecutionSender(ApiStruct, frozen=True, kw_only=True):
     """Who a message came from, as it was handed to the vendor."""
 
     #: A mail address, a number, a sender name; empty where the vendor's account has one of its own.
@@ -30,7 +30,7 @@ class ExecutionSender(Shape, frozen=True, kw_only=True):
     name: str | None
 
 
-class ExecutionStep(Shape, frozen=True, kw_only=True):
+class ExecutionStep(ApiStruct, frozen=True, kw_only=True):
     """A step of the frozen ladder, and how far it has come."""
 
     #: Counts from 1.
@@ -61,7 +61,7 @@ class ExecutionStep(Shape, frozen=True, kw_only=True):
     barred: str | None
 
 
-class OrderReason(Shape, frozen=True, kw_only=True):
+class OrderReason(ApiStruct, frozen=True, kw_only=True):
     """Why a step stands where it stands."""
 
     channel: str
@@ -74,7 +74,7 @@ class OrderReason(Shape, frozen=True, kw_only=True):
     drawn: bool
 
 
-class PathItem(Shape, frozen=True, kw_only=True):
+class PathItem(ApiStruct, frozen=True, kw_only=True):
     """A call or a skipped step, as the ladder went by it."""
 
     attempt_id: str
@@ -90,7 +90,7 @@ class PathItem(Shape, frozen=True, kw_only=True):
     cost_micros: int
 
 
-class ReceiptView(Shape, frozen=True, kw_only=True):
+class ReceiptView(ApiStruct, frozen=True, kw_only=True):
     """What was heard of an attempt afterwards."""
 
     id: str
@@ -107,7 +107,7 @@ class ReceiptView(Shape, frozen=True, kw_only=True):
     cost_currency: str | None
 
 
-class ExecutionAttempt(Shape, frozen=True, kw_only=True):
+class ExecutionAttempt(ApiStruct, frozen=True, kw_only=True):
     """A vendor call or a skipped step, with all that was heard of it."""
 
     id: str
@@ -141,7 +141,7 @@ class ExecutionAttempt(Shape, frozen=True, kw_only=True):
     receipts: tuple[ReceiptView, ...]
 
 
-class ExecutionSummary(Shape, frozen=True, kw_only=True):
+class ExecutionSummary(ApiStruct, frozen=True, kw_only=True):
     """How a message to somebody goes, or went."""
 
     id: str
@@ -164,7 +164,7 @@ class ExecutionSummary(Shape, frozen=True, kw_only=True):
     costs: ExecutionCosts
 
 
-class ExecutionView(Shape, frozen=True, kw_only=True):
+class ExecutionView(ApiStruct, frozen=True, kw_only=True):
     """How a message to somebody goes, or went, in full."""
 
     id: str

@@ -4,7 +4,7 @@
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 
 
@@ -21,7 +21,7 @@ class CreateInboundRoute(TypedDict):
     platform: NotRequired[bool]
 
 
-class InboundDeliveryView(Shape, frozen=True, kw_only=True):
+class InboundDeliveryView(ApiStruct, frozen=True, kw_only=True):
     """A message on its way to the webhook."""
 
     id: str
@@ -40,7 +40,7 @@ class InboundDeliveryView(Shape, frozen=True, kw_only=True):
     last_reason: str | None
 
 
-class InboundRouteView(Shape, frozen=True, kw_only=True):
+class InboundRouteView(ApiStruct, frozen=True, kw_only=True):
     """An inbound route."""
 
     id: str
@@ -78,7 +78,7 @@ class RedeliverDead(TypedDict):
     since: NotRequired[datetime]
 
 
-class Redelivered(Shape, frozen=True, kw_only=True):
+class Redelivered(ApiStruct, frozen=True, kw_only=True):
     """What came of it."""
 
     redelivered: int
@@ -86,7 +86,7 @@ class Redelivered(Shape, frozen=True, kw_only=True):
     more: bool
 
 
-class TrialView(Shape, frozen=True, kw_only=True):
+class TrialView(ApiStruct, frozen=True, kw_only=True):
     """What became of a call that nobody wrote."""
 
     delivered: bool

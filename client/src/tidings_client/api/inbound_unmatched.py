@@ -2,10 +2,10 @@
 """Calls of `inbound-unmatched`."""
 
 from datetime import datetime
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct
 
 
-class UnmatchedView(Shape, frozen=True, kw_only=True):
+class UnmatchedView(ApiStruct, frozen=True, kw_only=True):
     """A number that people write to, and that is nobody's."""
 
     destination: str
@@ -14,7 +14,7 @@ class UnmatchedView(Shape, frozen=True, kw_only=True):
     last_at: datetime
 
 
-class UnmatchedList(Shape, frozen=True, kw_only=True):
+class UnmatchedList(ApiStruct, frozen=True, kw_only=True):
     """The most frequent first."""
 
     items: tuple[UnmatchedView, ...]

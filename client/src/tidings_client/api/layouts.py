@@ -3,10 +3,10 @@
 
 from datetime import datetime
 from typing import TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 
 
-class LayoutView(Shape, frozen=True, kw_only=True):
+class LayoutView(ApiStruct, frozen=True, kw_only=True):
     """A layout."""
 
     name: str
@@ -23,7 +23,7 @@ class PutLayout(TypedDict):
     text: str
 
 
-class LayoutList(Shape, frozen=True, kw_only=True):
+class LayoutList(ApiStruct, frozen=True, kw_only=True):
     """All layouts; there are at most a hundred."""
 
     items: tuple[LayoutView, ...]

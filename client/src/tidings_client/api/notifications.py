@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
 from msgspec import UNSET, UnsetType, field
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 from tidings_client.api.shared import ChannelChoice, LookUpAddress, QuietHours, RecipientInput
 
 
-class AttachmentInput(Shape, frozen=True, kw_only=True):
+class AttachmentInput(ApiStruct, frozen=True, kw_only=True):
     """A file that goes along."""
 
     #: must be a file name without slashes
@@ -23,7 +23,7 @@ class AttachmentInput(Shape, frozen=True, kw_only=True):
     inline_cid: str | None | UnsetType = UNSET
 
 
-class BodyView(Shape, frozen=True, kw_only=True):
+class BodyView(ApiStruct, frozen=True, kw_only=True):
     """The body of a notification, rendered once more."""
 
     channel: str
@@ -40,7 +40,7 @@ class BodyView(Shape, frozen=True, kw_only=True):
     pictures: tuple[str, ...]
 
 
-class CountView(Shape, frozen=True, kw_only=True):
+class CountView(ApiStruct, frozen=True, kw_only=True):
     """How many of something on a day."""
 
     #: `accepted deferred`, or the status that they came to.
@@ -51,7 +51,7 @@ class CountView(Shape, frozen=True, kw_only=True):
     n: int
 
 
-class ExplainedConsent(Shape, frozen=True, kw_only=True):
+class ExplainedConsent(ApiStruct, frozen=True, kw_only=True):
     """Consent to what needs it."""
 
     granted: bool
@@ -59,7 +59,7 @@ class ExplainedConsent(Shape, frozen=True, kw_only=True):
     source: str | None
 
 
-class ExplainedCosts(Shape, frozen=True, kw_only=True):
+class ExplainedCosts(ApiStruct, frozen=True, kw_only=True):
     """What it may cost and has cost, in millionths of a currency."""
 
     spent_micros: int
@@ -70,7 +70,7 @@ class ExplainedCosts(Shape, frozen=True, kw_only=True):
     currency: str | None
 
 
-class ExplainedGuardian(Shape, frozen=True, kw_only=True):
+class ExplainedGuardian(ApiStruct, frozen=True, kw_only=True):
     """Who is written to instead of the recipient, or too."""
 
     recipient_id: str
@@ -78,7 +78,7 @@ class ExplainedGuardian(Shape, frozen=True, kw_only=True):
     display_name: str | None
 
 
-class ExplainedNo(Shape, frozen=True, kw_only=True):
+class ExplainedNo(ApiStruct, frozen=True, kw_only=True):
     """A no that somebody said."""
 
     at: datetime
@@ -94,7 +94,7 @@ class ExplainedNo(Shape, frozen=True, kw_only=True):
     by_address: bool
 
 
-class ExplainedRoute(Shape, frozen=True, kw_only=True):
+class ExplainedRoute(ApiStruct, frozen=True, kw_only=True):
     """One step of the ladder."""
 
     step: int
@@ -120,7 +120,7 @@ class ExplainedRoute(Shape, frozen=True, kw_only=True):
     index: float | None = None
 
 
-class ExplainedSuppression(Shape, frozen=True, kw_only=True):
+class ExplainedSuppression(ApiStruct, frozen=True, kw_only=True):
     """What holds an address back, as it is now; not the address."""
 
     id: str
@@ -137,7 +137,7 @@ class ExplainedSuppression(Shape, frozen=True, kw_only=True):
     source_notification_id: str | None
 
 
-class ExplainedTemplate(Shape, frozen=True, kw_only=True):
+class ExplainedTemplate(ApiStruct, frozen=True, kw_only=True):
     """Which text."""
 
     #: `tpl_…`; null where the version is gone.
@@ -158,7 +158,7 @@ class ExplainedTemplate(Shape, frozen=True, kw_only=True):
     words_kept: bool
 
 
-class FieldProblem(Shape, frozen=True, kw_only=True):
+class FieldProblem(ApiStruct, frozen=True, kw_only=True):
     """One field that is not acceptable."""
 
     #: Where: `items[3].channel`, `limit`, `If-Match`; empty for the body as a whole.
@@ -167,7 +167,7 @@ class FieldProblem(Shape, frozen=True, kw_only=True):
     remedy: str
 
 
-class Happening(Shape, frozen=True, kw_only=True):
+class Happening(ApiStruct, frozen=True, kw_only=True):
     """One thing that happened."""
 
     at: datetime
@@ -203,14 +203,14 @@ class Happening(Shape, frozen=True, kw_only=True):
     approximate: bool | None = None
 
 
-class Links(Shape, frozen=True, kw_only=True):
+class Links(ApiStruct, frozen=True, kw_only=True):
     """Where to go on."""
 
     self: str
     explain: str
 
 
-class MessageView(Shape, frozen=True, kw_only=True):
+class MessageView(ApiStruct, frozen=True, kw_only=True):
     """A message as the person sees it."""
 
     channel: str
@@ -223,7 +223,7 @@ class MessageView(Shape, frozen=True, kw_only=True):
     direction: str
 
 
-class Next(Shape, frozen=True, kw_only=True):
+class Next(ApiStruct, frozen=True, kw_only=True):
     """What comes next."""
 
     #: Null: as soon as its turn comes.
@@ -236,7 +236,7 @@ class Next(Shape, frozen=True, kw_only=True):
 NotificationStatus = Literal["bounced", "cancelled", "delivered", "dispatched", "expired", "failed", "queued", "scheduled", "superseded", "suppressed"]
 
 
-class SenderView(Shape, frozen=True, kw_only=True):
+class SenderView(ApiStruct, frozen=True, kw_only=True):
     """Who a message came from."""
 
     #: A mail address, a number, a sender name; empty where the vendor's account has one of its own.
@@ -245,7 +245,7 @@ class SenderView(Shape, frozen=True, kw_only=True):
     name: str | None
 
 
-class SimulatedPreferences(Shape, frozen=True, kw_only=True):
+class SimulatedPreferences(ApiStruct, frozen=True, kw_only=True):
     """Whose preferences it was decided by."""
 
     #: Null where the recipient is not known yet.
@@ -254,7 +254,7 @@ class SimulatedPreferences(Shape, frozen=True, kw_only=True):
     version: int | None
 
 
-class SimulatedStep(Shape, frozen=True, kw_only=True):
+class SimulatedStep(ApiStruct, frozen=True, kw_only=True):
     """What would become of one step of the ladder; a later one is taken only if those before it fail."""
 
     step: int
@@ -269,7 +269,7 @@ class SimulatedStep(Shape, frozen=True, kw_only=True):
     until: datetime | None
 
 
-class SimulatedTemplate(Shape, frozen=True, kw_only=True):
+class SimulatedTemplate(ApiStruct, frozen=True, kw_only=True):
     """Which text it would be."""
 
     id: str
@@ -278,7 +278,7 @@ class SimulatedTemplate(Shape, frozen=True, kw_only=True):
     version_id: str
 
 
-class TemplateRef(Shape, frozen=True, kw_only=True):
+class TemplateRef(ApiStruct, frozen=True, kw_only=True):
     """The text: frozen when the notification was accepted."""
 
     key: str
@@ -286,7 +286,7 @@ class TemplateRef(Shape, frozen=True, kw_only=True):
     version_id: str
 
 
-class AcceptedView(Shape, frozen=True, kw_only=True):
+class AcceptedView(ApiStruct, frozen=True, kw_only=True):
     """A notification that was accepted: it is durable."""
 
     id: str
@@ -298,7 +298,7 @@ class AcceptedView(Shape, frozen=True, kw_only=True):
     duplicate: bool | None = None
 
 
-class AttemptView(Shape, frozen=True, kw_only=True):
+class AttemptView(ApiStruct, frozen=True, kw_only=True):
     """A call to a vendor, a step that was skipped, or what a vendor said afterwards."""
 
     id: str
@@ -335,14 +335,14 @@ class AttemptView(Shape, frozen=True, kw_only=True):
     content_digest: str | None = None
 
 
-class DayView(Shape, frozen=True, kw_only=True):
+class DayView(ApiStruct, frozen=True, kw_only=True):
     """The counts of one day."""
 
     day: date
     counts: tuple[CountView, ...]
 
 
-class ExplainedChoices(Shape, frozen=True, kw_only=True):
+class ExplainedChoices(ApiStruct, frozen=True, kw_only=True):
     """What matters of the preferences, as they are now."""
 
     locale: str
@@ -364,7 +364,7 @@ class ExplainedChoices(Shape, frozen=True, kw_only=True):
     guardian_mode: str | None
 
 
-class ExplainedPolicy(Shape, frozen=True, kw_only=True):
+class ExplainedPolicy(ApiStruct, frozen=True, kw_only=True):
     """By which rules it goes."""
 
     #: Which version of the tenant's own policy is in force now.
@@ -383,7 +383,7 @@ class ExplainedPolicy(Shape, frozen=True, kw_only=True):
     costs: ExplainedCosts | None = None
 
 
-class GateView(Shape, frozen=True, kw_only=True):
+class GateView(ApiStruct, frozen=True, kw_only=True):
     """What one gate said."""
 
     gate: str
@@ -431,7 +431,7 @@ class LookUpNotifications(TypedDict):
     address: NotRequired[LookUpAddress | None]
 
 
-class NotificationInput(Shape, frozen=True, kw_only=True):
+class NotificationInput(ApiStruct, frozen=True, kw_only=True):
     """What to say to whom."""
 
     #: An id, or somebody to make or bring up to date.
@@ -501,7 +501,7 @@ class NotificationInputFields(TypedDict):
     metadata: NotRequired[Mapping[str, Any] | None]
 
 
-class NotificationView(Shape, frozen=True, kw_only=True):
+class NotificationView(ApiStruct, frozen=True, kw_only=True):
     """A notification as it stands."""
 
     id: str
@@ -557,7 +557,7 @@ class NotificationView(Shape, frozen=True, kw_only=True):
     links: Links
 
 
-class Problem(Shape, frozen=True, kw_only=True):
+class Problem(ApiStruct, frozen=True, kw_only=True):
     """What went wrong, for programs (`code`) and for people (`detail`)."""
 
     type: str
@@ -576,7 +576,7 @@ class BulkInput(TypedDict):
     notifications: Sequence[NotificationInput]
 
 
-class BulkResult(Shape, frozen=True, kw_only=True):
+class BulkResult(ApiStruct, frozen=True, kw_only=True):
     """What became of one item: as for a single one, or the problem with it."""
 
     index: int
@@ -589,7 +589,7 @@ class BulkResult(Shape, frozen=True, kw_only=True):
     problem: Problem | None = None
 
 
-class CountersView(Shape, frozen=True, kw_only=True):
+class CountersView(ApiStruct, frozen=True, kw_only=True):
     """How many of what, by day and over all."""
 
     #: Days on which nothing happened are left out.
@@ -598,7 +598,7 @@ class CountersView(Shape, frozen=True, kw_only=True):
     totals: Mapping[str, int]
 
 
-class ExplainedPreferences(Shape, frozen=True, kw_only=True):
+class ExplainedPreferences(ApiStruct, frozen=True, kw_only=True):
     """Whose preferences were decided by, and which version of them."""
 
     #: Who is written to: the recipient, or their guardian instead.
@@ -612,7 +612,7 @@ class ExplainedPreferences(Shape, frozen=True, kw_only=True):
     now: ExplainedChoices | None
 
 
-class SimulationView(Shape, frozen=True, kw_only=True):
+class SimulationView(ApiStruct, frozen=True, kw_only=True):
     """What would happen; nothing was written and nothing was sent."""
 
     #: One of `defer`, `send`, `stop`.
@@ -636,7 +636,7 @@ class SimulationView(Shape, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-class BulkView(Shape, frozen=True, kw_only=True):
+class BulkView(ApiStruct, frozen=True, kw_only=True):
     """What became of all, in their order."""
 
     accepted: int
@@ -644,7 +644,7 @@ class BulkView(Shape, frozen=True, kw_only=True):
     results: tuple[BulkResult, ...]
 
 
-class ExplainView(Shape, frozen=True, kw_only=True):
+class ExplainView(ApiStruct, frozen=True, kw_only=True):
     """Why this person did, or did not, get this."""
 
     #: The whole of it, to be read aloud.

@@ -4,7 +4,7 @@
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 from tidings_client.api.shared import SuppressionReason
 
@@ -21,14 +21,14 @@ class AddForAll(TypedDict):
     notes: NotRequired[str | None]
 
 
-class AddedForAll(Shape, frozen=True, kw_only=True):
+class AddedForAll(ApiStruct, frozen=True, kw_only=True):
     """What came of it."""
 
     #: False: it was suppressed before.
     created: bool
 
 
-class PlatformSuppressionView(Shape, frozen=True, kw_only=True):
+class PlatformSuppressionView(ApiStruct, frozen=True, kw_only=True):
     """A suppression of the platform's; of an address only the hash is known."""
 
     id: str

@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
 from msgspec import UNSET, UnsetType, field
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 from tidings_client.api.shared import Hours
 
 
-class Conditions(Shape, frozen=True, kw_only=True):
+class Conditions(ApiStruct, frozen=True, kw_only=True):
     """When a step is taken; all that are given must hold, or else it is skipped."""
 
     #: Only messages of these priorities.
@@ -25,7 +25,7 @@ class Conditions(Shape, frozen=True, kw_only=True):
     min_score: float | None = None
 
 
-class ConditionsInput(Shape, frozen=True, kw_only=True):
+class ConditionsInput(ApiStruct, frozen=True, kw_only=True):
     """When a step is taken; all that are given must hold, or else it is skipped."""
 
     #: Only messages of these priorities.
@@ -40,7 +40,7 @@ class ConditionsInput(Shape, frozen=True, kw_only=True):
     min_score: float | None | UnsetType = UNSET
 
 
-class PolicyWarning(Shape, frozen=True, kw_only=True):
+class PolicyWarning(ApiStruct, frozen=True, kw_only=True):
     """Something that is allowed and may not be meant."""
 
     #: Where: `ladder[2].vendor`.
@@ -51,7 +51,7 @@ class PolicyWarning(Shape, frozen=True, kw_only=True):
     text: str
 
 
-class RehearsedEnd(Shape, frozen=True, kw_only=True):
+class RehearsedEnd(ApiStruct, frozen=True, kw_only=True):
     """How it would end if every vendor took the message and nothing were heard of it."""
 
     #: Null where it is not handed over.
@@ -62,7 +62,7 @@ class RehearsedEnd(Shape, frozen=True, kw_only=True):
     spent_micros: int
 
 
-class RehearsedGate(Shape, frozen=True, kw_only=True):
+class RehearsedGate(ApiStruct, frozen=True, kw_only=True):
     """What the gates would say to a step now."""
 
     #: One of `pass`, `skip`, `wait`.
@@ -78,7 +78,7 @@ class RollBackPolicy(TypedDict):
     version: int
 
 
-class PolicyStep(Shape, frozen=True, kw_only=True):
+class PolicyStep(ApiStruct, frozen=True, kw_only=True):
     """One step of a ladder."""
 
     #: One of `email`, `inapp`, `push`, `sms`, `telegram`, `viber`, `voice`, `webhook`, `whatsapp`.
@@ -96,7 +96,7 @@ class PolicyStep(Shape, frozen=True, kw_only=True):
     conditions: Conditions | None = None
 
 
-class RehearsedStep(Shape, frozen=True, kw_only=True):
+class RehearsedStep(ApiStruct, frozen=True, kw_only=True):
     """What would become of one step, in the order in which they would be taken."""
 
     #: Counts from 1.
@@ -129,7 +129,7 @@ class RehearsedStep(Shape, frozen=True, kw_only=True):
     drawn: bool
 
 
-class StepInput(Shape, frozen=True, kw_only=True):
+class StepInput(ApiStruct, frozen=True, kw_only=True):
     """One step of a ladder."""
 
     channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"]
@@ -167,7 +167,7 @@ class CreatePolicy(TypedDict):
     use_case: Literal["alert", "conversational", "marketing", "otp", "txn"]
 
 
-class PolicyRehearsal(Shape, frozen=True, kw_only=True):
+class PolicyRehearsal(ApiStruct, frozen=True, kw_only=True):
     """What would happen; nothing was written and nothing was sent."""
 
     #: Whether it would be handed to the ladder at all, now, later or not.
@@ -200,7 +200,7 @@ class PolicyRehearsal(Shape, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-class PolicyView(Shape, frozen=True, kw_only=True):
+class PolicyView(ApiStruct, frozen=True, kw_only=True):
     """A policy."""
 
     id: str
@@ -231,7 +231,7 @@ class PolicyView(Shape, frozen=True, kw_only=True):
     warnings: tuple[PolicyWarning, ...]
 
 
-class PutPolicy(Shape, frozen=True, kw_only=True):
+class PutPolicy(ApiStruct, frozen=True, kw_only=True):
     """What the policy is to say from now on; the use case may be repeated, and can't be changed."""
 
     #: 1 to 20 steps.
@@ -275,7 +275,7 @@ class PutPolicyFields(TypedDict):
     use_case: NotRequired[Literal["alert", "conversational", "marketing", "otp", "txn"] | None]
 
 
-class PolicyVersionView(Shape, frozen=True, kw_only=True):
+class PolicyVersionView(ApiStruct, frozen=True, kw_only=True):
     """A policy as it was."""
 
     version: int

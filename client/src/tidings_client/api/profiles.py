@@ -4,7 +4,7 @@
 from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 
 Discovery = Literal["LEARNING", "STABLE", "UNSEEN"]
@@ -13,7 +13,7 @@ Discovery = Literal["LEARNING", "STABLE", "UNSEEN"]
 TriState = Literal["KNOWN_NO", "KNOWN_YES", "UNKNOWN"]
 
 
-class ChannelScoreView(Shape, frozen=True, kw_only=True):
+class ChannelScoreView(ApiStruct, frozen=True, kw_only=True):
     """How well one channel reaches them, as of now."""
 
     #: One of `email`, `inapp`, `push`, `sms`, `telegram`, `viber`, `voice`, `webhook`, `whatsapp`.
@@ -38,7 +38,7 @@ class PatchProfile(TypedDict):
     observed_at: NotRequired[datetime]
 
 
-class ProfileView(Shape, frozen=True, kw_only=True):
+class ProfileView(ApiStruct, frozen=True, kw_only=True):
     """What the router knows about reaching somebody."""
 
     #: Null where nothing is kept yet.

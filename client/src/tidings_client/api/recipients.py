@@ -5,12 +5,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Ma
 from datetime import date, datetime
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
 from msgspec import field
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 from tidings_client.api.shared import AddressInputFields, ChannelChoice, IdentityType, ImportView, LookUpAddressFields, QuietHours, RecipientInputFields
 
 
-class Consent(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class Consent(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """Whether somebody agreed to be written to about what needs consent."""
 
     granted: bool
@@ -24,7 +24,7 @@ class Consent(Shape, frozen=True, kw_only=True, omit_defaults=True):
     pending_since: datetime | None = None
 
 
-class ConsentEventView(Shape, frozen=True, kw_only=True):
+class ConsentEventView(ApiStruct, frozen=True, kw_only=True):
     """A yes or a no, as it was told."""
 
     id: str
@@ -40,7 +40,7 @@ class ConsentEventView(Shape, frozen=True, kw_only=True):
     preferences_version: int
 
 
-class DestroyedData(Shape, frozen=True, kw_only=True):
+class DestroyedData(ApiStruct, frozen=True, kw_only=True):
     """What is gone, or can't be read by anybody any more."""
 
     #: Versions of the recipient's own key.
@@ -67,7 +67,7 @@ class DestroyedData(Shape, frozen=True, kw_only=True):
     raw_callbacks: int
 
 
-class DigestChoice(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class DigestChoice(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """When messages of a category come, gathered into one."""
 
     #: One of `day`, `hour`, `week`.
@@ -85,7 +85,7 @@ class EraseRecipient(TypedDict):
     reason: NotRequired[str | None]
 
 
-class GuardianRouting(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class GuardianRouting(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """Who hears for somebody, or hears too."""
 
     guardian_id: str
@@ -95,14 +95,14 @@ class GuardianRouting(Shape, frozen=True, kw_only=True, omit_defaults=True):
     categories: tuple[str, ...] = ()
 
 
-class IdentityView(Shape, frozen=True, kw_only=True):
+class IdentityView(ApiStruct, frozen=True, kw_only=True):
     """Who somebody is in your own system."""
 
     type: str
     id: str | None
 
 
-class InFlight(Shape, frozen=True, kw_only=True):
+class InFlight(ApiStruct, frozen=True, kw_only=True):
     """A call to a vendor that was under way: whether the vendor took the message was not known yet."""
 
     notification_id: str
@@ -111,7 +111,7 @@ class InFlight(Shape, frozen=True, kw_only=True):
     since: datetime
 
 
-class RefusalView(Shape, frozen=True, kw_only=True):
+class RefusalView(ApiStruct, frozen=True, kw_only=True):
     """What was unsubscribed from an address; holds for every recipient who has it."""
 
     #: Null: everything that can be unsubscribed from.
@@ -121,7 +121,7 @@ class RefusalView(Shape, frozen=True, kw_only=True):
     source: str
 
 
-class RetainedData(Shape, frozen=True, kw_only=True):
+class RetainedData(ApiStruct, frozen=True, kw_only=True):
     """What stays, and why it says nothing about the person."""
 
     #: Hashes of addresses, so that nobody is written to again who must not be.
@@ -144,7 +144,7 @@ class UpdateRecipient(TypedDict):
     attributes: NotRequired[Mapping[str, Any]]
 
 
-class AddressView(Shape, frozen=True, kw_only=True):
+class AddressView(ApiStruct, frozen=True, kw_only=True):
     """An address."""
 
     id: str
@@ -178,7 +178,7 @@ class Choices(TypedDict):
     global_unsubscribed_at: NotRequired[datetime | None]
 
 
-class ErasureStatement(Shape, frozen=True, kw_only=True):
+class ErasureStatement(ApiStruct, frozen=True, kw_only=True):
     """What is signed."""
 
     format: str
@@ -206,7 +206,7 @@ class ErasureStatement(Shape, frozen=True, kw_only=True):
     raw_callbacks_until: date
 
 
-class PreferencesView(Shape, frozen=True, kw_only=True):
+class PreferencesView(ApiStruct, frozen=True, kw_only=True):
     """A recipient's preferences."""
 
     #: Null: the recipient's own.
@@ -242,13 +242,13 @@ class UpdatePreferences(TypedDict):
     global_unsubscribed_at: NotRequired[datetime | None]
 
 
-class AddressList(Shape, frozen=True, kw_only=True):
+class AddressList(ApiStruct, frozen=True, kw_only=True):
     """All addresses of a recipient."""
 
     items: tuple[AddressView, ...]
 
 
-class ErasureReceipt(Shape, frozen=True, kw_only=True):
+class ErasureReceipt(ApiStruct, frozen=True, kw_only=True):
     """A receipt as people hold it."""
 
     statement: ErasureStatement
@@ -260,7 +260,7 @@ class ErasureReceipt(Shape, frozen=True, kw_only=True):
     signature: str
 
 
-class RecipientView(Shape, frozen=True, kw_only=True):
+class RecipientView(ApiStruct, frozen=True, kw_only=True):
     """A recipient."""
 
     id: str
@@ -280,7 +280,7 @@ class RecipientView(Shape, frozen=True, kw_only=True):
     updated_at: datetime
 
 
-class FoundRecipients(Shape, frozen=True, kw_only=True):
+class FoundRecipients(ApiStruct, frozen=True, kw_only=True):
     """Everybody who has an address, the oldest first."""
 
     items: tuple[RecipientView, ...]

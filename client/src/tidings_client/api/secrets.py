@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 
 
 class PutSecret(TypedDict):
@@ -14,7 +14,7 @@ class PutSecret(TypedDict):
     value: str | Mapping[str, Any]
 
 
-class SecretView(Shape, frozen=True, kw_only=True):
+class SecretView(ApiStruct, frozen=True, kw_only=True):
     """What may be known of a secret."""
 
     name: str
@@ -28,7 +28,7 @@ class SecretView(Shape, frozen=True, kw_only=True):
     updated_by: str
 
 
-class SecretList(Shape, frozen=True, kw_only=True):
+class SecretList(ApiStruct, frozen=True, kw_only=True):
     """All secrets of an owner."""
 
     items: tuple[SecretView, ...]

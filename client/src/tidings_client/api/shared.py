@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 from msgspec import UNSET, UnsetType, field
-from tidings_client.namespaces import Shape
+from tidings_client.namespaces import ApiStruct
 
 
-class AddressInput(Shape, frozen=True, kw_only=True):
+class AddressInput(ApiStruct, frozen=True, kw_only=True):
     """Where somebody can be reached."""
 
     channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"]
@@ -30,7 +30,7 @@ class AddressInputFields(TypedDict):
     verified: NotRequired[bool]
 
 
-class AuditView(Shape, frozen=True, kw_only=True):
+class AuditView(ApiStruct, frozen=True, kw_only=True):
     """One thing that happened, linked to what happened before it."""
 
     id: str
@@ -51,7 +51,7 @@ class AuditView(Shape, frozen=True, kw_only=True):
     record_hash: str
 
 
-class ChannelChoice(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class ChannelChoice(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """What somebody wants on one channel."""
 
     #: False: nothing on this channel, but for the categories below that say true.
@@ -60,7 +60,7 @@ class ChannelChoice(Shape, frozen=True, kw_only=True, omit_defaults=True):
     categories: Mapping[str, bool] = field(default_factory=dict)
 
 
-class Hours(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class Hours(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """From start to end, by the clock of a place; may reach across midnight."""
 
     #: must be a time of day such as 22:00
@@ -77,7 +77,7 @@ IdentityType = Literal["anonymous", "guest", "user", "vendor"]
 ImportKind = Literal["preferences", "recipients", "suppressions"]
 
 
-class ImportLinks(Shape, frozen=True, kw_only=True):
+class ImportLinks(ApiStruct, frozen=True, kw_only=True):
     """Where to go from here."""
 
     self: str
@@ -85,7 +85,7 @@ class ImportLinks(Shape, frozen=True, kw_only=True):
     report: str
 
 
-class LookUpAddress(Shape, frozen=True, kw_only=True):
+class LookUpAddress(ApiStruct, frozen=True, kw_only=True):
     """An address that somebody is looked for by. In the body: addresses in URLs end up in other people's logs."""
 
     #: A telephone number is looked for on `sms`, `whatsapp` and `voice`, whichever is named.
@@ -101,7 +101,7 @@ class LookUpAddressFields(TypedDict):
     address: str
 
 
-class QuietHours(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class QuietHours(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """When people are left in peace; may reach across midnight."""
 
     days: tuple[str, ...]
@@ -113,7 +113,7 @@ class QuietHours(Shape, frozen=True, kw_only=True, omit_defaults=True):
     timezone: str | None = None
 
 
-class Retention(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class Retention(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """Reserved: for how many days notifications are kept, by retention class. Nothing reads it yet, and the API refuses it."""
 
     regulated_days: int | None = None
@@ -121,7 +121,7 @@ class Retention(Shape, frozen=True, kw_only=True, omit_defaults=True):
     marketing_days: int | None = None
 
 
-class SendingLimits(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class SendingLimits(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """How much is sent at most; what is over a limit waits for the next window."""
 
     per_second: int | None = None
@@ -140,7 +140,7 @@ SuppressionReason = Literal["complaint", "compliance", "hard_bounce", "invalid_a
 TenantStatus = Literal["active", "deleting", "suspended"]
 
 
-class Tracking(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class Tracking(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """What is watched of mails that were sent; only where their category allows it too."""
 
     #: A picture of one dot says that a mail was opened.
@@ -149,7 +149,7 @@ class Tracking(Shape, frozen=True, kw_only=True, omit_defaults=True):
     clicks: bool = False
 
 
-class IdentityInput(Shape, frozen=True, kw_only=True):
+class IdentityInput(ApiStruct, frozen=True, kw_only=True):
     """Who somebody is in your own system."""
 
     type: IdentityType
@@ -157,7 +157,7 @@ class IdentityInput(Shape, frozen=True, kw_only=True):
     id: str | None | UnsetType = UNSET
 
 
-class NotificationPolicy(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class NotificationPolicy(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """A tenant's defaults for everything it sends."""
 
     quiet_hours: tuple[QuietHours, ...] = ()
@@ -180,7 +180,7 @@ class NotificationPolicy(Shape, frozen=True, kw_only=True, omit_defaults=True):
     searchable_metadata: tuple[str, ...] = ()
 
 
-class ProblemView(Shape, frozen=True, kw_only=True):
+class ProblemView(ApiStruct, frozen=True, kw_only=True):
     """Why something on a line could not be taken."""
 
     line: int
@@ -192,7 +192,7 @@ class ProblemView(Shape, frozen=True, kw_only=True):
     severity: str
 
 
-class ImportView(Shape, frozen=True, kw_only=True):
+class ImportView(ApiStruct, frozen=True, kw_only=True):
     """An import: how far it came and what became of its lines."""
 
     id: str
@@ -225,7 +225,7 @@ class ImportView(Shape, frozen=True, kw_only=True):
     links: ImportLinks
 
 
-class RecipientInput(Shape, frozen=True, kw_only=True):
+class RecipientInput(ApiStruct, frozen=True, kw_only=True):
     """A recipient to make or to bring up to date; what is left out stays as it is."""
 
     #: Somebody known already.
@@ -265,7 +265,7 @@ class RecipientInputFields(TypedDict):
     addresses: NotRequired[Sequence[AddressInput]]
 
 
-class TenantView(Shape, frozen=True, kw_only=True):
+class TenantView(ApiStruct, frozen=True, kw_only=True):
     """A tenant."""
 
     id: str

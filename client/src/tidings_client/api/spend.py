@@ -3,10 +3,10 @@
 
 from datetime import date
 from typing import Literal
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct
 
 
-class AmountView(Shape, frozen=True, kw_only=True):
+class AmountView(ApiStruct, frozen=True, kw_only=True):
     """What was spent in one currency, in millionths of it."""
 
     currency: str
@@ -20,7 +20,7 @@ class AmountView(Shape, frozen=True, kw_only=True):
     corrected: int
 
 
-class ConvertedView(Shape, frozen=True, kw_only=True):
+class ConvertedView(ApiStruct, frozen=True, kw_only=True):
     """All of it in one currency, by the rates of the settings."""
 
     currency: str
@@ -28,7 +28,7 @@ class ConvertedView(Shape, frozen=True, kw_only=True):
     real_micros: int
 
 
-class PartView(Shape, frozen=True, kw_only=True):
+class PartView(ApiStruct, frozen=True, kw_only=True):
     """The same for one part of it."""
 
     currency: str
@@ -44,7 +44,7 @@ class PartView(Shape, frozen=True, kw_only=True):
     part: str
 
 
-class UnpricedPart(Shape, frozen=True, kw_only=True):
+class UnpricedPart(ApiStruct, frozen=True, kw_only=True):
     """Those of one part."""
 
     #: A day, a channel or a vendor.
@@ -52,7 +52,7 @@ class UnpricedPart(Shape, frozen=True, kw_only=True):
     messages: int
 
 
-class UnpricedView(Shape, frozen=True, kw_only=True):
+class UnpricedView(ApiStruct, frozen=True, kw_only=True):
     """Messages that vendors took and that are not known to have cost anything: the account has no price."""
 
     messages: int
@@ -61,7 +61,7 @@ class UnpricedView(Shape, frozen=True, kw_only=True):
     items: tuple[UnpricedPart, ...]
 
 
-class SpendView(Shape, frozen=True, kw_only=True):
+class SpendView(ApiStruct, frozen=True, kw_only=True):
     """What messages cost."""
 
     since: date

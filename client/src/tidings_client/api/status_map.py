@@ -4,11 +4,11 @@
 from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import Literal, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 
 
-class MeansView(Shape, frozen=True, kw_only=True):
+class MeansView(ApiStruct, frozen=True, kw_only=True):
     """What a code means by now."""
 
     canonical: str
@@ -23,7 +23,7 @@ class PutStatusLine(TypedDict):
     reason: str
 
 
-class ReapplyAnswer(Shape, frozen=True, kw_only=True):
+class ReapplyAnswer(ApiStruct, frozen=True, kw_only=True):
     """How far it went."""
 
     #: Receipts that were told; in a dry run those that would be.
@@ -39,7 +39,7 @@ class RevertStatusLine(TypedDict):
     version: int
 
 
-class StatusLineVersionView(Shape, frozen=True, kw_only=True):
+class StatusLineVersionView(ApiStruct, frozen=True, kw_only=True):
     """What a line said before."""
 
     version: int
@@ -52,7 +52,7 @@ class StatusLineVersionView(Shape, frozen=True, kw_only=True):
     by: str
 
 
-class StatusLineView(Shape, frozen=True, kw_only=True):
+class StatusLineView(ApiStruct, frozen=True, kw_only=True):
     """What somebody says that a code means."""
 
     #: One of `accepted`, `bounced`, `cancelled`, `clicked`, `complaint`, `delivered`, `delivered_read`, `failed_perm`, `failed_temp`, `opened`, `rejected_by_provider`, `rejected_by_recipient`, `sent`, `timed_out`.
@@ -65,7 +65,7 @@ class StatusLineView(Shape, frozen=True, kw_only=True):
     updated_by: str | None
 
 
-class CodeHistory(Shape, frozen=True, kw_only=True):
+class CodeHistory(ApiStruct, frozen=True, kw_only=True):
     """A code with the earlier versions of the caller's own line."""
 
     adapter: str
@@ -80,7 +80,7 @@ class CodeHistory(Shape, frozen=True, kw_only=True):
     history: tuple[StatusLineVersionView, ...]
 
 
-class CodeView(Shape, frozen=True, kw_only=True):
+class CodeView(ApiStruct, frozen=True, kw_only=True):
     """A code with the lines that speak of it."""
 
     adapter: str
@@ -93,7 +93,7 @@ class CodeView(Shape, frozen=True, kw_only=True):
     platform: StatusLineView | None
 
 
-class UnknownView(Shape, frozen=True, kw_only=True):
+class UnknownView(ApiStruct, frozen=True, kw_only=True):
     """A code, or a word, that had no meaning when a vendor said it."""
 
     vendor: str
@@ -109,7 +109,7 @@ class UnknownView(Shape, frozen=True, kw_only=True):
     means: MeansView | None
 
 
-class UnknownList(Shape, frozen=True, kw_only=True):
+class UnknownList(ApiStruct, frozen=True, kw_only=True):
     """Those without a meaning first, the most frequent before the others."""
 
     items: tuple[UnknownView, ...]

@@ -4,7 +4,7 @@
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 from tidings_client.api.shared import ImportView, SuppressionReason
 
@@ -25,7 +25,7 @@ class CreateSuppression(TypedDict):
     source_notification_id: NotRequired[str | None]
 
 
-class HistoryItem(Shape, frozen=True, kw_only=True):
+class HistoryItem(ApiStruct, frozen=True, kw_only=True):
     """One thing that happened to a suppression."""
 
     at: datetime
@@ -45,14 +45,14 @@ class LookUpSuppressions(TypedDict):
     address: str
 
 
-class ReasonCounts(Shape, frozen=True, kw_only=True):
+class ReasonCounts(ApiStruct, frozen=True, kw_only=True):
     """How many there are on one channel."""
 
     total: int
     by_reason: Mapping[str, int]
 
 
-class SuppressionView(Shape, frozen=True, kw_only=True):
+class SuppressionView(ApiStruct, frozen=True, kw_only=True):
     """A suppression."""
 
     id: str
@@ -73,19 +73,19 @@ class SuppressionView(Shape, frozen=True, kw_only=True):
     occurred_at: datetime
 
 
-class FoundSuppressions(Shape, frozen=True, kw_only=True):
+class FoundSuppressions(ApiStruct, frozen=True, kw_only=True):
     """All suppressions of an address, or of its whole mail domain: those in force first, then the newest."""
 
     items: tuple[SuppressionView, ...]
 
 
-class History(Shape, frozen=True, kw_only=True):
+class History(ApiStruct, frozen=True, kw_only=True):
     """All that happened to a suppression, the oldest first."""
 
     items: tuple[HistoryItem, ...]
 
 
-class SuppressionStats(Shape, frozen=True, kw_only=True):
+class SuppressionStats(ApiStruct, frozen=True, kw_only=True):
     """How many suppressions are in force; to compare with what another service counted."""
 
     total: int

@@ -5,11 +5,11 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Ma
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
 from msgspec import field
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 
 
-class AssetView(Shape, frozen=True, kw_only=True):
+class AssetView(ApiStruct, frozen=True, kw_only=True):
     """A picture of a version; texts show it by `cid:` and its name."""
 
     name: str
@@ -21,7 +21,7 @@ class AssetView(Shape, frozen=True, kw_only=True):
 BodyFormat = Literal["html", "json", "markdown", "mjml", "text"]
 
 
-class Change(Shape, frozen=True, kw_only=True):
+class Change(ApiStruct, frozen=True, kw_only=True):
     """One field that is different."""
 
     #: Null for what holds for all locales.
@@ -45,7 +45,7 @@ class Customise(TypedDict):
     note_only: NotRequired[bool]
 
 
-class CustomisedView(Shape, frozen=True, kw_only=True):
+class CustomisedView(ApiStruct, frozen=True, kw_only=True):
     """What came of it."""
 
     key: str
@@ -57,7 +57,7 @@ class CustomisedView(Shape, frozen=True, kw_only=True):
     draft: str | None
 
 
-class FileReport(Shape, frozen=True, kw_only=True):
+class FileReport(ApiStruct, frozen=True, kw_only=True):
     """One file of the zip."""
 
     file: str
@@ -80,7 +80,7 @@ class PreviewVersion(TypedDict):
     width: NotRequired[Literal["desktop", "mobile"]]
 
 
-class Provenance(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class Provenance(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """Where a text comes from that a machine has drafted."""
 
     model: str
@@ -100,7 +100,7 @@ class PublishVersion(TypedDict):
     reason: NotRequired[str | None]
 
 
-class Replacement(Shape, frozen=True, kw_only=True):
+class Replacement(ApiStruct, frozen=True, kw_only=True):
     """What transliteration would change."""
 
     character: str
@@ -116,7 +116,7 @@ class RollBack(TypedDict):
     reason: NotRequired[str | None]
 
 
-class TemplateFinding(Shape, frozen=True, kw_only=True):
+class TemplateFinding(ApiStruct, frozen=True, kw_only=True):
     """One thing that the validator found, for whoever wrote it."""
 
     #: An error stands in the way of publishing; a warning does not.
@@ -136,7 +136,7 @@ class TemplateFinding(Shape, frozen=True, kw_only=True):
     how: str
 
 
-class TemplateReport(Shape, frozen=True, kw_only=True):
+class TemplateReport(ApiStruct, frozen=True, kw_only=True):
     """One folder of the zip."""
 
     key: str
@@ -147,7 +147,7 @@ class TemplateReport(Shape, frozen=True, kw_only=True):
     outcome: str
 
 
-class TemplateView(Shape, frozen=True, kw_only=True):
+class TemplateView(ApiStruct, frozen=True, kw_only=True):
     """A template."""
 
     id: str
@@ -174,7 +174,7 @@ class TemplateView(Shape, frozen=True, kw_only=True):
 VersionStatus = Literal["active", "archived", "draft"]
 
 
-class WhatsappButton(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class WhatsappButton(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """What goes into one button of a registered template."""
 
     #: One of `copy_code`, `quick_reply`, `url`.
@@ -185,7 +185,7 @@ class WhatsappButton(Shape, frozen=True, kw_only=True, omit_defaults=True):
     text: str
 
 
-class WhatsappHeader(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class WhatsappHeader(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """What goes into the header of a registered template: a text, or a file."""
 
     #: One of `document`, `image`, `text`, `video`.
@@ -202,7 +202,7 @@ class WhatsappHeader(Shape, frozen=True, kw_only=True, omit_defaults=True):
     filename: str | None = None
 
 
-class DiffView(Shape, frozen=True, kw_only=True):
+class DiffView(ApiStruct, frozen=True, kw_only=True):
     """Two versions side by side."""
 
     from_version: str
@@ -214,7 +214,7 @@ class DiffView(Shape, frozen=True, kw_only=True):
     unified: str
 
 
-class ImportReport(Shape, frozen=True, kw_only=True):
+class ImportReport(ApiStruct, frozen=True, kw_only=True):
     """What became of a zip, file by file."""
 
     dry_run: bool
@@ -228,7 +228,7 @@ class ImportReport(Shape, frozen=True, kw_only=True):
     findings: tuple[TemplateFinding, ...]
 
 
-class SmsPreview(Shape, frozen=True, kw_only=True):
+class SmsPreview(ApiStruct, frozen=True, kw_only=True):
     """How the text travels."""
 
     #: One of `GSM-7`, `UCS-2`.
@@ -248,7 +248,7 @@ class SmsPreview(Shape, frozen=True, kw_only=True):
     currency: str | None = None
 
 
-class TemplateSummary(Shape, frozen=True, kw_only=True):
+class TemplateSummary(ApiStruct, frozen=True, kw_only=True):
     """A template in a list."""
 
     id: str
@@ -270,7 +270,7 @@ class TemplateSummary(Shape, frozen=True, kw_only=True):
     updated_at: datetime
 
 
-class ValidationView(Shape, frozen=True, kw_only=True):
+class ValidationView(ApiStruct, frozen=True, kw_only=True):
     """What the validator says."""
 
     #: Whether it could be published.
@@ -278,7 +278,7 @@ class ValidationView(Shape, frozen=True, kw_only=True):
     findings: tuple[TemplateFinding, ...]
 
 
-class VersionSummary(Shape, frozen=True, kw_only=True):
+class VersionSummary(ApiStruct, frozen=True, kw_only=True):
     """A version without its texts."""
 
     id: str
@@ -291,7 +291,7 @@ class VersionSummary(Shape, frozen=True, kw_only=True):
     archived_at: datetime | None
 
 
-class Whatsapp(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class Whatsapp(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """A template that is registered with WhatsApp, and what goes into it."""
 
     #: must be the name of the registered template: lower-case letters, digits and _
@@ -310,7 +310,7 @@ class Whatsapp(Shape, frozen=True, kw_only=True, omit_defaults=True):
     otp_button: str | None = None
 
 
-class LocaleSource(Shape, frozen=True, kw_only=True, omit_defaults=True):
+class LocaleSource(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """The texts of one locale, in Handlebars."""
 
     body: str
@@ -326,7 +326,7 @@ class LocaleSource(Shape, frozen=True, kw_only=True, omit_defaults=True):
     whatsapp: Whatsapp | None = None
 
 
-class PreviewView(Shape, frozen=True, kw_only=True):
+class PreviewView(ApiStruct, frozen=True, kw_only=True):
     """What somebody would get."""
 
     #: One of `email`, `inapp`, `push`, `sms`, `telegram`, `viber`, `voice`, `webhook`, `whatsapp`.
@@ -415,7 +415,7 @@ class VersionContent(TypedDict):
     ai_provenance: NotRequired[Provenance | None]
 
 
-class VersionView(Shape, frozen=True, kw_only=True):
+class VersionView(ApiStruct, frozen=True, kw_only=True):
     """A version with its texts."""
 
     id: str

@@ -2,11 +2,11 @@
 """Calls of `tenant`."""
 
 from collections.abc import Mapping
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct
 from tidings_client.api.shared import TenantView
 
 
-class CallerView(Shape, frozen=True, kw_only=True):
+class CallerView(ApiStruct, frozen=True, kw_only=True):
     """Who is calling."""
 
     #: One of `jwt`, `key`.
@@ -18,7 +18,7 @@ class CallerView(Shape, frozen=True, kw_only=True):
     scopes: tuple[str, ...]
 
 
-class OwnTenant(Shape, frozen=True, kw_only=True):
+class OwnTenant(ApiStruct, frozen=True, kw_only=True):
     """Who you are here, and where to go next."""
 
     message: str

@@ -4,7 +4,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from typing import NotRequired, TypedDict, Unpack
-from tidings_client.namespaces import AsyncNamespace, Namespace, Shape, segment
+from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 
 
 class PutWeights(TypedDict):
@@ -16,7 +16,7 @@ class PutWeights(TypedDict):
     by_prefix: NotRequired[Mapping[str, Mapping[str, int]]]
 
 
-class ShiftView(Shape, frozen=True, kw_only=True):
+class ShiftView(ApiStruct, frozen=True, kw_only=True):
     """Points as they are now for one country."""
 
     #: Empty for addresses without a country, such as mail addresses.
@@ -26,7 +26,7 @@ class ShiftView(Shape, frozen=True, kw_only=True):
     moved_at: datetime
 
 
-class WeightsView(Shape, frozen=True, kw_only=True):
+class WeightsView(ApiStruct, frozen=True, kw_only=True):
     """How vendors share a channel."""
 
     channel: str
@@ -40,7 +40,7 @@ class WeightsView(Shape, frozen=True, kw_only=True):
     version: int
 
 
-class WeightsList(Shape, frozen=True, kw_only=True):
+class WeightsList(ApiStruct, frozen=True, kw_only=True):
     """The weights of all channels that have any."""
 
     items: tuple[WeightsView, ...]
