@@ -40,7 +40,6 @@ from tidings.notify.refusals.refuse import Refuser
 from tidings.notify.subject_access import routes as subject_access_routes
 from tidings.notify.suppressions import deps as suppressions_deps
 from tidings.notify.suppressions import routes as suppressions_routes
-from tidings.notify.templates import deps as templates_deps
 from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tracking import deps as tracking_deps
@@ -53,7 +52,6 @@ from tidings.router.conversations import routes as conversations_routes
 from tidings.router.executions_api import routes as executions_routes
 from tidings.router.inbound_routes import routes as inbound_routes_routes
 from tidings.router.policies import routes as policies_routes
-from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles import routes as profiles_routes
 from tidings.router.profiles.proven_facts import StoredMailboxNews
 from tidings.router.sealed_secrets import routes as secrets_routes
@@ -149,20 +147,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                 categories=system.notify.categories,
             )
         ),
-        *templates_routes.routers(
-            templates_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                outbox=system.kernel.outbox,
-                audit=system.kernel.audit,
-                idempotency=system.kernel.idempotency,
-                engine=system.notify.authoring,
-                templates=system.notify.templates,
-                facts=system.composition.facts,
-                prices=AccountPrices(system.vendors.vendors.accounts),
-                own_hosts=system.kernel.own_hosts,
-            )
-        ),
         *conversations_routes.routers(system.conversations.conversations),
         *inbound_routes_routes.routers(system.conversations.inbound_routes),
         *notifications_routes.routers(
@@ -222,6 +206,7 @@ def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
                 channels_routes.channels,
                 erasure_routes.erasures,
                 subject_access_routes.subject_access,
+                *templates_routes.RESOURCES,
             ],
         ),
         (

@@ -19,13 +19,17 @@ A class is a sentence, some typed fields and a stable `code`. None of them knows
 holds the one table from class to status.
 """
 
-from typing import ClassVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 
 class TidingsError(Exception):
     """Something went wrong."""
 
     code: ClassVar[str] = "internal"
+    #: What its problem document says beside the standard members (RFC 9457 §3.2).
+    extensions: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, message: str | None = None) -> None:
         super().__init__(message or (type(self).__doc__ or "").splitlines()[0])

@@ -7,12 +7,10 @@ import pytest
 
 from tests.support.http import HttpWorld, http_world
 from tidings.kernel.audit.log import AuditLog
-from tidings.kernel.clock import SystemClock
+from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.outbox import Outbox
 from tidings.notify.templates.authoring import Authoring
-from tidings.notify.templates.deps import Deps
 from tidings.notify.templates.resolve import TemplateResolver
 
 
@@ -21,8 +19,12 @@ class TemplateWorld:
     """What the tests of templates touch."""
 
     http: HttpWorld
-    deps: Deps
+    db: Database
+    clock: Clock
+    outbox: Outbox
+    audit: AuditLog
     engine: Authoring
+    templates: TemplateResolver
 
 
 @pytest.fixture
@@ -38,17 +40,14 @@ async def world(db: Database, engine: Authoring) -> AsyncIterator[TemplateWorld]
     """The application over the shared database."""
     clock = SystemClock()
     http = http_world(db)
-    deps = Deps(
+    yield TemplateWorld(
+        http=http,
         db=db,
         clock=clock,
         outbox=Outbox("notification"),
         audit=AuditLog("notification", clock),
-        idempotency=Idempotency("notification", clock),
         engine=engine,
         templates=TemplateResolver(db, clock=clock),
-        facts=http.system.composition.facts,
-        own_hosts=["tidings.test"],
     )
-    yield TemplateWorld(http=http, deps=deps, engine=engine)
     await http.system.notify.renderer.close()
     await http.system.notify.authoring.close()

@@ -279,10 +279,10 @@ async def test_the_platforms_templates_have_pictures_too(world: TemplateWorld) -
         published = await client.post(f"{path}/1.0.0/publish")
         frozen = await put(client, "logo.png", GIF, f"{path}/1.0.0")
     assert (made.status_code, published.status_code, frozen.status_code) == (201, 200, 409), published.text
-    found = await world.deps.templates.resolve(tenant.id, "picture_book", "email")
-    pictures = await world.deps.templates.pictures(tenant.id, found)
+    found = await world.templates.resolve(tenant.id, "picture_book", "email")
+    pictures = await world.templates.pictures(tenant.id, found)
     assert pictures["logo.png"].content == LOGO
-    assert await world.deps.templates.pictures(tenant.id, found) is pictures, "read once"
+    assert await world.templates.pictures(tenant.id, found) is pictures, "read once"
 
 
 async def _take(client: httpx2.AsyncClient, files: dict[str, bytes]) -> httpx2.Response:

@@ -65,17 +65,17 @@ class Taker:
         clock: Clock | None = None,
         seconds: float = SECONDS,
     ) -> ImportResult:
-        deps = self.world.deps
-        with counting(deps.db) as self.asked:
+        world = self.world
+        with counting(world.db) as self.asked:
             return await import_bundle(
-                lambda: deps.db.tenant(self.tenant_id),
+                lambda: world.db.tenant(self.tenant_id),
                 read_bundle(files),
                 dry_run=dry_run,
                 actor="test",
-                own_hosts=deps.own_hosts,
-                engine=engine or deps.engine,
-                audit=deps.audit,
-                clock=clock or deps.clock,
+                own_hosts=["tidings.test"],
+                engine=engine or world.engine,
+                audit=world.audit,
+                clock=clock or world.clock,
                 seconds=seconds,
             )
 
@@ -151,7 +151,7 @@ async def test_what_stands_in_the_way_of_some_is_told_of_each_and_nothing_is_wri
         await person.take(files)
     trial = await person.take(files, dry_run=True)
 
-    found = [(finding.file, finding.field) for finding in refused.value.report]
+    found = [(finding.file, finding.field) for finding in refused.value.extensions["report"]]
     assert found == [(f"templates/key{n:03}/sms/template.json", "category") for n in (1, 3, 4)]
     assert [(finding.file, finding.field) for finding in trial.findings] == found
     assert [(one.template.key, one.outcome) for one in trial.taken] == [
@@ -216,6 +216,6 @@ async def test_who_has_no_time_left_for_checks_has_the_drafts_and_is_told_so(wor
 
 
 async def _count(world: TemplateWorld, tenant_id: TenantId, table: str) -> int:
-    async with world.deps.db.tenant(tenant_id) as tx:
+    async with world.db.tenant(tenant_id) as tx:
         found: int = await tx.connection.fetchval(f"SELECT count(*) FROM notification.{table}")
     return found

@@ -184,8 +184,7 @@ async def test_memory_is_bounded(world: TemplateWorld, db: Database) -> None:
 async def test_the_platforms_set_is_published_once(
     fresh_db: Database, engine: Authoring, world: TemplateWorld
 ) -> None:
-    deps = world.deps
-    parts = {"engine": engine, "outbox": deps.outbox, "audit": deps.audit, "clock": deps.clock}
+    parts = {"engine": engine, "outbox": world.outbox, "audit": world.audit, "clock": world.clock}
 
     counts = await asyncio.gather(*(publish_platform_set(fresh_db, **parts) for _ in range(2)))  # type: ignore[arg-type]
     again = await publish_platform_set(fresh_db, **parts)  # type: ignore[arg-type]
@@ -209,8 +208,7 @@ async def test_the_platforms_own_choice_stays(
     fresh_db: Database, engine: Authoring, world: TemplateWorld
 ) -> None:
     """What operators publish over the set is not taken back at the next start."""
-    deps = world.deps
-    parts = {"engine": engine, "outbox": deps.outbox, "audit": deps.audit, "clock": deps.clock}
+    parts = {"engine": engine, "outbox": world.outbox, "audit": world.audit, "clock": world.clock}
 
     ours = next(template for template in read_set() if (template.key, template.channel) == ("otp", "sms"))
     async with fresh_db.platform() as tx:
@@ -220,8 +218,8 @@ async def test_the_platforms_own_choice_stays(
             key="otp",
             channel="sms",
             actor="key_operator",
-            audit=deps.audit,
-            clock=deps.clock,
+            audit=world.audit,
+            clock=world.clock,
         )
     await publish(fresh_db.platform, key="otp", channel="sms", semver="0.9.0", actor="key_operator", **parts)  # type: ignore[arg-type]
 

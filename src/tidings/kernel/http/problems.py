@@ -138,7 +138,11 @@ def answer(error: Exception, *, path: str, request_id: str) -> Answer:
         request_id=request_id,
         errors=tuple(FieldProblem(field=e.field, remedy=e.remedy) for e in _fields(ours)),
     )
-    return Answer(status, msgspec.json.encode(problem), tuple(_headers(ours, status)), problem)
+    shown = (
+        {**msgspec.to_builtins(problem), **ours.extensions} if ours.extensions and status < 500 else problem
+    )
+    body = msgspec.json.encode(shown)
+    return Answer(status, body, tuple(_headers(ours, status)), problem)
 
 
 def catalogue() -> dict[str, tuple[int, str, str]]:

@@ -80,13 +80,18 @@ class Resource:
         tag: str,
         scope: str | None = None,
         owner: Owner = Owner.TENANT,
+        note: str = "",
     ) -> None:
-        """`scope` is the part before the colon: reading needs `scope:read`, writing `scope:write`."""
+        """`scope` is the part before the colon: reading needs `scope:read`, writing `scope:write`.
+
+        `note` ends the description of every operation that takes it from its docstring.
+        """
         self.name = name
         self._at = at
         self._tag = tag
         self._scope = scope
         self._owner = owner
+        self._note = note
         #: In the order of their declaration.
         self.operations: list[Declared] = []
 
@@ -157,7 +162,9 @@ class Resource:
                 of_platform = len(mine.value) > 1 and need is TenantNeed.NONE
                 declared = Operation(
                     summary=(of_platform and platform_summary) or summary or said,
-                    description=" ".join(more.split()) if description is None else description,
+                    description=f"{' '.join(more.split())} {self._note}".strip()
+                    if description is None
+                    else description,
                     tag=self._tag,
                     scope=self._scope_of(scope, mine, writes=changes),
                     tenant=need,

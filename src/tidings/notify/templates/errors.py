@@ -112,8 +112,8 @@ class UnpublishableError(InvalidError):
 
     def __init__(self, findings: Sequence[TemplateFinding]) -> None:
         super().__init__([_field_error(finding) for finding in findings if finding.severity == "error"])
-        #: The whole report, warnings too.
-        self.report = tuple(findings)
+        # The whole report, warnings too.
+        self.extensions = {"report": tuple(findings)}
 
 
 def _field_error(finding: TemplateFinding) -> FieldError:

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from msgspec import Struct
+
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.notify.templates import store
@@ -9,11 +11,17 @@ from tidings.notify.templates.errors import UnknownTemplateError, UnknownTemplat
 from tidings.notify.templates.model import Template, TemplateVersion
 from tidings.notify.templates.wire import TemplateView
 
-Owner = Literal["tenant", "platform"]
+TemplateOwner = Literal["tenant", "platform"]
+
+
+class OwnerQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Whose template is meant."""
+
+    owner: TemplateOwner | None = None
 
 
 async def find_readable(
-    tx: store.Side, *, key: str, channel: Channel, owner: Owner | None = None
+    tx: store.Side, *, key: str, channel: Channel, owner: TemplateOwner | None = None
 ) -> Template:
     """The template of this owner; without one the reader's own, or else the platform's."""
     if not isinstance(tx, TenantTx):
@@ -30,8 +38,25 @@ async def find_readable(
     return shared
 
 
+async def find_in_use(
+    tx: store.Side, *, key: str, channel: Channel, owner: TemplateOwner | None = None
+) -> Template:
+    """The template of this owner; without one that which is used: the reader's own once it is published."""
+    if owner is not None:
+        return await find_readable(tx, key=key, channel=channel, owner=owner)
+    own = await store.find_template(tx, key=key, channel=channel)
+    if own is not None and own.active_version_id is not None:
+        return own
+    shared = await store.find_platform_template(tx, key=key, channel=channel)
+    # A template of one's own that is not published yet does not stand in for the platform's.
+    found = shared if shared is not None and shared.active_version_id is not None else own or shared
+    if found is None:
+        raise UnknownTemplateError(f"there is no template {key} for {channel}")
+    return found
+
+
 async def find_readable_version(
-    tx: store.Side, *, key: str, channel: Channel, semver: str, owner: Owner | None = None
+    tx: store.Side, *, key: str, channel: Channel, semver: str, owner: TemplateOwner | None = None
 ) -> tuple[Template, TemplateVersion]:
     """A template by the same rule, and one of its versions."""
     template = await find_readable(tx, key=key, channel=channel, owner=owner)

@@ -127,3 +127,16 @@ def test_a_link_that_is_a_secret_is_told_to_nobody(
 
     assert told.problem.instance == f"/{page}/…"
     assert "AaI2oDoASecret" not in "".join(capsys.readouterr()) + told.body.decode()
+
+
+@pytest.mark.parametrize(("kind", "shown"), [(refusals.ConflictError, True), (errors.TidingsError, False)])
+def test_an_error_may_add_members_unless_it_is_our_own_failure(
+    kind: type[errors.TidingsError], shown: bool
+) -> None:
+    error = kind("it is taken")
+    error.extensions = {"report": ["line 3"]}
+
+    body = msgspec.json.decode(answer(error, path="/", request_id="").body)
+
+    assert body.get("report") == (["line 3"] if shown else None)
+    assert body["code"] == kind.code

@@ -24,8 +24,8 @@ class BundleRefusedError(InvalidError):
                 if found.severity == "error"
             ]
         )
-        #: The whole report, warnings too.
-        self.report = tuple(findings)
+        # The whole report, warnings too.
+        self.extensions = {"report": tuple(findings)}
 
 
 def _told(found: TemplateFinding) -> str:
