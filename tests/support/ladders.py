@@ -37,6 +37,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.claims import ClaimSettings
 from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.data_key import DataKey
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.executions import receipts
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
@@ -90,7 +91,15 @@ def ready(
 
 def message(tenant_id: str, notification_id: str, channel: str, *, to: str) -> OutboundMessage:
     """Fixed words for that address."""
-    return replace(MESSAGE, message_id=notification_id, tenant_id=tenant_id, channel=channel, to=to)
+    # As from notify in the same process, with the recipient's key; of somebody who was erased, so that no answer is kept.
+    return replace(
+        MESSAGE,
+        message_id=notification_id,
+        tenant_id=tenant_id,
+        channel=channel,
+        to=to,
+        key=DataKey(tenant_id, "rcp_erased", {}, 1),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

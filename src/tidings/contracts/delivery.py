@@ -279,7 +279,7 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionRecord:
-    """A ladder, under way or over."""
+    """An execution, under way or over."""
 
     id: str
     notification_id: str
@@ -312,7 +312,7 @@ class ExecutionRecord:
 
 
 class ExecutionHistory(Protocol):
-    """What the router can tell of the ladders of some notifications."""
+    """What the router can tell of the executions of some notifications."""
 
     async def of_notifications(
         self, tx: TenantTx, ids: Sequence[NotificationId]
@@ -372,22 +372,22 @@ class DeliveryOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndedPage:
-    """Ladders that ended, a page of them."""
+    """Executions that ended, a page of them."""
 
     by_tenant: Mapping[TenantId, Sequence[NotificationId]]
     #: The end of the last one; None where there is none.
     until: datetime | None
 
 
-class EndedLadders(Protocol):
-    """What the router can tell of ladders that are over, so that no outcome is missed for ever."""
+class EndedExecutions(Protocol):
+    """What the router can tell of executions that are over, so that no outcome is missed for ever."""
 
     async def page(self, tx: WorkerTx, *, after: datetime, settled_for: timedelta, limit: int) -> EndedPage:
         """The next ones after that moment, the oldest first; none that ended within the last `settled_for`."""
         ...
 
     async def outcomes(self, tx: TenantTx, ids: Sequence[NotificationId]) -> list[DeliveryOutcome]:
-        """How the ladders of some notifications ended, as it was announced."""
+        """How the executions of some notifications ended, as it was announced."""
         ...
 
 

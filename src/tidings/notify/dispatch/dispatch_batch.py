@@ -37,7 +37,6 @@ from tidings.notify.decide.limits import takes_once
 from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, Pass, TraceLine
 from tidings.notify.decide.reasons import GateReason
 from tidings.notify.dispatch import store
-from tidings.notify.dispatch.beside import beside
 from tidings.notify.dispatch.compose import encode_snapshot
 from tidings.notify.dispatch.model import Move
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
@@ -147,7 +146,7 @@ class Dispatcher:
         if give_way is not None:
             await give_way()
         # On their way to the blob store while the transaction runs, and there before a vendor is called.
-        async with beside(self._steps.keep_bodies([case.made for case in cases])):
+        async with self._steps.keeping_bodies([case.made for case in cases]):
             return await self._write(tenant_id, facts, cases, worker)
 
     async def give_up(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> None:

@@ -15,7 +15,6 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.accept.row import NotificationRow
 from tidings.notify.decide import trace
 from tidings.notify.dispatch import store
-from tidings.notify.dispatch.beside import beside
 from tidings.notify.dispatch.compose import after, encode_snapshot
 from tidings.notify.dispatch.exact_bodies import refs_of
 from tidings.notify.dispatch.model import Move
@@ -67,7 +66,7 @@ class StepGate:
         )
         moves = _moves(found, [(ask, step) for ask, step in zip(known, made, strict=True)])
         if moves:
-            async with beside(self._steps.keep_bodies(made)), self._db.tenant(tenant_id, by_index=True) as tx:
+            async with self._steps.keeping_bodies(made), self._db.tenant(tenant_id, by_index=True) as tx:
                 await self._steps.keep_links(tx, made)
                 await store.note_steps(tx, moves, now=self._clock.now())
         prepared = {_key(ask): step.prepared for ask, step in zip(known, made, strict=True)}

@@ -1,6 +1,8 @@
 """One step, at the moment of sending: its gates, its channel's limits, its words. The first step and every later one."""
 
-from collections.abc import Callable, Iterable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -182,8 +184,17 @@ class StepMaker:
                 made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
         return made if self._blobs is None else _with_bodies(tenant_id, facts, works, made, now)
 
-    async def keep_bodies(self, made: Iterable[StepMade | None]) -> None:
-        """Store the exact words of these steps; no transaction may wait for it. It never fails: see `exact_bodies`."""
+    @asynccontextmanager
+    async def keeping_bodies(self, made: Iterable[StepMade | None]) -> AsyncIterator[None]:
+        """Store the exact words of these steps beside the block, which does not wait for it; over when this is left."""
+        task = asyncio.create_task(self._keep_bodies(made))
+        try:
+            yield
+        finally:
+            await asyncio.wait({task})
+
+    async def _keep_bodies(self, made: Iterable[StepMade | None]) -> None:
+        """It never fails: see `exact_bodies`."""
         packed = {
             step.bodies.key: step.bodies for step in made if step is not None and step.bodies is not None
         }

@@ -41,7 +41,7 @@ WITH given AS (
         FOR UPDATE
     ) AS held
 ), found AS MATERIALIZED (
-    SELECT mine.*, there.part, there.row, NULL::text AS nothing
+    SELECT mine.*, there.part, there.row, NULL::text AS always_null
     FROM mine
     CROSS JOIN LATERAL (
         SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
@@ -77,8 +77,8 @@ WITH given AS (
         version = n.version + 1
     FROM found
     WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
-      -- It is null in all of them. The planner takes that for rare, and goes to each row by its place.
-      AND found.nothing IS NULL
+      -- Selectivity hint, true of every row: docs/performance.md, "Found by key, changed by ctid".
+      AND found.always_null IS NULL
     RETURNING n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, found.place, found.until,
               found.schedule_id, found.kind, found.counted, found.event_id, found.event_subject, found.event_payload, found.event_envelope
 ), taken AS (
@@ -111,7 +111,7 @@ WHERE tenant_id = :tenant_id AND notification_id = ANY (:ids::text[]) AND claime
 -- By its trace a guardian's copy is known: in the transaction that makes it, before anybody can decide about it. Nobody else
 -- sees them yet, so none has to be waited for.
 WITH found AS MATERIALIZED (
-    SELECT there.part, there.row, NULL::text AS nothing
+    SELECT there.part, there.row, NULL::text AS always_null
     FROM unnest(:ids::text[], :created_ats::timestamptz[], :retention_classes::text[])
         AS given (id, created_at, retention_class)
     CROSS JOIN LATERAL (
@@ -126,14 +126,15 @@ UPDATE notification.notifications AS n
 SET decision_trace = :trace
 FROM found
 WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
-  AND found.nothing IS NULL;
+  -- Selectivity hint, true of every row: docs/performance.md, "Found by key, changed by ctid".
+  AND found.always_null IS NULL;
 
 -- name: note_step
 -- What the gates of a later step said; only while the notification is still under way. One that had to be waited for is missing in
 -- the count, as in `move`: ask again.
 WITH found AS MATERIALIZED (
     SELECT given.trace, given.locale, given.snapshot, given.address_hash, given.address, given.sender, given.body_ref, there.part,
-           there.row, NULL::text AS nothing
+           there.row, NULL::text AS always_null
     FROM unnest(
         :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :traces::text[], :locales::text[],
         :snapshots::text[], :address_hashes::text[], :addresses::bytea[], :senders::text[], :body_refs::text[]
@@ -158,4 +159,5 @@ SET decision_trace = found.trace,
     updated_at = :now
 FROM found
 WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
-  AND found.nothing IS NULL;
+  -- Selectivity hint, true of every row: docs/performance.md, "Found by key, changed by ctid".
+  AND found.always_null IS NULL;

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from tidings.contracts.delivery import OUTCOME_SUBJECT, DeliveryOutcome, EndedLadders
+from tidings.contracts.delivery import OUTCOME_SUBJECT, DeliveryOutcome, EndedExecutions
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.bus import TenantHandler
@@ -37,7 +37,7 @@ class OutcomeSweeper:
     def __init__(
         self,
         db: Database,
-        ladders: EndedLadders,
+        ladders: EndedExecutions,
         settle: TenantHandler,
         *,
         clock: Clock,

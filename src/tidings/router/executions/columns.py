@@ -1,4 +1,4 @@
-"""What happened to a set of ladders, as the columns of one statement."""
+"""What happened to a set of executions, as the columns of one statement."""
 
 from collections.abc import Sequence
 from datetime import datetime

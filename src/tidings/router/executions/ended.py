@@ -1,4 +1,4 @@
-"""What the router can say of ladders that are over: which ended lately, and how. The contract's `EndedLadders`."""
+"""What the router can say of executions that are over: which ended lately, and how. The contract's `EndedExecutions`."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ class StoredEnds:
         return EndedPage(by_tenant=found, until=max((row["ended_at"] for row in rows), default=None))
 
     async def outcomes(self, tx: TenantTx, ids: Sequence[NotificationId]) -> list[DeliveryOutcome]:
-        """How the ladders of some notifications ended, as it was announced."""
+        """How the executions of some notifications ended, as it was announced."""
         return [_outcome(row) for row in await store.find_ended(tx, ids)]
 
 

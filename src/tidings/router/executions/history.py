@@ -1,4 +1,4 @@
-"""What the router can tell of the ladders of some notifications, for those who explain."""
+"""What the router can tell of the executions of some notifications, for those who explain."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -48,9 +48,9 @@ class StoredHistory:
         live = await store.find_live(tx, ids)
         ended = await store.find_ended(tx, ids)
         now = self._clock.now() + _LEEWAY
-        ladders = [(row["id"], row["started_at"], now) for row in live]
-        ladders += [(row["id"], row["started_at"], row["terminated_at"] + _LEEWAY) for row in ended]
-        rows = await store.find_attempts(tx, ladders) if ladders else []
+        executions = [(row["id"], row["started_at"], now) for row in live]
+        executions += [(row["id"], row["started_at"], row["terminated_at"] + _LEEWAY) for row in ended]
+        rows = await store.find_attempts(tx, executions) if executions else []
         calls = [(row["id"], row["started_at"]) for row in rows if row["provider_message_id"] is not None]
         receipts: dict[str, list[ReceiptRecord]] = {}
         for row in await store.find_receipts(tx, calls) if calls else ():

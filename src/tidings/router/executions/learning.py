@@ -1,4 +1,4 @@
-"""What ladders teach about reaching people."""
+"""What executions teach about reaching people."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

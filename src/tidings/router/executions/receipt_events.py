@@ -1,4 +1,4 @@
-"""Announces receipts that concern more than their ladder: what they mean for an address, that something was read, that a
+"""Announces receipts that concern more than their execution: what they mean for an address, that something was read, that a
 message is lost which counts as delivered."""
 
 from collections.abc import Container, Sequence
@@ -24,7 +24,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def announce(tx: TenantTx, receipts: Sequence[Receipt], *, over: Container[str], now: datetime) -> None:
-    """Those that were just written, in the transaction that wrote them: each is told once. `over`: whose ladders are."""
+    """Those that were just written, in the transaction that wrote them: each is told once. `over`: whose executions are."""
     wanted = [
         one
         for one in receipts

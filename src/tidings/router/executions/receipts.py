@@ -1,4 +1,4 @@
-"""The use case "vendors have said what became of messages": kept, and whoever has the ladder in hand is told."""
+"""The use case "vendors have said what became of messages": kept, and the worker that has the execution in hand decides again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,17 +31,17 @@ class Applied:
 
     #: Those that were not known yet.
     fresh: frozenset[str]
-    #: Whether ladders under way have something to hear now.
+    #: Whether executions under way have something to hear now.
     woken: bool
-    #: The traces of those ladders.
+    #: The traces of those executions.
     traceparents: tuple[str, ...] = ()
 
 
 async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> Applied:
-    """Keep them, each once, and wake the ladders that wait for them.
+    """Keep them, each once, and wake the executions that wait for them.
 
-    Only the worker that has a ladder in hand changes it: here its version grows, so that what was decided without this
-    receipt is decided again. For a ladder that is over it is kept, shown and learned from, and changes nothing else.
+    Only the worker that has an execution in hand changes it: here its version grows, so that what was decided without this
+    receipt is decided again. For an execution that is over it is kept, shown and learned from, and changes nothing else.
     """
     rows = await tx.fetch(
         QUERIES.apply_receipts,
@@ -74,7 +74,7 @@ async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> 
 
 
 async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> None:
-    """What the receipts of ladders that are over teach about people."""
+    """What the receipts of executions that are over teach about people."""
     await tx.fetch(QUERIES.lock_attempts, attempt_ids=sorted({one.attempt_id for one in receipts}))
     rows = await tx.fetch(
         QUERIES.find_reached,

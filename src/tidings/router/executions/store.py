@@ -1,4 +1,4 @@
-"""The only Python here that runs SQL on ladders."""
+"""The only Python here that runs SQL on executions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +22,14 @@ QUERIES = Queries.beside(__file__)
 async def begin_executions(
     tx: TenantTx, columns: Mapping[str, Any], *, worker: str, now: datetime
 ) -> set[ExecutionId]:
-    """Write new ladders; those that were really new."""
+    """Write new executions; those that were really new."""
     rows = await tx.fetch(QUERIES.begin_executions, tenant_id=tx.tenant_id, worker=worker, now=now, **columns)
     return {row["id"] for row in rows}
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionClaim:
-    """A ladder that is ours to look at."""
+    """An execution that this worker has claimed."""
 
     tenant_id: TenantId
     id: ExecutionId
@@ -54,7 +54,7 @@ async def find_receipts(tx: TenantTx, attempts: Sequence[tuple[str, datetime]]) 
 async def record_transitions(
     tx: TenantTx, columns: Mapping[str, Any], *, worker: str, now: datetime
 ) -> set[ExecutionId]:
-    """Write what happened to a set of ladders; those that were still ours, and as we had read them."""
+    """Write what happened to a set of executions; those that were still ours, and as we had read them."""
     rows = await tx.fetch(
         QUERIES.record_transitions,
         tenant_id=tx.tenant_id,
@@ -69,7 +69,7 @@ async def record_transitions(
 async def note_clock_events(
     tx: TenantTx, events: Sequence[tuple[ExecutionId, str]], *, status: str, reason: str, now: datetime
 ) -> None:
-    """What our own clock says about attempts, given as ladder and attempt."""
+    """What our own clock says about attempts, given as execution and attempt."""
     ids = [EVENT.new(now) for _ in events]
     await tx.execute(
         QUERIES.note_clock_events,
@@ -84,7 +84,7 @@ async def note_clock_events(
 
 
 async def wake_waiting(tx: WorkerTx, *, now: datetime, spread: timedelta) -> int:
-    """Have all ladders that wait for a circuit looked at again within `spread`; how many there were."""
+    """Have all executions that wait for a circuit looked at again within `spread`; how many there were."""
     return await tx.execute(QUERIES.wake_waiting, now=now, spread=spread, waits_for=CIRCUIT_OPEN)
 
 
@@ -116,14 +116,14 @@ async def find_ended(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Row]:
     )
 
 
-async def find_attempts(tx: TenantTx, ladders: Sequence[tuple[str, datetime, datetime]]) -> list[Row]:
-    """All attempts of ladders, given as id, start and end; the oldest first."""
+async def find_attempts(tx: TenantTx, executions: Sequence[tuple[str, datetime, datetime]]) -> list[Row]:
+    """All attempts of executions, given as id, start and end; the oldest first."""
     return await tx.fetch(
         QUERIES.find_attempts,
         tenant_id=tx.tenant_id,
-        execution_ids=[one[0] for one in ladders],
-        started_ats=[one[1] for one in ladders],
-        ended_ats=[one[2] for one in ladders],
+        execution_ids=[one[0] for one in executions],
+        started_ats=[one[1] for one in executions],
+        ended_ats=[one[2] for one in executions],
     )
 
 

@@ -49,7 +49,7 @@ WITH due AS (
 UPDATE chan.executions_live AS live
 SET claimed_by = :worker
 FROM found
--- It is null in all of them. The planner takes that for rare, and goes to each row by its key.
+-- `claimed_by IS NULL` is a selectivity hint, true of every row: docs/performance.md, "Found by key, changed by ctid".
 WHERE live.tenant_id = found.tenant_id AND live.id = found.id AND found.claimed_by IS NULL
 RETURNING live.tenant_id, live.id;
 
@@ -91,7 +91,7 @@ CROSS JOIN LATERAL (
 ORDER BY heard.recorded_at, heard.id;
 
 -- name: record_transitions
--- One statement a set, all or nothing. Whoever lost the claim, or has not read the latest version, writes nothing: no
+-- One statement a set, all or nothing, under an optimistic lock: a worker that lost the claim, or fails the version check, writes nothing: no
 -- attempt, no end, no event. The event goes out only if this is the first outcome.
 WITH told AS (
     SELECT * FROM unnest(

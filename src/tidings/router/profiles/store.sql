@@ -17,7 +17,7 @@ RETURNING id, recipient_id, channel_preferences, has_whatsapp_business, voice_ot
 -- name: write_profiles
 -- Rows that open_profiles has locked; whole values, not changes.
 WITH found AS MATERIALIZED (
-    SELECT learned.*, mine.place, NULL::text AS nothing
+    SELECT learned.*, mine.place, NULL::text AS always_null
     FROM unnest(
         :recipient_ids::text[], :channel_preferences::text[], :field_times::text[], :discovery_states::text[],
         :last_observed_ats::timestamptz[], :last_successful_channels::text[], :whatsapps::text[], :voices::text[],
@@ -47,8 +47,8 @@ SET channel_preferences = found.channel_preferences::jsonb,
     viber_id_hash = found.viber_hash,
     viber_id_ciphertext = found.viber_ciphertext
 FROM found
--- Null in all of them, taken for rare: it goes to each row by its place, and not to each of the tenant's for every one.
-WHERE mine.ctid = found.place AND found.nothing IS NULL;
+-- Selectivity hint, true of every row: docs/performance.md, "Found by key, changed by ctid".
+WHERE mine.ctid = found.place AND found.always_null IS NULL;
 
 -- name: load_profiles
 -- Before a ladder is ordered, for a whole set: one look-up each.
