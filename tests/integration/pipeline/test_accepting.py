@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import httpx2
@@ -14,6 +15,19 @@ from tests.integration.pipeline.books import books, change
 from tests.integration.pipeline.files import file_of
 from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, order, person
+from tidings.kernel.idempotency import IdempotencyKey
+from tidings.kernel.ids import TenantId
+from tidings.kernel.refusals import KeyReusedError
+from tidings.notify.accept.order import (
+    AcceptedOrder,
+    DuplicateOrder,
+    Order,
+    OrderedBy,
+    RefusedOrder,
+    accepted,
+    is_written,
+)
+from tidings.notify.accept.wire import NotificationInput, order_of
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-accepting")]
 
@@ -325,3 +339,52 @@ async def test_what_everybody_types_first_is_answered_with_what_to_write(
 
     errors = {error["field"]: error["remedy"] for error in refused.json()["errors"]}
     assert write in errors[field], errors
+
+
+def _order(tenant_id: TenantId, *, template: str = "order_confirmation", **more: Any) -> Order:
+    """An order as notify's own parts make it."""
+    given = msgspec.convert(order(template=template), NotificationInput)
+    return replace(order_of(given, OrderedBy(tenant_id, "tenant.admin")), **more)
+
+
+async def test_a_set_of_orders_may_be_of_many_tenants(world: PipelineWorld) -> None:
+    acceptor = world.system.accept.acceptor
+    async with world.sender() as one, world.sender() as other:
+        ids = [one.tenant_id, other.tenant_id, one.tenant_id, other.tenant_id]
+        orders = [_order(tenant_id) for tenant_id in ids]
+        orders[2] = replace(orders[2], template="nobody_has_this")
+
+        outcomes = await acceptor.accept(orders)
+
+        assert [type(outcome) for outcome in outcomes] == [
+            AcceptedOrder,
+            AcceptedOrder,
+            RefusedOrder,
+            AcceptedOrder,
+        ]
+        for sender, places in ((one, [0]), (other, [1, 3])):
+            listed = (await sender.client.get(HOME)).json()["items"]
+            expected = {accepted(outcomes[place]).id for place in places}
+            assert {item["id"] for item in listed} == expected
+    refused = outcomes[2]
+    assert isinstance(refused, RefusedOrder)
+    assert refused.error.code == "bad_value"
+
+
+async def test_an_order_is_accepted_once_under_its_key_and_once_for_its_event(world: PipelineWorld) -> None:
+    acceptor = world.system.accept.acceptor
+    async with world.sender() as sender:
+        once = IdempotencyKey(key=unused(), request_hash="sha256:1")
+        first = _order(sender.tenant_id, once=once, source_event_id=f"event-{unused()}")
+        [new] = await acceptor.accept([first])
+        [replayed] = await acceptor.accept([first])
+        [other_request] = await acceptor.accept([replace(first, once=replace(once, request_hash="sha256:2"))])
+        [same_event] = await acceptor.accept([replace(first, once=None)])
+        earlier = await acceptor.earlier(first.by, once)
+
+    assert (is_written(new), is_written(replayed), is_written(same_event)) == (True, False, False)
+    assert replayed == earlier == replace(accepted(new), replayed=True)
+    assert isinstance(other_request, RefusedOrder)
+    assert isinstance(other_request.error, KeyReusedError)
+    assert isinstance(same_event, DuplicateOrder)
+    assert same_event.id == accepted(new).id
