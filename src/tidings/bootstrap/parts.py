@@ -8,7 +8,7 @@ from tidings.contracts.conversations import ConversationTeller
 from tidings.contracts.delivery import ExecutionHistory, Router
 from tidings.contracts.prices import PriceList
 from tidings.contracts.profiles import KnownRecipients, MailboxNews, ProfileTeller
-from tidings.contracts.rehearsal import StepRehearsal
+from tidings.contracts.simulation import StepSimulation
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
@@ -18,8 +18,8 @@ from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.parts import Parts
 from tidings.notify.channels.configured_channels import StoredChannelsSetUp
 from tidings.notify.notifications.body import BodyReader
-from tidings.notify.notifications.rehearse import Rehearser
 from tidings.notify.notifications.simulate import Simulator
+from tidings.notify.notifications.step_simulation import StepSimulator
 from tidings.notify.recipients.stored_recipients import StoredRecipients
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.check import AccountChecker
@@ -111,7 +111,7 @@ def router_parts(system: "System", *, simulator: Simulator) -> Parts:
         .add(AuditLog, system.kernel.router_audit)
         .add(ChannelsSetUp, StoredChannelsSetUp())
         .add(KnownRecipients, StoredRecipients())
-        .add(StepRehearsal, Rehearser(simulator))
+        .add(StepSimulation, StepSimulator(simulator))
     )
     reapplier = Reapplier(
         system.db,

@@ -1,4 +1,4 @@
-"""`tidings policy`: ladders kept as files, and the server's: put, compare, roll back, rehearse."""
+"""`tidings policy`: ladders kept as files, and the server's: put, compare, roll back, simulate."""
 
 import sys
 from pathlib import Path

@@ -8,7 +8,7 @@ import typer
 from tidings.cli.api_command import Api, JsonObject, api_command, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
-from tidings.cli.rehearsal_words import lines_of
+from tidings.cli.simulation_words import lines_of
 
 
 @api_command(None, "simulate", text=lines_of)

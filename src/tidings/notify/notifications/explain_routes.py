@@ -1,4 +1,4 @@
-"""What HTTP calls to understand a notification: its trace, its body, and a rehearsal of one that was not sent."""
+"""What HTTP calls to understand a notification: its trace, its body, and a simulation of one that was not sent."""
 
 from typing import Any, Final
 
@@ -105,7 +105,7 @@ async def show_body(request: AnyRequest) -> BodyView:
     ),
 )
 async def simulate_notification(request: AnyRequest) -> SimulationView:
-    """Rehearse a notification."""
+    """Simulate a notification."""
     wanted = await read_body(request, NotificationInput)
     by = OrderedBy(tenant_of(request), caller_of(request).role, is_test=True)
     return simulation_view(await deps_of(request, Deps).simulator.simulate(order_of(wanted, by)))

@@ -1,7 +1,7 @@
 """What would happen to a notification: the same checks, gates and rendering as in earnest, and nothing is written.
 
 The recipient stands in memory, sealed with a key that nobody keeps, and the limits are not taken from. So what a
-rehearsal shows is what the same code would do, not a second opinion about it.
+simulation shows is what the same code would do, not a second opinion about it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -78,7 +78,7 @@ class Simulation:
 
 
 class _TakesNothing:
-    """Limits that always have room: a rehearsal must not use up what the performance needs."""
+    """Limits that always have room: a simulation must not use up what the performance needs."""
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:  # noqa: ARG002
         return [Taken(granted=True) for _ in groups]
@@ -102,7 +102,7 @@ class _FixedClock:
 
 
 class Simulator:
-    """Rehearses."""
+    """Simulates sending."""
 
     def __init__(
         self,
@@ -146,7 +146,7 @@ class Simulator:
         row = order.as_row(person.recipient_id, person.key, person.pepper)
         pending = replace(row, status=NotificationStatus.QUEUED)
         routes = routes_of(pending, person.facts)
-        rehearsal = Simulation(
+        simulation = Simulation(
             would="stop",
             at=at,
             order=order,
@@ -155,7 +155,7 @@ class Simulator:
             routes=routes,
         )
         if not isinstance(decision.verdict, Pass):
-            return _not_now(rehearsal)
+            return _not_now(simulation)
         channels = list(dict.fromkeys(route.channel for route in routes))
         maker = StepMaker(
             composer=self._composer,
@@ -174,17 +174,17 @@ class Simulator:
             for place, (channel, step) in enumerate(zip(channels, steps, strict=True), 1)
         }
         (plan,) = await self._router.plan(tenant_id, [hand_off_of(pending, decision, person.facts)])
-        rehearsal = replace(
-            rehearsal,
+        simulation = replace(
+            simulation,
             steps=_steps(plan.ladder.steps, made),
             prepared={channel: step.prepared for channel, step in made.items()},
         )
-        done = _concluded(rehearsal, made)
+        done = _concluded(simulation, made)
         return replace(done, not_asked=_not_asked(done, asked.channel, person.facts.tenant))
 
 
 def _without_files(made: StepMade, channel: Channel, step: int) -> StepMade:
-    """What the step would say of the files: they are checked with the order, and no part of what is rehearsed."""
+    """What the step would say of the files: they are checked with the order, and no part of what is simulated."""
     if made.composed is None:
         return made
     return replace(made, lines=(*made.lines, *left_out(channel, step, files=True)))
@@ -205,11 +205,11 @@ def _request(item: ValidOrder, person: HypotheticalRecipient) -> DecisionRequest
     )
 
 
-def _not_now(rehearsal: Simulation) -> Simulation:
-    verdict = rehearsal.decision.verdict
+def _not_now(simulation: Simulation) -> Simulation:
+    verdict = simulation.decision.verdict
     if isinstance(verdict, Defer):
-        return replace(rehearsal, would="defer", until=verdict.until, reason=verdict.reason)
-    return replace(rehearsal, reason=verdict.reason)
+        return replace(simulation, would="defer", until=verdict.until, reason=verdict.reason)
+    return replace(simulation, reason=verdict.reason)
 
 
 def _steps(planned: Sequence[LadderStep], made: dict[Channel, StepMade]) -> tuple[TriedStep, ...]:
@@ -235,15 +235,15 @@ def _steps(planned: Sequence[LadderStep], made: dict[Channel, StepMade]) -> tupl
     return tuple(found)
 
 
-def _concluded(rehearsal: Simulation, made: dict[Channel, StepMade]) -> Simulation:
+def _concluded(simulation: Simulation, made: dict[Channel, StepMade]) -> Simulation:
     """The first step that is not skipped says what would happen."""
-    steps = rehearsal.steps
+    steps = simulation.steps
     first = next((step for step in steps if step.line.verdict != "stop"), None)
     if first is None:
-        return replace(rehearsal, reason=steps[-1].line.reason if steps else "no_channel")
+        return replace(simulation, reason=steps[-1].line.reason if steps else "no_channel")
     if first.line.verdict == "defer":
         return replace(
-            rehearsal,
+            simulation,
             would="defer",
             until=first.line.until,
             reason=first.line.reason,
@@ -251,7 +251,7 @@ def _concluded(rehearsal: Simulation, made: dict[Channel, StepMade]) -> Simulati
         )
     composed = made[first.channel].composed
     return replace(
-        rehearsal,
+        simulation,
         would="send",
         channel=first.channel,
         message=composed.rendered if composed is not None else None,

@@ -1,4 +1,4 @@
-"""A rehearsal as JSON."""
+"""A simulation as JSON."""
 
 from typing import Literal
 
@@ -124,7 +124,7 @@ class SimulationView(Struct, frozen=True, kw_only=True):
 
 
 def simulation_view(done: Simulation) -> SimulationView:
-    """A rehearsal as it is shown."""
+    """A simulation as it is shown."""
     published = done.order.published
     return SimulationView(
         would=done.would,

@@ -86,7 +86,7 @@ class UnsubscribeLinks:
 
 
 class ExampleLinks(UnsubscribeLinks):
-    """For rehearsals: links that look like links and lead to nobody."""
+    """For simulations: links that look like links and lead to nobody."""
 
     def make(
         self,

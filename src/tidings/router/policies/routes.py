@@ -16,8 +16,8 @@ from tidings.router.policies import store
 from tidings.router.policies.change import PolicyChange, PolicyChanger
 from tidings.router.policies.errors import UnknownPolicyError, UnknownPolicyVersionError
 from tidings.router.policies.model import Policy, PolicyId
-from tidings.router.policies.rehearsal_wire import PolicyRehearsal, SimulatePolicy
-from tidings.router.policies.rehearse import PolicyRehearser
+from tidings.router.policies.simulate import PolicySimulator
+from tidings.router.policies.simulation_wire import PolicyRehearsal, SimulatePolicy
 from tidings.router.policies.wire import (
     CreatePolicy,
     ListPolicies,
@@ -85,15 +85,15 @@ async def create_policy(
 
 @policies.post("/simulate", test_keys=True, writes=False)
 async def simulate_policy(
-    tenant_id: TenantId, body: SimulatePolicy, caller: Caller, rehearser: PolicyRehearser
+    tenant_id: TenantId, body: SimulatePolicy, caller: Caller, simulator: PolicySimulator
 ) -> PolicyRehearsal:
     """Say what would happen to a message now, step by step, at what cost.
 
     By the policy in force for the message's use case, or by a draft. The same gates, words, prices and rules as in
     earnest; nothing is written and nothing is sent.
     """
-    rehearsal = await rehearser.rehearse(tenant_id, body.wish(), body.draft(), role=caller.role)
-    return PolicyRehearsal.of(rehearsal)
+    simulation = await simulator.simulate(tenant_id, body.wish(), body.draft(), role=caller.role)
+    return PolicyRehearsal.of(simulation)
 
 
 @policies.get(_ONE, test_keys=True, problems=["policy_not_found"])

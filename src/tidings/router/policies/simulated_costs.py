@@ -1,11 +1,11 @@
-"""What a step of a rehearsal would come to before its call: its gates, its vendor, its price; no I/O."""
+"""What a step of a simulation would come to before its call: its gates, its vendor, its price; no I/O."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from tidings.contracts.delivery import ReadyStep, SkipStep, WaitStep
 from tidings.contracts.ladder import LadderStep
-from tidings.contracts.rehearsal import Rehearsed
+from tidings.contracts.simulation import SimulatedMessage
 from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.policies.check import AvailableAdapters
 from tidings.router.policies.simulated_ladder import SimulatedStepCost
@@ -24,7 +24,7 @@ class SimulatedCosts:
 
     def __init__(
         self,
-        told: Rehearsed,
+        told: SimulatedMessage,
         steps: Sequence[LadderStep],
         accounts: Mapping[str, StoredAccount],
         currency: str | None,

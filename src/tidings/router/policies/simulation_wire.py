@@ -1,4 +1,4 @@
-"""Rehearsals as JSON: what would happen to a message, step by step."""
+"""Simulations as JSON: what would happen to a message, step by step."""
 
 from datetime import datetime, timedelta
 from typing import Literal
@@ -10,10 +10,10 @@ from tidings.contracts.delivery import DeliveryResult, Evidence, PreparedStep, S
 from tidings.contracts.enums import Priority, UseCase
 from tidings.contracts.ladder import LadderStep, StepRank, Strategy, Success
 from tidings.contracts.moments import Moment
-from tidings.contracts.rehearsal import MessageWish
+from tidings.contracts.simulation import MessageWish
 from tidings.kernel.mapping import by_name
 from tidings.router.policies.policy_warnings import PolicyWarning
-from tidings.router.policies.rehearse import Draft, Rehearsal
+from tidings.router.policies.simulate import Draft, PolicySimulation
 from tidings.router.policies.simulated_ladder import SimulatedStep
 from tidings.router.policies.wire import PutPolicy
 
@@ -121,8 +121,8 @@ class PolicyRehearsal(Struct, frozen=True, kw_only=True):
     notes: list[str]
 
     @classmethod
-    def of(cls, done: Rehearsal) -> "PolicyRehearsal":
-        """The rehearsal as it is shown."""
+    def of(cls, done: PolicySimulation) -> "PolicyRehearsal":
+        """The simulation as it is shown."""
         told, plan = done.told, done.plan
         end = done.silence.end
         return by_name(
@@ -150,7 +150,7 @@ class PolicyRehearsal(Struct, frozen=True, kw_only=True):
         )
 
 
-def _step(done: Rehearsal, place: int, step: LadderStep) -> RehearsedStep:
+def _step(done: PolicySimulation, place: int, step: LadderStep) -> RehearsedStep:
     seen = [one for one in done.silence.footprints if one.step == place]
     call = next((one for one in seen if one.what == "called"), None)
     skip = next((one for one in seen if one.what == "skipped"), None)
@@ -196,6 +196,6 @@ def _gate(prepared: PreparedStep) -> RehearsedGate:
     return RehearsedGate(verdict="pass")
 
 
-def _why(done: Rehearsal, place: int) -> StepRank | None:
+def _why(done: PolicySimulation, place: int) -> StepRank | None:
     found = done.plan.ladder.why
     return found[place - 1] if len(found) >= place else None

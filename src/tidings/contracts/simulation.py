@@ -40,7 +40,7 @@ class MessageWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rehearsed:
+class SimulatedMessage:
     """What notify would hand over, and what it would answer when its steps are asked for."""
 
     #: Whether it would be handed over at all: `send`, or why not.
@@ -66,11 +66,11 @@ class Rehearsed:
     not_asked: tuple[str, ...] = ()
 
 
-class StepRehearsal(Protocol):
-    """What notify offers the router for rehearsals."""
+class StepSimulation(Protocol):
+    """What notify offers the router for simulations."""
 
-    async def rehearse(
+    async def simulate(
         self, tenant_id: TenantId, wish: MessageWish, *, role: CallerRole | None = None
-    ) -> Rehearsed:
+    ) -> SimulatedMessage:
         """What would happen; refused wherever accepting would refuse it."""
         ...

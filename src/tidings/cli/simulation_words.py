@@ -1,4 +1,4 @@
-"""A rehearsal in words."""
+"""A simulation in words."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

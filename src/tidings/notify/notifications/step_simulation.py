@@ -1,8 +1,8 @@
-"""Answers the router's rehearsals: by the same checks, gates and words as in earnest, and nothing is written."""
+"""Answers the router's simulations: by the same checks, gates and words as in earnest, and nothing is written."""
 
 import msgspec
 
-from tidings.contracts.rehearsal import MessageWish, Rehearsed
+from tidings.contracts.simulation import MessageWish, SimulatedMessage
 from tidings.kernel.db import CallerRole
 from tidings.kernel.http.explain import explain
 from tidings.kernel.ids import TenantId
@@ -13,15 +13,15 @@ from tidings.notify.decide.model import Defer, Pass
 from tidings.notify.notifications.simulate import Simulation, Simulator
 
 
-class Rehearser:
-    """The contract's `StepRehearsal`."""
+class StepSimulator:
+    """The contract's `StepSimulation`."""
 
     def __init__(self, simulator: Simulator) -> None:
         self._simulator = simulator
 
-    async def rehearse(
+    async def simulate(
         self, tenant_id: TenantId, wish: MessageWish, *, role: CallerRole | None = None
-    ) -> Rehearsed:
+    ) -> SimulatedMessage:
         """What would happen; refused wherever accepting would refuse it."""
         plain = msgspec.to_builtins(wish)
         try:
@@ -32,10 +32,10 @@ class Rehearser:
         return _told(await self._simulator.simulate(order_of(given, by)))
 
 
-def _told(done: Simulation) -> Rehearsed:
+def _told(done: Simulation) -> SimulatedMessage:
     order, verdict = done.order, done.decision.verdict
     passed = isinstance(verdict, Pass)
-    return Rehearsed(
+    return SimulatedMessage(
         would="send" if passed else "defer" if isinstance(verdict, Defer) else "stop",
         # Once it is handed over, what its steps come to is the ladder's business.
         reason=None if passed else done.reason,

@@ -24,21 +24,21 @@ EMAIL = {"channel": "email", "deadline_seconds": 60}
 NUMBER = "+93700123456"
 
 
-class RehearsalWorld(SentWorld):
+class SimulationWorld(SentWorld):
     """Notifications over HTTP, and the ladders that they would go by."""
 
 
 @pytest.fixture
-async def world(db: Database, tmp_path: Path) -> AsyncIterator[RehearsalWorld]:
+async def world(db: Database, tmp_path: Path) -> AsyncIterator[SimulationWorld]:
     """The application over the shared database."""
-    made = RehearsalWorld(db, tmp_path)
+    made = SimulationWorld(db, tmp_path)
     yield made
     await made.system.notify.renderer.close()
     await made.system.notify.authoring.close()
 
 
 @pytest.fixture
-async def sender(world: RehearsalWorld) -> AsyncIterator[Sender]:
+async def sender(world: SimulationWorld) -> AsyncIterator[Sender]:
     """A tenant with mail and SMS, and words for both."""
     async with world.sender(channels=("email", "sms")) as sender:
         await publish_sms(sender)
@@ -66,14 +66,14 @@ def message(**more: Any) -> dict[str, Any]:
     }
 
 
-async def rehearsed(sender: Sender, **more: Any) -> dict[str, Any]:
+async def simulated(sender: Sender, **more: Any) -> dict[str, Any]:
     answer = await sender.client.post(f"{HOME}/simulate", json=message(**more))
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
     return found
 
 
-async def price(world: RehearsalWorld, sender: Sender, vendor: str, micros: int) -> None:
+async def price(world: SimulationWorld, sender: Sender, vendor: str, micros: int) -> None:
     """What a message costs with the tenant's account."""
     async with world.db.tenant(sender.tenant_id) as tx:
         await tx.connection.execute(
@@ -91,7 +91,7 @@ def moment(text: str) -> datetime:
 async def test_step_by_step_by_a_draft(sender: Sender) -> None:
     whatsapp = {"channel": "whatsapp", "deadline_seconds": 10}
 
-    found = await rehearsed(sender, policy={"ladder": [whatsapp, SMS, EMAIL]})
+    found = await simulated(sender, policy={"ladder": [whatsapp, SMS, EMAIL]})
 
     assert (found["would"], found["by"], found["policy_id"]) == ("send", "draft", None)
     first, second, third = found["steps"]
@@ -121,10 +121,10 @@ async def test_a_rehearsed_notification_goes_by_the_policy_too(sender: Sender) -
 
 
 async def test_by_the_policy_in_force_or_without_one(sender: Sender) -> None:
-    without = await rehearsed(sender)
+    without = await simulated(sender)
     made = await sender.client.post(HOME, json={"use_case": "txn", "ladder": [SMS]})
-    by_policy = await rehearsed(sender)
-    elsewhere = await rehearsed(sender, use_case="alert")
+    by_policy = await simulated(sender)
+    elsewhere = await simulated(sender, use_case="alert")
 
     assert (without["by"], [step["channel"] for step in without["steps"]]) == ("none", ["email", "sms"])
     assert (by_policy["by"], by_policy["policy_id"]) == ("policy", made.json()["id"])
@@ -135,13 +135,13 @@ async def test_by_the_policy_in_force_or_without_one(sender: Sender) -> None:
     assert elsewhere["by"] == "none"
 
 
-async def test_costs_and_the_cap(world: RehearsalWorld, sender: Sender) -> None:
+async def test_costs_and_the_cap(world: SimulationWorld, sender: Sender) -> None:
     await price(world, sender, "http", 40_000)
-    roomy = await rehearsed(sender, policy={"ladder": [SMS], "cost_cap_micros": 100_000})
-    tight = await rehearsed(sender, policy={"ladder": [SMS], "cost_cap_micros": 50_000})
+    roomy = await simulated(sender, policy={"ladder": [SMS], "cost_cap_micros": 100_000})
+    tight = await simulated(sender, policy={"ladder": [SMS], "cost_cap_micros": 50_000})
     # Named, because the platform may have others that are cheaper.
     by_http = {**SMS, "vendor": "http"}
-    dear = await rehearsed(sender, policy={"ladder": [by_http, EMAIL], "cost_cap_micros": 39_999})
+    dear = await simulated(sender, policy={"ladder": [by_http, EMAIL], "cost_cap_micros": 39_999})
 
     assert (roomy["steps"][0]["cost_micros"], roomy["currency"]) == (40_000, "USD")
     assert (roomy["if_nothing_answers"]["spent_micros"], roomy["worst_case_micros"]) == (40_000, 80_000)
@@ -152,8 +152,8 @@ async def test_costs_and_the_cap(world: RehearsalWorld, sender: Sender) -> None:
 
 
 async def test_a_step_that_no_account_can_carry_is_passed_over(sender: Sender) -> None:
-    found = await rehearsed(sender, policy={"ladder": [{**SMS, "vendor": "http_nobody"}, EMAIL]})
-    alone = await rehearsed(sender, policy={"ladder": [{**SMS, "vendor": "http_nobody"}]})
+    found = await simulated(sender, policy={"ladder": [{**SMS, "vendor": "http_nobody"}, EMAIL]})
+    alone = await simulated(sender, policy={"ladder": [{**SMS, "vendor": "http_nobody"}]})
 
     assert [(step["would"], step["reason"]) for step in found["steps"]] == [
         ("skip", "no_account"),
@@ -163,21 +163,21 @@ async def test_a_step_that_no_account_can_carry_is_passed_over(sender: Sender) -
     assert (alone["steps"][0]["would"], alone["if_nothing_answers"]["result"]) == ("skip", "FAILED")
 
 
-async def test_a_price_without_a_cap_keeps_its_currency(world: RehearsalWorld, sender: Sender) -> None:
+async def test_a_price_without_a_cap_keeps_its_currency(world: SimulationWorld, sender: Sender) -> None:
     await price(world, sender, "http", 40)
 
-    found = await rehearsed(sender, policy={"ladder": [SMS]})
+    found = await simulated(sender, policy={"ladder": [SMS]})
 
     assert found["currency"] is None
     assert (found["steps"][0]["cost_micros"], found["steps"][0]["cost_currency"]) == (40, "USD")
 
 
-async def test_a_step_that_a_gate_holds_back(world: RehearsalWorld, sender: Sender) -> None:
+async def test_a_step_that_a_gate_holds_back(world: SimulationWorld, sender: Sender) -> None:
     wish = SuppressionSpec(channel="sms", address=normalise("sms", NUMBER), reason=SuppressionReason.OPT_OUT)
     async with world.db.tenant(sender.tenant_id) as tx:
         await world.suppressor.add(tx, [wish], actor="test")
 
-    found = await rehearsed(sender, policy={"ladder": [SMS]})
+    found = await simulated(sender, policy={"ladder": [SMS]})
 
     (step,) = found["steps"]
     assert (step["would"], step["reason"], step["gate"]["verdict"]) == (
@@ -188,10 +188,10 @@ async def test_a_step_that_a_gate_holds_back(world: RehearsalWorld, sender: Send
     assert found["if_nothing_answers"]["result"] == "REFUSED_CONSENT"
 
 
-async def test_conditions_and_an_open_circuit(world: RehearsalWorld, sender: Sender) -> None:
+async def test_conditions_and_an_open_circuit(world: SimulationWorld, sender: Sender) -> None:
     elsewhere = {**SMS, "conditions": {"prefixes": ["+49"]}}
     urgent = {**SMS, "conditions": {"priorities": ["critical"]}}
-    by_conditions = await rehearsed(sender, policy={"ladder": [elsewhere, urgent, EMAIL]})
+    by_conditions = await simulated(sender, policy={"ladder": [elsewhere, urgent, EMAIL]})
     # The tenant's own: the platform's accounts of other tests can be seen, too.
     (account,) = await rows(
         world.db,
@@ -202,7 +202,7 @@ async def test_conditions_and_an_open_circuit(world: RehearsalWorld, sender: Sen
     world.system.vendors.traffic.learn_circuits(
         [AccountCircuit(account_id=account["id"], tenant_id=sender.tenant_id, vendor="http", circuit=circuit)]
     )
-    by_circuit = await rehearsed(sender, policy={"ladder": [SMS, EMAIL]})
+    by_circuit = await simulated(sender, policy={"ladder": [SMS, EMAIL]})
 
     assert [(step["would"], step["reason"]) for step in by_conditions["steps"]] == [
         ("skip", "condition_prefix"),
@@ -212,12 +212,12 @@ async def test_conditions_and_an_open_circuit(world: RehearsalWorld, sender: Sen
     assert by_circuit["steps"][0]["reason"] == "circuit_open"
 
 
-async def test_one_that_would_wait_or_not_be_sent_at_all(world: RehearsalWorld) -> None:
+async def test_one_that_would_wait_or_not_be_sent_at_all(world: SimulationWorld) -> None:
     night = QuietHours(days=ALL_DAYS, start="00:00", end="23:59", timezone="UTC")
     async with world.sender(NotificationPolicy(quiet_hours=(night,)), channels=("email", "sms")) as sender:
         await publish_sms(sender)
-        waits = await rehearsed(sender, policy={"ladder": [SMS]})
-        stopped = await rehearsed(sender, category="marketing", policy={"ladder": [SMS]})
+        waits = await simulated(sender, policy={"ladder": [SMS]})
+        stopped = await simulated(sender, category="marketing", policy={"ladder": [SMS]})
 
     assert (waits["would"], waits["steps"][0]["begins_at"]) == ("defer", waits["until"])
     assert (stopped["would"], stopped["if_nothing_answers"]["result"]) == ("stop", None)
@@ -241,7 +241,7 @@ async def test_what_is_wrong_is_named(sender: Sender, more: dict[str, Any], fiel
     assert field in {error["field"] for error in answer.json()["errors"]}
 
 
-async def test_nothing_is_written(world: RehearsalWorld, sender: Sender) -> None:
+async def test_nothing_is_written(world: SimulationWorld, sender: Sender) -> None:
     tables = (
         "chan.executions_live",
         "chan.fallback_policies",
@@ -255,6 +255,6 @@ async def test_nothing_is_written(world: RehearsalWorld, sender: Sender) -> None
         return [one[0]["count"] for one in found]
 
     before = await counts()
-    await rehearsed(sender, policy={"ladder": [SMS, EMAIL]})
+    await simulated(sender, policy={"ladder": [SMS, EMAIL]})
 
     assert await counts() == before

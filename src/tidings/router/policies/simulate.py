@@ -8,7 +8,7 @@ from functools import partial
 from tidings.contracts.delivery import DeliveryPlan, HandOff
 from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.messages import Accepted, Unlearned
-from tidings.contracts.rehearsal import MessageWish, Rehearsed, StepRehearsal
+from tidings.contracts.simulation import MessageWish, SimulatedMessage, StepSimulation
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.ids import TenantId
@@ -41,10 +41,10 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rehearsal:
+class PolicySimulation:
     """What would happen."""
 
-    told: Rehearsed
+    told: SimulatedMessage
     plan: DeliveryPlan
     #: Whether it goes by a draft.
     draft: bool
@@ -59,14 +59,14 @@ class Rehearsal:
     warnings: list[PolicyWarning]
 
 
-class PolicyRehearser:
+class PolicySimulator:
     """Puts together what notify would say and what the ladder would do."""
 
     def __init__(
         self,
         db: Database,
         *,
-        steps: StepRehearsal,
+        steps: StepSimulation,
         planner: Planner,
         ladder: ExecutionStateMachine,
         accounts: Accounts,
@@ -85,15 +85,15 @@ class PolicyRehearser:
         self._rates = rates
         self._clock = clock
 
-    async def rehearse(
+    async def simulate(
         self, tenant_id: TenantId, wish: MessageWish, draft: Draft | None, *, role: CallerRole | None = None
-    ) -> Rehearsal:
+    ) -> PolicySimulation:
         """By the draft, or else by the policy that is in force for the message's use case."""
         if draft is not None:
             wrong = wrong_with(draft.terms, self._adapters)
             if wrong:
                 raise InvalidError([FieldError(f"policy.{field}", remedy) for field, remedy in wrong])
-        told = await self._steps.rehearse(tenant_id, wish, role=role)
+        told = await self._steps.simulate(tenant_id, wish, role=role)
         async with self._db.tenant(tenant_id, caller_role=role) as tx:
             policy = (
                 (await store.find_in_force(tx)).get(told.use_case)
@@ -113,13 +113,13 @@ class PolicyRehearser:
 
     def _walked(
         self,
-        told: Rehearsed,
+        told: SimulatedMessage,
         plan: DeliveryPlan,
         accounts: Mapping[str, StoredAccount],
         policy: Policy | None,
         *,
         draft: bool,
-    ) -> Rehearsal:
+    ) -> PolicySimulation:
         at = told.until if told.would == "defer" and told.until is not None else told.at
         start = self._ladder.start(
             plan.ladder.steps,
@@ -146,7 +146,7 @@ class PolicyRehearser:
             if told.would != "stop"
             else (nowhere, nowhere)
         )
-        return Rehearsal(
+        return PolicySimulation(
             told=told,
             plan=plan,
             draft=draft,
@@ -158,7 +158,7 @@ class PolicyRehearser:
         )
 
 
-def _imagined(terms: PolicyTerms, told: Rehearsed, now: datetime) -> Policy:
+def _imagined(terms: PolicyTerms, told: SimulatedMessage, now: datetime) -> Policy:
     return Policy(
         id=POLICY.new(now),
         use_case=told.use_case,
@@ -177,7 +177,7 @@ def _imagined(terms: PolicyTerms, told: Rehearsed, now: datetime) -> Policy:
     )
 
 
-def _hand_off(told: Rehearsed, now: datetime) -> HandOff:
+def _hand_off(told: SimulatedMessage, now: datetime) -> HandOff:
     return HandOff(
         notification_id=NOTIFICATION.new(now),
         recipient_id=told.recipient_id,
