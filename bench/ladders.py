@@ -16,7 +16,14 @@ from typing import Any
 from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.delivery import HandOff, PlannedDelivery, PreparedStep, ReadyStep, Route, StepAsk
+from tidings.contracts.delivery import (
+    DeliveryRoute,
+    HandOff,
+    PlannedDelivery,
+    PreparedStep,
+    ReadyStep,
+    StepAsk,
+)
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT
 from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outcome
 from tidings.kernel.audit.log import AuditLog
@@ -68,9 +75,9 @@ _MESSAGE = OutboundMessage(
     text="Hello",
 )
 _ROUTES = (
-    Route(channel="whatsapp", vendor="http_a"),
-    Route(channel="viber", vendor="http_b"),
-    Route(channel="sms", vendor="http_c"),
+    DeliveryRoute(channel="whatsapp", vendor="http_a"),
+    DeliveryRoute(channel="viber", vendor="http_b"),
+    DeliveryRoute(channel="sms", vendor="http_c"),
 )
 
 
@@ -236,7 +243,7 @@ class _Router:
                 await changer.create(tx, "otp", PolicyTerms(ladder=ladder), actor="bench")
         return tenant_id
 
-    async def begin(self, tenant_id: TenantId, count: int, *routes: Route) -> None:
+    async def begin(self, tenant_id: TenantId, count: int, *routes: DeliveryRoute) -> None:
         now = self.clock.now()
         hand_offs = [
             HandOff(

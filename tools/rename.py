@@ -3,7 +3,7 @@
 A row of the table (tab-separated, `#` begins a comment) is one of
 
     tidings.notify.recipients.model    RecipientWish    RecipientInput     a name of a module, wherever it is imported
-    tidings.router.tenant_or_platform               module           tidings.router.tenant_or_platform     a module, with its .sql
+    tidings.router.whose               module           tidings.router.tenant_or_platform     a module, with its .sql
     tidings.router.callbacks.          token            luck jitter        an identifier in all modules that begin so
 
 `python -m tools.rename table.tsv` says what would change; `--apply` does it and lets ruff sort imports and format.
@@ -214,6 +214,7 @@ class _Uses(ast.NodeVisitor):
         self._row, self._source, self._bound, self._modules = row, source, bound, modules
         self._lines = source.text.encode().split(b"\n")
         self._hidden = 0
+        self._quoted = set(_quoted_names(source.tree))
         self.found: list[Edit] = []
         self.visit(source.tree)
 
@@ -228,17 +229,11 @@ class _Uses(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
-        """Follow names in annotations that are written as strings."""
-        if (
-            isinstance(node.value, str)
-            and self._bound
-            and not self._hidden
-            and node.lineno == node.end_lineno
-        ):
+        """Follow names in annotations that are written as strings, and in `__all__`; other strings are the program's."""
+        if node in self._quoted and self._bound and not self._hidden:
             raw = self._lines[node.lineno - 1][node.col_offset : node.end_col_offset].decode()
-            if re.fullmatch(r'"[\w.\[\], |]+"', raw) and re.search(r"[\[|]|^\"[A-Z_]\w*\"\Z", raw):
-                for match in re.finditer(rf"(?<![\w.]){re.escape(self._row.old)}(?!\w)", raw):
-                    self._add(node.lineno, node.col_offset + match.start())
+            for match in re.finditer(rf"(?<![\w.]){re.escape(self._row.old)}(?!\w)", raw):
+                self._add(node.lineno, node.col_offset + match.start())
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
         self._definition(node)
@@ -292,6 +287,30 @@ class _Uses(ast.NodeVisitor):
 
     def _add(self, line: int, column: int) -> None:
         self.found.append(Edit(line, column, self._row.old, self._row.new))
+
+
+def _quoted_names(tree: ast.Module) -> Iterator[ast.Constant]:
+    """Give the strings that are names: those in annotations and in `__all__`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.arg(annotation=ast.expr() as holder) | ast.AnnAssign(annotation=holder):
+                pass
+            case (
+                ast.FunctionDef(returns=ast.expr() as holder)
+                | ast.AsyncFunctionDef(returns=ast.expr() as holder)
+            ):
+                pass
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=holder):
+                pass
+            case _:
+                continue
+        for inner in ast.walk(holder):
+            if (
+                isinstance(inner, ast.Constant)
+                and isinstance(inner.value, str)
+                and inner.lineno == inner.end_lineno
+            ):
+                yield inner
 
 
 def _arguments(args: ast.arguments) -> list[ast.arg]:
@@ -472,7 +491,7 @@ def _dotted(text: str, old: str, new: str) -> str:
 
 
 def _paths(text: str, old: str, new: str) -> str:
-    """Follow file names: `router/tenant_or_platform.py`, also from further up, and a package's `router/whose/`."""
+    """Follow file names: `router/whose.py`, also from further up, and a package's `router/whose/`."""
     before, after = _as_path(old).parts, _as_path(new).parts
     if (ROOT / _as_path(old)).is_dir():
         for start in range(len(before) - 1):

@@ -20,11 +20,11 @@ from bench.replay.vendors import PUBLIC_URL, SETTINGS, PlayedAdapters, VendorsSi
 from tidings import settings
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import (
+    DeliveryRoute,
     HandOff,
     PlannedDelivery,
     PreparedStep,
     ReadyStep,
-    Route,
     SendFirstSteps,
     StepAsk,
 )
@@ -53,7 +53,7 @@ from tidings.notify.dispatch import outcome
 from tidings.notify.receipts import consumer
 from tidings.notify.receipts.address_effects import AddressEffects
 from tidings.notify.recipients.model import IdentityType
-from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, wish_of
+from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, spec_of
 from tidings.notify.recipients.upsert import RecipientUpserter, UpsertResult
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.tenants.change import TenantChanger
@@ -280,7 +280,7 @@ class World:
         return ConfigureAccount(vendor=vendor, secret_ref=f"file://{vendor}", prices=_PRICES.get(vendor))
 
     async def _people(self, tenant_id: TenantId, people: Sequence[int]) -> None:
-        wishes = [wish_of(_somebody(one, self.history.people[one])) for one in people]
+        wishes = [spec_of(_somebody(one, self.history.people[one])) for one in people]
         async with self.db.tenant(tenant_id) as tx:
             found = (await self._upserter.upsert(tx, wishes)).results
         for person, one in zip(people, found, strict=True):
@@ -331,7 +331,7 @@ class World:
             use_case=use_case or "txn",
             priority="normal",
             expires_at=self.clock.now() + timedelta(days=3),
-            routes=tuple(Route(channel=channel, vendor=vendor) for channel, vendor in steps),
+            routes=tuple(DeliveryRoute(channel=channel, vendor=vendor) for channel, vendor in steps),
             channel=steps[0][0] if use_case is None else "auto",
         )
 

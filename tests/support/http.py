@@ -18,7 +18,7 @@ from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.http.app import HttpApp
 from tidings.kernel.http.asgi import App
 from tidings.kernel.http.body_limit import DEFAULT_LIMIT
-from tidings.kernel.http.callers import Authenticator, Door
+from tidings.kernel.http.callers import AccessGuard, Authenticator
 from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
 from tidings.kernel.ids import TenantId
@@ -128,7 +128,7 @@ def http_world(
     tokens: Authenticator | None = None,
     checks: Mapping[str, Check] | None = None,
     more_routers: Sequence[Router | HTTPRouteHandler] = (),
-    raw_routes: Callable[[Door], Mapping[tuple[str, str], App]] | None = None,
+    raw_routes: Callable[[AccessGuard], Mapping[tuple[str, str], App]] | None = None,
     body_limit: int = DEFAULT_LIMIT,
 ) -> HttpWorld:
     """The application as `bootstrap` builds it, over the test's database."""

@@ -19,11 +19,11 @@ from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import (
     OUTCOME_SUBJECT,
     DeliveryOutcome,
+    DeliveryRoute,
     HandOff,
     PlannedDelivery,
     PreparedStep,
     ReadyStep,
-    Route,
     SendFirstSteps,
     StepAsk,
     StepPreparer,
@@ -48,9 +48,9 @@ from tidings.router.policies.check import AvailableAdapters
 from tidings.router.policies.model import Policy, PolicyStep, PolicyTerms
 from tidings.sandbox import Sandbox
 
-EMAIL = Route(channel="email", vendor="smtp")
-EMAIL_ELSEWHERE = Route(channel="email", vendor="http")
-SMS = Route(channel="sms", vendor="http")
+EMAIL = DeliveryRoute(channel="email", vendor="smtp")
+EMAIL_ELSEWHERE = DeliveryRoute(channel="email", vendor="http")
+SMS = DeliveryRoute(channel="sms", vendor="http")
 
 T = TypeVar("T")
 
@@ -273,7 +273,7 @@ class LadderWorld:
         """Settings of the sandbox's mail server."""
         return {"host": "127.0.0.1", "port": self.sandbox.smtp_port, "security": "none", **more}
 
-    def hand_off(self, *routes: Route, **more: Any) -> HandOff:
+    def hand_off(self, *routes: DeliveryRoute, **more: Any) -> HandOff:
         """To somebody new."""
         now = self.clock.now()
         more.setdefault("expires_at", now + timedelta(days=1))
@@ -286,7 +286,7 @@ class LadderWorld:
             **more,
         )
 
-    def begin(self, *routes: Route, to: str | None = None, **more: Any) -> Wish:
+    def begin(self, *routes: DeliveryRoute, to: str | None = None, **more: Any) -> Wish:
         """With the first step ready."""
         hand_off = self.hand_off(*(routes or (EMAIL,)), **more)
         channel = hand_off.routes[0].channel

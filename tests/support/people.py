@@ -16,7 +16,7 @@ from tidings.kernel.ids import EVENT, TenantId
 from tidings.notify.channels.configure import AccountSpec, ChannelConfigurer, ChannelSpec
 from tidings.notify.channels.model import RateLimit, Sender
 from tidings.notify.recipients.model import IdentityType
-from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, wish_of
+from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, spec_of
 from tidings.notify.recipients.upsert import UpsertResult
 from tidings.notify.tenants.model import Tenant
 
@@ -51,7 +51,7 @@ class PeopleWorld:
             **facts,
         )
         async with self.db.tenant(tenant_id) as tx:
-            result = (await self.upserter.upsert(tx, [wish_of(given)])).results[0]
+            result = (await self.upserter.upsert(tx, [spec_of(given)])).results[0]
         assert isinstance(result, UpsertResult)
         return result.recipient.id
 

@@ -28,7 +28,7 @@ from tidings.kernel.ids import TenantId
 from tidings.notify.templates.platform import publish_platform_set
 from tidings.operations.partitions import make_missing
 from tidings.sandbox import Sandbox
-from tidings.sandbox.reading import MessageView, show
+from tidings.sandbox.reading import SandboxMessageView, show
 
 HOME = "/api/v1/notifications"
 #: A Sunday, by day nearly everywhere.
@@ -184,7 +184,7 @@ class PipelineWorld:
         await self.clock.advance(moment - self.clock.now())
         await self.settle()
 
-    def received(self, to: str) -> list[MessageView]:
+    def received(self, to: str) -> list[SandboxMessageView]:
         """What the vendor got for this address, the oldest first."""
         return [show(message) for message in self.sandbox.store.find(to=to)]
 

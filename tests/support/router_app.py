@@ -8,7 +8,7 @@ from litestar import Router
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.app import HttpApp, build_app
-from tidings.kernel.http.callers import Caller, Door
+from tidings.kernel.http.callers import AccessGuard, Caller
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.ids import TenantId
@@ -60,7 +60,9 @@ def router_app(
     return build_app(
         routers=routers,
         resources=[(parts or Parts(), resources)],
-        door=Door(authenticator=_Callers(), gate=TenantGate(_AllActive(), clock=clock), witness=_NoWitness()),
+        door=AccessGuard(
+            authenticator=_Callers(), gate=TenantGate(_AllActive(), clock=clock), witness=_NoWitness()
+        ),
         clock=clock,
         version="test",
         checks={},

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, Route, StepRecord
+from tidings.contracts.delivery import AttemptRecord, DeliveryRoute, ExecutionRecord, StepRecord
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
 from tidings.notify.decide.trace import decode
@@ -91,7 +91,10 @@ def execution(*attempts: AttemptRecord, **facts: Any) -> ExecutionRecord:
             notification_id=ID,
             recipient_id=LAILA,
             strategy="FAILOVER",
-            routes=(Route(channel="email", vendor="smtp"), Route(channel="email", vendor="http")),
+            routes=(
+                DeliveryRoute(channel="email", vendor="smtp"),
+                DeliveryRoute(channel="email", vendor="http"),
+            ),
             steps=tuple(
                 StepRecord(
                     channel="email",

@@ -12,7 +12,7 @@ from tidings.kernel import tracing
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.asgi import App
-from tidings.kernel.http.callers import Authenticator, Door
+from tidings.kernel.http.callers import AccessGuard, Authenticator
 from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
 from tidings.kernel.metrics import Metrics
@@ -47,13 +47,13 @@ def application(
     system: "System",
     *,
     more_routers: Sequence[Router | HTTPRouteHandler] = (),
-    raw_routes: Callable[[Door], Mapping[tuple[str, str], App]] | None = None,
+    raw_routes: Callable[[AccessGuard], Mapping[tuple[str, str], App]] | None = None,
     tokens: Authenticator | None = None,
     checks: Mapping[str, Check] | None = None,
     on_answer: Callable[[Answered], None] | None = None,
 ) -> HttpApp:
     """The application; a test adds routes of its own and listens in."""
-    door = Door(
+    door = AccessGuard(
         authenticator=AnyAuthenticator(
             keys=KnownKeys(system.access.keys, system.db, clock=system.clock),
             tokens=tokens or _tokens(system.settings.auth, system.clock),

@@ -60,7 +60,7 @@ def list_(
     async def work(system: "System") -> None:
         from tidings.router.callbacks import store
 
-        chosen = store.Chosen(vendor=vendor, since=moment)
+        chosen = store.CallbackFilter(vendor=vendor, since=moment)
         async with system.db.platform() as tx:
             if status == "refused":
                 requests = await store.list_requests(tx, chosen=chosen, after=None, limit=limit)
@@ -95,7 +95,7 @@ def messages(
             found = await queue.list_inbound(
                 tx,
                 status=status,
-                chosen=queue.Chosen(vendor=vendor, since=moment),
+                chosen=queue.InboundFilter(vendor=vendor, since=moment),
                 after_id=None,
                 limit=limit,
             )

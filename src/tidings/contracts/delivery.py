@@ -37,7 +37,7 @@ OUTCOME_SUBJECT = "notification.delivery.outcome.v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class DeliveryRoute:
     """One way to reach somebody: a channel through a vendor."""
 
     channel: Channel
@@ -56,7 +56,7 @@ class HandOff:
     #: Nothing is sent from then on: the clock of the message.
     expires_at: datetime
     #: As the tenant wants it, in this order; empty: there is no channel for it.
-    routes: tuple[Route, ...]
+    routes: tuple[DeliveryRoute, ...]
     #: What was asked for: one channel, or `auto`, which leaves the choice to the tenant's policy.
     channel: Channel | Literal["auto"] = "auto"
     #: Never reaches a vendor.
@@ -286,7 +286,7 @@ class ExecutionRecord:
     recipient_id: str
     strategy: str
     #: The frozen ladder: channel and vendor of each step.
-    routes: tuple[Route, ...]
+    routes: tuple[DeliveryRoute, ...]
     policy_id: str | None
     policy_version: int | None
     started_at: datetime

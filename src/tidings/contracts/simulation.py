@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from tidings.contracts.delivery import PreparedStep, Route
+from tidings.contracts.delivery import DeliveryRoute, PreparedStep
 from tidings.contracts.enums import Category, Priority, UseCase
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
@@ -16,7 +16,7 @@ from tidings.kernel.db import CallerRole
 from tidings.kernel.ids import TenantId
 
 
-class MessageWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class HypotheticalMessage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What would be said to whom, as a request to send it says it; the channel is left to the ladder."""
 
     #: An id, or somebody as they would be made.
@@ -36,7 +36,7 @@ class MessageWish(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     expires_at: Moment | None = None
 
     def __repr__(self) -> str:
-        return f"MessageWish(template={self.template!r}, ***)"
+        return f"HypotheticalMessage(template={self.template!r}, ***)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class SimulatedMessage:
     recipient_id: RecipientId
     #: Whether there is such a recipient already.
     recipient_known: bool
-    routes: tuple[Route, ...] = ()
+    routes: tuple[DeliveryRoute, ...] = ()
     #: What would be answered for a step over each channel, as of that moment.
     steps: Mapping[Channel, PreparedStep] = field(default_factory=dict, repr=False)
     #: Gates that were not asked, because asking uses something up.
@@ -70,7 +70,7 @@ class StepSimulation(Protocol):
     """What notify offers the router for simulations."""
 
     async def simulate(
-        self, tenant_id: TenantId, wish: MessageWish, *, role: CallerRole | None = None
+        self, tenant_id: TenantId, wish: HypotheticalMessage, *, role: CallerRole | None = None
     ) -> SimulatedMessage:
         """What would happen; refused wherever accepting would refuse it."""
         ...

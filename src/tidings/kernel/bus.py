@@ -133,7 +133,7 @@ class DeadLetter:
     expires_at: datetime
 
 
-class DeadLetters(Protocol):
+class EventDeadLetters(Protocol):
     """The events that groups have given up on."""
 
     async def list(
@@ -183,7 +183,7 @@ class Bus(Protocol):
         ...
 
     @property
-    def dead_letters(self) -> DeadLetters:
+    def dead_letters(self) -> EventDeadLetters:
         """The events that groups have given up on."""
         ...
 
@@ -228,7 +228,7 @@ class BusObserver(Protocol):
         ...
 
 
-class Unobserved:
+class UnobservedBus:
     """Tells nobody."""
 
     def relayed(self, outbox: str, count: int, lag_seconds: float) -> None:

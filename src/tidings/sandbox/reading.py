@@ -44,7 +44,7 @@ _LINE = f'<div dir="auto" style="{_WRAPPED}">%s</div>'
 _TITLE = f'<div dir="auto" style="font-weight:600;{_WRAPPED}">%s</div>'
 
 
-class MessageView(msgspec.Struct, frozen=True, kw_only=True):
+class SandboxMessageView(msgspec.Struct, frozen=True, kw_only=True):
     """A message as the API shows it."""
 
     id: str
@@ -59,7 +59,7 @@ class MessageView(msgspec.Struct, frozen=True, kw_only=True):
     received_at: str
 
 
-def show(message: ReceivedMessage) -> MessageView:
+def show(message: ReceivedMessage) -> SandboxMessageView:
     """All of it."""
     if message.adapter == "smtp":
         return _show_mail(message)
@@ -87,7 +87,7 @@ def page_html(message: ReceivedMessage) -> str:
     return _CID.sub(lambda match: pictures.get(match[1].lower(), match[0]), shown.html)
 
 
-def _as_text(message: ReceivedMessage, shown: MessageView) -> str:
+def _as_text(message: ReceivedMessage, shown: SandboxMessageView) -> str:
     """As a device's screen shows it; the request itself where nothing is known that anybody would see."""
     text = entities.escape(shown.text or "")
     if message.channel == "push":
@@ -116,7 +116,7 @@ def files(message: ReceivedMessage) -> list[tuple[str, str, int]]:
     ]
 
 
-def _show_mail(message: ReceivedMessage) -> MessageView:
+def _show_mail(message: ReceivedMessage) -> SandboxMessageView:
     parsed = email.message_from_bytes(message.raw)
     headers: dict[str, str] = {}
     for name, value in parsed.items():
@@ -127,7 +127,7 @@ def _show_mail(message: ReceivedMessage) -> MessageView:
         kind = part.get_content_type()
         if kind in {"text/plain", "text/html"} and part.get_content_disposition() != "attachment":
             texts.setdefault(kind, _text(part))
-    return MessageView(
+    return SandboxMessageView(
         id=message.id,
         adapter=message.adapter,
         channel=message.channel,
@@ -141,10 +141,10 @@ def _show_mail(message: ReceivedMessage) -> MessageView:
     )
 
 
-def _show_json(message: ReceivedMessage) -> MessageView:
+def _show_json(message: ReceivedMessage) -> SandboxMessageView:
     body, headers = split_request(message.raw)
     words = message.words or _words(body)
-    return MessageView(
+    return SandboxMessageView(
         id=message.id,
         adapter=message.adapter,
         channel=message.channel,

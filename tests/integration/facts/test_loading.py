@@ -11,7 +11,7 @@ from tidings.notify.decide.reasons import GateReason
 from tidings.notify.recipients.change_preferences import PreferenceChanger
 from tidings.notify.recipients.model import IdentityType
 from tidings.notify.recipients.preferences_model import Choices, GuardianRouting
-from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, wish_of
+from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, spec_of
 from tidings.notify.recipients.upsert import UpsertResult
 from tidings.notify.suppressions.model import SuppressionReason, SuppressionSpec
 
@@ -19,7 +19,7 @@ from tidings.notify.suppressions.model import SuppressionReason, SuppressionSpec
 async def many(world: PeopleWorld, tenant_id: TenantId, count: int) -> list[RecipientId]:
     word = unused()
     wishes = [
-        wish_of(
+        spec_of(
             RecipientInput(
                 identity=IdentityInput(type=IdentityType.USER, id=f"{word}-{i}"),
                 addresses=[AddressInput(channel="email", address=f"{word}{i}@example.test")],

@@ -15,7 +15,7 @@ from tidings.kernel.errors import DatabaseUnavailableError, NotConfiguredError
 from tidings.kernel.http.app import build_app
 from tidings.kernel.http.asgi import Receive, Scope, Send, read_all, respond
 from tidings.kernel.http.bodies import decode, read_body
-from tidings.kernel.http.callers import Door, Need
+from tidings.kernel.http.callers import AccessGuard, Need
 from tidings.kernel.http.operations import operation
 from tidings.kernel.http.serve import HttpServer, address_of, listen
 from tidings.notify.tenants.wire import StatusChange
@@ -240,7 +240,7 @@ async def test_a_surprise_is_a_500_without_its_inside(db: Database) -> None:
 
 
 async def test_a_raw_handler_passes_the_same_door_and_answers_the_same_problems(db: Database) -> None:
-    def raw_routes(door: Door) -> dict[tuple[str, str], Any]:
+    def raw_routes(door: AccessGuard) -> dict[tuple[str, str], Any]:
         async def raw(scope: Scope, receive: Receive, send: Send) -> None:
             caller = await door.admit(scope, Need(scope="notifications:write", writes=True, operation="raw"))
             body = decode(await read_all(receive), StatusChange)

@@ -13,7 +13,7 @@ from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, Recip
 from tidings.kernel.http.paging import After
 from tidings.kernel.ids import TenantId, time_of
 from tidings.notify.notifications.lookup import find_recent
-from tidings.notify.notifications.store import QUERIES, Filter
+from tidings.notify.notifications.store import QUERIES, NotificationCriteria
 
 
 async def copies(
@@ -149,7 +149,7 @@ async def test_a_rare_thing_is_looked_for_in_bounded_steps(world: SentWorld) -> 
             async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as statements:
                 page = await find_recent(
                     tx,
-                    Filter(status=NotificationStatus.FAILED),
+                    NotificationCriteria(status=NotificationStatus.FAILED),
                     since=None,
                     until=None,
                     after=_after(place),
@@ -175,7 +175,13 @@ async def test_a_page_without_filters_is_two_statements(world: SentWorld) -> Non
         await copies(world, sender.tenant_id, first, 30)
         async with world.db.tenant(sender.tenant_id) as tx, counted(tx) as statements:
             page = await find_recent(
-                tx, Filter(), since=None, until=None, after=None, limit=10, now=world.system.clock.now()
+                tx,
+                NotificationCriteria(),
+                since=None,
+                until=None,
+                after=None,
+                limit=10,
+                now=world.system.clock.now(),
             )
 
     assert (len(page.items), len(statements)) == (10, 2)

@@ -10,14 +10,14 @@ from tidings.kernel.events import Event
 from tidings.kernel.ids import TenantId
 from tidings.notify.receipts.soft_bounces import LASTS
 from tidings.notify.receipts.sweep import sweep_receipts
-from tidings.notify.recipients.recipient_input import AddressInput, RecipientInput, wish_of
+from tidings.notify.recipients.recipient_input import AddressInput, RecipientInput, spec_of
 
 
 async def _moved(world: ReceiptsWorld, tenant_id: TenantId, person: RecipientId) -> None:
     """They have another address from now on; the old one stays, as the second."""
     fresh = AddressInput(channel="email", address=f"{unused()}@example.test", primary=True)
     async with world.db.tenant(tenant_id) as tx:
-        await world.upserter.upsert(tx, [wish_of(RecipientInput(id=person, addresses=[fresh]))])
+        await world.upserter.upsert(tx, [spec_of(RecipientInput(id=person, addresses=[fresh]))])
 
 
 async def _hash_held(world: ReceiptsWorld, tenant_id: TenantId) -> list[str]:

@@ -12,7 +12,7 @@ from tidings.notify.recipients.recipient_input import (
     IdentityInput,
     RecipientInput,
     RecipientSpec,
-    wish_of,
+    spec_of,
 )
 from tidings.notify.recipients.upsert import UpsertResult
 
@@ -31,7 +31,7 @@ def wish(*addresses: tuple[str, str], guest: str | None = None) -> RecipientSpec
         given = RecipientInput(
             identity=IdentityInput(type=IdentityType.GUEST, id=guest), addresses=given.addresses
         )
-    return wish_of(given)
+    return spec_of(given)
 
 
 async def test_support_finds_everybody_who_has_an_address(world: PeopleWorld) -> None:

@@ -19,7 +19,7 @@ from tidings.notify.recipients.recipient_input import (
     IdentityInput,
     RecipientInput,
     RecipientSpec,
-    wish_of,
+    spec_of,
 )
 from tidings.notify.recipients.upsert import UpsertResult
 
@@ -30,11 +30,11 @@ def guest(number: str, *addresses: str, **facts: object) -> RecipientSpec:
         addresses=[AddressInput(channel="email", address=address) for address in addresses],
         **facts,  # type: ignore[arg-type]
     )
-    return wish_of(given)
+    return spec_of(given)
 
 
 def nameless(*addresses: str) -> RecipientSpec:
-    return wish_of(
+    return spec_of(
         RecipientInput(addresses=[AddressInput(channel="email", address=address) for address in addresses])
     )
 
@@ -136,13 +136,13 @@ async def test_the_mark_of_the_primary_is_handed_over(world: PeopleWorld) -> Non
         addresses=[AddressInput(channel="email", address="b@example.test", primary=True)],
     )
 
-    await upsert(world, tenant.id, wish_of(moved))
+    await upsert(world, tenant.id, spec_of(moved))
 
     async with world.db.tenant(tenant.id) as tx:
         found = await address_store.load_addresses(tx, recipient_ids=[made.recipient.id])
         pepper = await world.system.kernel.keyring.pepper(tx)
     assert [a.is_primary for a in found] == [True, False]
-    assert found[0].address_hash == pepper.hash(wish_of(moved).addresses[0].address)
+    assert found[0].address_hash == pepper.hash(spec_of(moved).addresses[0].address)
 
 
 async def test_a_wish_that_cannot_be_granted_fails_alone(world: PeopleWorld) -> None:
@@ -258,7 +258,7 @@ async def test_many_at_once_make_everybody_once(world: PeopleWorld, db: Database
 )  # fmt: skip
 def test_every_wrong_field_is_named(given: RecipientInput, fields: list[str]) -> None:
     with pytest.raises(InvalidError) as refused:
-        wish_of(given)
+        spec_of(given)
 
     assert [error.field for error in refused.value.errors] == fields
     assert isinstance(refused.value, RefusalError)

@@ -20,7 +20,7 @@ from tests.simulation.postgres.workers import MortalWorker
 from tests.simulation.seen import Ask, Receipt, Seen, Stamps, Write
 from tests.simulation.story import Story
 from tests.support.system import now_clock
-from tidings.contracts.delivery import HandOff, Route
+from tidings.contracts.delivery import DeliveryRoute, HandOff
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT
 from tidings.kernel.db import Database, Row
@@ -110,7 +110,7 @@ class PostgresRun:
             for policy in setting.policies:
                 await policies_store.insert_policy(tx, policy, actor="simulation")
         routes = tuple(
-            Route(channel=name.split("_")[1], vendor=name)  # type: ignore[arg-type]
+            DeliveryRoute(channel=name.split("_")[1], vendor=name)  # type: ignore[arg-type]
             for name in setting.vendors
         )
         for number, person in enumerate(setting.people, 1):

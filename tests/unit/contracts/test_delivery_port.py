@@ -14,6 +14,7 @@ from tidings.contracts.delivery import (
     AttemptTold,
     DeliveryOutcome,
     DeliveryPlan,
+    DeliveryRoute,
     EndedPage,
     ExecutionRecord,
     HandOff,
@@ -22,7 +23,6 @@ from tidings.contracts.delivery import (
     ReadyStep,
     ReceiptRecord,
     Reservation,
-    Route,
     SkipStep,
     StepAsk,
     StepRecord,
@@ -83,7 +83,7 @@ HAND_OFF = HandOff(
     use_case="otp",
     priority="high",
     expires_at=NOW,
-    routes=(Route(channel="sms", vendor="twilio"),),
+    routes=(DeliveryRoute(channel="sms", vendor="twilio"),),
     traceparent="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 )
 ATTEMPT = AttemptRecord(
@@ -191,7 +191,7 @@ def test_no_type_of_the_port_is_left_out() -> None:
         if isinstance(kind, type) and kind.__module__ == delivery.__name__
     }
     protocols = {name for name in declared if getattr(getattr(delivery, name), "_is_protocol", False)}
-    parts = {"Route", "AddressTold"} | {type(part).__name__ for part in _parts(PASSING)}
+    parts = {"DeliveryRoute", "AddressTold"} | {type(part).__name__ for part in _parts(PASSING)}
     assert declared - protocols == parts & declared
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.audit_rows import STREAM_TENANT, make_stream, sealed
-from tidings.kernel.audit.chain import AnchorLine, ChainFinding, Head, StreamCheck
+from tidings.kernel.audit.chain import ChainFinding, Head, StreamCheck, StreamEnd
 from tidings.kernel.audit.record import AuditRow
 
 
@@ -17,7 +17,7 @@ def check(
     rows: Sequence[AuditRow],
     head: Head | None,
     *,
-    lines: Sequence[AnchorLine] = (),
+    lines: Sequence[StreamEnd] = (),
     months: frozenset[tuple[int, int]] = frozenset(),
 ) -> list[ChainFinding]:
     walk = StreamCheck(
@@ -31,8 +31,8 @@ def head_of(rows: Sequence[AuditRow]) -> Head:
     return Head(seq=rows[-1].seq, record_hash=rows[-1].record_hash)
 
 
-def line_at(row: AuditRow, number: int = 1) -> AnchorLine:
-    return AnchorLine(
+def line_at(row: AuditRow, number: int = 1) -> StreamEnd:
+    return StreamEnd(
         anchor_number=number,
         anchor_id=f"anc_{number}",
         seq=row.seq,
@@ -180,7 +180,7 @@ def test_a_tampered_head_is_named() -> None:
         assert [finding.fault for finding in check(rows, head)] == ["head"]
 
 
-def _over_three_months() -> tuple[list[AuditRow], list[AnchorLine]]:
+def _over_three_months() -> tuple[list[AuditRow], list[StreamEnd]]:
     rows = make_stream(9, step=timedelta(days=10))  # four rows to December, two more of it, the rest after
     ends = [
         max(

@@ -25,7 +25,7 @@ def test_somebody_elses_mail() -> None:
     assert shown.from_ == "m@x.test"
     assert shown.text == "Grüße\nzwei\n"
     assert shown.html is None
-    assert shown.headers["ReceivedMessage"] == "one\ntwo"
+    assert shown.headers["Received"] == "one\ntwo"
 
 
 def test_broken_mails_are_shown_as_far_as_they_go() -> None:

@@ -39,7 +39,7 @@ class ChainFinding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnchorLine:
+class StreamEnd:
     """What an anchor says about a stream: this was its last row."""
 
     anchor_number: int
@@ -66,9 +66,9 @@ class StreamCheck:
         log: AuditSchema,
         tenant_id: TenantId | None,
         entity_type: str,
-        lines: Sequence[AnchorLine],
+        lines: Sequence[StreamEnd],
         months: Container[tuple[int, int]],
-        after: AnchorLine | None = None,
+        after: StreamEnd | None = None,
         cutoff: datetime | None = None,
     ) -> None:
         self._log = log
@@ -139,7 +139,7 @@ class StreamCheck:
         elif head.seq == self.seq and head.record_hash != self._hash and not self._suspect:
             yield self._finding("head", self.seq, self._id, "the head holds another hash than the last row")
 
-    def _cut_off(self, known: int, head: Head | None, signed: AnchorLine | None) -> Iterator[ChainFinding]:
+    def _cut_off(self, known: int, head: Head | None, signed: StreamEnd | None) -> Iterator[ChainFinding]:
         closing = head.record_hash if head and head.seq == known else signed.record_hash if signed else None
         line = self._archive_of(self.seq + 1, known, closing)
         if line is not None:
@@ -163,7 +163,7 @@ class StreamCheck:
         between = f"between {self._id} and {before}" if self._id else f"before {before}"
         yield self._finding("missing", first, before, f"{which} missing {between}")
 
-    def _archive_of(self, first: int, last: int, closing: str | None) -> AnchorLine | None:
+    def _archive_of(self, first: int, last: int, closing: str | None) -> StreamEnd | None:
         """The line that vouches for rows `first` to `last`, if they were archived as whole months."""
         line = self._signed.get(last)
         if line is None or line.record_hash != closing:

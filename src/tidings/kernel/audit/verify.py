@@ -14,7 +14,7 @@ from typing import Final
 
 from tidings.kernel.audit.anchor_record import AnchorSigner
 from tidings.kernel.audit.anchor_verify import AnchorCheck
-from tidings.kernel.audit.chain import AnchorLine, ChainFinding, Head, StreamCheck
+from tidings.kernel.audit.chain import ChainFinding, Head, StreamCheck, StreamEnd
 from tidings.kernel.audit.months import AttachedMonths
 from tidings.kernel.audit.record import AUDIT_SCHEMAS, AuditRow, AuditSchema
 from tidings.kernel.db import Database, PlatformTx, TenantTx
@@ -101,11 +101,11 @@ class AuditVerifier:
             rows = await tx.fetch(self._queries.entity_types, tenant_id=tenant_id)
         return [row["entity_type"] for row in rows]
 
-    async def lines(self, tenant_id: TenantId | None, entity_type: str) -> list[AnchorLine]:
+    async def lines(self, tenant_id: TenantId | None, entity_type: str) -> list[StreamEnd]:
         """What the anchors say about a stream, the oldest first."""
         async with self._transaction(tenant_id) as tx:
             rows = await tx.fetch(self._queries.read_lines, tenant_id=tenant_id, entity_type=entity_type)
-        return [AnchorLine(**dict(row)) for row in rows]
+        return [StreamEnd(**dict(row)) for row in rows]
 
     async def begin(
         self,

@@ -21,7 +21,7 @@ from opentelemetry import trace
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.asgi import App, ClientGoneError, Message, Receive, Scope, Send, respond
 from tidings.kernel.http.body_limit import DEFAULT_LIMIT, BodyLimit
-from tidings.kernel.http.callers import Door
+from tidings.kernel.http.callers import AccessGuard
 from tidings.kernel.http.canonical import Canonical
 from tidings.kernel.http.docs_page import docs_routes
 from tidings.kernel.http.endpoint import Endpoint
@@ -78,7 +78,7 @@ class HttpApp:
 def build_app(
     *,
     routers: Sequence[Router | HTTPRouteHandler],
-    door: Door,
+    door: AccessGuard,
     clock: Clock,
     version: str,
     checks: Mapping[str, Check],

@@ -1,6 +1,6 @@
 """Who is calling, for which tenant, and whether they may: the one door in front of every resource.
 
-`Door.admit` works on the bare ASGI scope, so that a raw handler and a framework's guard pass the same door.
+`AccessGuard.admit` works on the bare ASGI scope, so that a raw handler and a framework's guard pass the same door.
 """
 
 from dataclasses import dataclass, replace
@@ -109,7 +109,7 @@ class Need:
     test_keys: bool = False
 
 
-class Door:
+class AccessGuard:
     """Lets callers in, or says why not."""
 
     def __init__(
@@ -175,7 +175,7 @@ def requires(
             operation=operation or f"{method} {connection.scope.get('path_template', '')}",
             test_keys=takes_test_keys(scope, method) if test_keys is None else test_keys,
         )
-        door: Door = connection.app.state.door
+        door: AccessGuard = connection.app.state.door
         connection.scope["state"]["caller"] = await door.admit(connection.scope, need)
 
     return guard

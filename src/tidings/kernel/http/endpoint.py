@@ -10,7 +10,7 @@ from tidings.kernel.db import Database
 from tidings.kernel.http.answers import Reply, reply_of, send_reply
 from tidings.kernel.http.asgi import Receive, Scope, Send
 from tidings.kernel.http.bodies import decode_query, read_body, refuse_query
-from tidings.kernel.http.callers import Caller, Door, Need, takes_test_keys
+from tidings.kernel.http.callers import AccessGuard, Caller, Need, takes_test_keys
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.injection import AfterCommit, OpenTx
 from tidings.kernel.http.once import Once
@@ -28,7 +28,7 @@ _Read = Callable[[Request], Any]
 class Endpoint:
     """An operation with all that it needs."""
 
-    def __init__(self, declared: Declared, parts: Parts, guard: Door) -> None:
+    def __init__(self, declared: Declared, parts: Parts, guard: AccessGuard) -> None:
         self._declared = declared
         self._operation = declared.operation
         self._signature = signature = declared.signature

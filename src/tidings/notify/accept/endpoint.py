@@ -12,7 +12,7 @@ from msgspec import Meta
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import App, Receive, Scope, Send, read_all, respond
 from tidings.kernel.http.bodies import decode, refuse_query, require_json
-from tidings.kernel.http.callers import Door, Need
+from tidings.kernel.http.callers import AccessGuard, Need
 from tidings.kernel.http.explain import explain
 from tidings.kernel.http.once import REPLAYED, key_of
 from tidings.kernel.http.problems import MEDIA_TYPE
@@ -56,7 +56,7 @@ class _RawBulk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class AcceptEndpoint:
     """Takes requests in; `routes()` is what stands in front of the framework."""
 
-    def __init__(self, *, door: Door, acceptor: Acceptor) -> None:
+    def __init__(self, *, door: AccessGuard, acceptor: Acceptor) -> None:
         self._door = door
         self._acceptor = acceptor
 

@@ -16,7 +16,7 @@ from tidings.kernel.http.problems import Problem
 from tidings.kernel.idempotency import IdempotencyKey
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.accept.order import AcceptedOrder, AttachedFile, DuplicateOrder, Order, OrderedBy
-from tidings.notify.recipients.recipient_input import MESSAGE_REMEDIES, RecipientInput, RecipientSpec, wish_of
+from tidings.notify.recipients.recipient_input import MESSAGE_REMEDIES, RecipientInput, RecipientSpec, spec_of
 
 MOST_IN_BULK = 5000
 
@@ -217,7 +217,7 @@ def _recipient(given: NotificationInput, wrong: list[FieldError]) -> RecipientSp
     try:
         if isinstance(given.recipient, str):
             return RecipientSpec(id=RECIPIENT.parse(given.recipient, field="recipient"))
-        return wish_of(given.recipient, field="recipient")
+        return spec_of(given.recipient, field="recipient")
     except BadValueError as error:
         wrong.append(FieldError(error.field, error.remedy))
     except InvalidError as error:

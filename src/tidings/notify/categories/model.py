@@ -6,7 +6,7 @@ from typing import Literal
 
 from tidings.contracts.enums import Priority, UseCase
 from tidings.kernel.refusals import FieldError
-from tidings.notify.render.siblings import siblings
+from tidings.notify.render.locale_fallback import siblings
 
 RetentionClass = Literal["regulated", "standard", "marketing"]
 DEFAULT_POSITION = 100

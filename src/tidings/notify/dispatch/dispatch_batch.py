@@ -8,11 +8,11 @@ from typing import Final, TypeAlias
 from msgspec import structs
 
 from tidings.contracts.delivery import (
+    DeliveryRoute,
     HandOff,
     InProcessRouter,
     PlannedDelivery,
     ReadyStep,
-    Route,
     SendFirstSteps,
 )
 from tidings.contracts.enums import AUTO, CHANNELS, NotificationStatus
@@ -271,14 +271,14 @@ def hand_off_of(pending: NotificationRow, decision: Decision, facts: Facts) -> H
     )
 
 
-def routes_of(pending: NotificationRow, facts: Facts) -> tuple[Route, ...]:
+def routes_of(pending: NotificationRow, facts: Facts) -> tuple[DeliveryRoute, ...]:
     """The channel's vendor, then the one to fall back to; for `auto`, every channel that there are words for."""
     asked = CHANNELS if pending.channel == AUTO else (pending.channel,)
-    routes: list[Route] = []
+    routes: list[DeliveryRoute] = []
     for channel in asked:
         config = facts.tenant.channels.get(channel)
         if config is not None and pending.version_for(channel) is not None:
-            routes += [Route(channel=channel, vendor=vendor) for vendor in _vendors(pending, config)]
+            routes += [DeliveryRoute(channel=channel, vendor=vendor) for vendor in _vendors(pending, config)]
     return tuple(routes)
 
 

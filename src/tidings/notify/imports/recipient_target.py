@@ -15,7 +15,7 @@ from tidings.notify.imports.model import ImportedRow, LineCounts, LineProblem
 from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.target import Author, WriteResult
 from tidings.notify.recipients.errors import SharedAddressError
-from tidings.notify.recipients.recipient_input import RecipientInput, RecipientSpec, wish_of
+from tidings.notify.recipients.recipient_input import RecipientInput, RecipientSpec, spec_of
 from tidings.notify.recipients.upsert import RecipientUpserter
 
 #: Columns of a CSV that are fields of their own.
@@ -57,7 +57,7 @@ class RecipientTarget:
         """The wish, or all that is wrong."""
         values = dict(row.values) if self._jsonl else _nested(row.values)
         try:
-            return wish_of(msgspec.convert(values, RecipientInput))
+            return spec_of(msgspec.convert(values, RecipientInput))
         except msgspec.ValidationError as error:
             faults = explain(values, RecipientInput, error)
         except InvalidError as refused:

@@ -121,7 +121,7 @@ _SES = {"BOUNCE": SuppressionReason.HARD_BOUNCE, "COMPLAINT": SuppressionReason.
 
 def _ses(row: Mapping[str, Any]) -> SuppressionReason | RowRefusal:
     found = _SES.get(str(row.get("reason", "")).strip().upper())
-    return found or RowRefusal("SuppressionReason", "unknown_reason", "must be BOUNCE or COMPLAINT")
+    return found or RowRefusal("Reason", "unknown_reason", "must be BOUNCE or COMPLAINT")
 
 
 #: Where each service has the date: SendGrid in unix seconds, Mailgun as mail has it (RFC 2822), the others in ISO 8601.
@@ -173,7 +173,7 @@ SHAPES: Sequence[ListFormat] = (
 )  # fmt: skip
 
 #: The columns of SES' list for bulk changes, which has no headings.
-SES_BARE = ("EmailAddress", "SuppressionReason")
+SES_BARE = ("EmailAddress", "Reason")
 
 
 def is_bare_ses(header: Sequence[str]) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from tidings.contracts.delivery import ExecutionHistory, ExecutionRecord, Route
+from tidings.contracts.delivery import DeliveryRoute, ExecutionHistory, ExecutionRecord
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx
@@ -56,7 +56,7 @@ class Background:
     #: The frozen version; None where it is gone.
     published: Published | None
     #: The ladder as it would be now.
-    routes: tuple[Route, ...]
+    routes: tuple[DeliveryRoute, ...]
 
 
 class Explainer:
@@ -156,7 +156,7 @@ def _zone(background: Background) -> str | None:
     return person.timezone if zone_exists(person.timezone) else background.tenant.timezone
 
 
-def _routes(pending: NotificationRow | None, facts: Facts) -> tuple[Route, ...]:
+def _routes(pending: NotificationRow | None, facts: Facts) -> tuple[DeliveryRoute, ...]:
     return routes_of(pending, facts) if pending is not None else ()
 
 

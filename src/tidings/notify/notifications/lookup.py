@@ -15,7 +15,7 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.accept.searchable import search_hash, spelt
 from tidings.notify.notifications import store
 from tidings.notify.notifications.model import Notification
-from tidings.notify.notifications.store import Filter
+from tidings.notify.notifications.store import NotificationCriteria
 from tidings.notify.notifications.view import LookUpNotifications, NotificationFilter
 from tidings.notify.recipients.lookup import MOST_FOUND, AddressFinder
 from tidings.notify.tenants.store import find_tenant
@@ -62,7 +62,9 @@ class NotificationFinder:
             return ScannedPage(items=[], next_id=None)
         return await self._page(tx, query, replace(wanted, recipient_ids=tuple(owners.ids)))
 
-    async def _filter(self, tx: TenantTx, query: NotificationFilter, *, tests_only: bool) -> Filter:
+    async def _filter(
+        self, tx: TenantTx, query: NotificationFilter, *, tests_only: bool
+    ) -> NotificationCriteria:
         wanted = replace(_filter(query), tests_only=tests_only)
         for key, value in query.metadata.items():
             await _check_declared(tx, key)
@@ -72,7 +74,9 @@ class NotificationFinder:
             wanted = replace(wanted, found_by=(key, search_hash(await self.keyring.pepper(tx), key, text)))
         return wanted
 
-    async def _page(self, tx: TenantTx, query: NotificationFilter, wanted: Filter) -> FoundNotifications:
+    async def _page(
+        self, tx: TenantTx, query: NotificationFilter, wanted: NotificationCriteria
+    ) -> FoundNotifications:
         return await find_recent(
             tx,
             wanted,
@@ -86,7 +90,7 @@ class NotificationFinder:
 
 async def find_recent(
     tx: TenantTx,
-    wanted: Filter,
+    wanted: NotificationCriteria,
     *,
     since: datetime | None,
     until: datetime | None,
@@ -123,10 +127,10 @@ async def _check_declared(tx: TenantTx, key: str) -> None:
         )
 
 
-def _filter(query: NotificationFilter) -> Filter:
+def _filter(query: NotificationFilter) -> NotificationCriteria:
     if query.since is not None and query.until is not None and query.since >= query.until:
         raise BadValueError("until", "must be later than since")
-    return Filter(
+    return NotificationCriteria(
         status=query.status,
         channel=query.channel,
         category=query.category,

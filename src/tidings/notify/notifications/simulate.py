@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
-from tidings.contracts.delivery import PreparedStep, Route, Router
+from tidings.contracts.delivery import DeliveryRoute, PreparedStep, Router
 from tidings.contracts.enums import AUTO, CHANNELS, NotificationStatus
 from tidings.contracts.ladder import LadderStep
 from tidings.contracts.tenants import Channel
@@ -72,7 +72,7 @@ class Simulation:
     channel: Channel | None = None
     message: Rendered | None = field(default=None, repr=False)
     #: The ways that it would be handed over with.
-    routes: tuple[Route, ...] = ()
+    routes: tuple[DeliveryRoute, ...] = ()
     #: What would be answered for a step over each of their channels; empty where it would not be handed over now.
     prepared: Mapping[Channel, PreparedStep] = field(default_factory=dict, repr=False)
 

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tidings.contracts.simulation import MessageWish, SimulatedMessage
+from tidings.contracts.simulation import HypotheticalMessage, SimulatedMessage
 from tidings.kernel.db import CallerRole
 from tidings.kernel.http.explain import explain
 from tidings.kernel.ids import TenantId
@@ -20,7 +20,7 @@ class StepSimulator:
         self._simulator = simulator
 
     async def simulate(
-        self, tenant_id: TenantId, wish: MessageWish, *, role: CallerRole | None = None
+        self, tenant_id: TenantId, wish: HypotheticalMessage, *, role: CallerRole | None = None
     ) -> SimulatedMessage:
         """What would happen; refused wherever accepting would refuse it."""
         plain = msgspec.to_builtins(wish)

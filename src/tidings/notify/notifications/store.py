@@ -41,7 +41,7 @@ _read_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class NotificationCriteria:
     """Which notifications are wanted; None: whichever."""
 
     status: NotificationStatus | None = None
@@ -125,7 +125,13 @@ async def find_notifications(
 
 
 async def look_back(
-    tx: TenantTx, wanted: Filter, *, since: datetime, before_at: datetime, before_id: str, most: int
+    tx: TenantTx,
+    wanted: NotificationCriteria,
+    *,
+    since: datetime,
+    before_at: datetime,
+    before_id: str,
+    most: int,
 ) -> Glance[NotificationId]:
     """Look at up to `most` rows older than a place, by the narrowest index that the filter has."""
     values: dict[str, Any] = {
@@ -158,7 +164,7 @@ async def look_back(
     return Glance.of(row)
 
 
-def _people(wanted: Filter) -> list[RecipientId] | None:
+def _people(wanted: NotificationCriteria) -> list[RecipientId] | None:
     """Whose notifications are wanted; None: anybody's."""
     if wanted.recipient_ids is None:
         return None if wanted.recipient_id is None else [wanted.recipient_id]

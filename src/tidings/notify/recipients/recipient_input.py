@@ -140,7 +140,7 @@ class RecipientSpec:
         return f"RecipientWish(id={self.id}, addresses={len(self.addresses)}, ***)"
 
 
-def wish_of(given: RecipientInput, *, field: str = "", region: str | None = None) -> RecipientSpec:
+def spec_of(given: RecipientInput, *, field: str = "", region: str | None = None) -> RecipientSpec:
     """The wish behind a checked body; an `InvalidError` that names every wrong field below `field`."""
     at = f"{field}." if field else ""
     wrong: list[FieldError] = []

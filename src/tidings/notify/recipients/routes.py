@@ -24,7 +24,7 @@ from tidings.notify.recipients.recipient_input import (
     RecipientInput,
     RecipientSpec,
     addresses_of,
-    wish_of,
+    spec_of,
 )
 from tidings.notify.recipients.store import Lookup
 from tidings.notify.recipients.upsert import RecipientUpserter
@@ -71,7 +71,7 @@ AnyRequest = Request[Any, Any, Any]
 async def upsert_recipient(request: AnyRequest) -> Response[RecipientView]:
     """Make a recipient known."""
     deps = deps_of(request, Deps)
-    wish = wish_of(await read_body(request, RecipientInput))
+    wish = spec_of(await read_body(request, RecipientInput))
     async with _tenant(request) as tx:
         upserter = RecipientUpserter(keyring=deps.keyring, mailboxes=deps.mailboxes, clock=deps.clock)
         result = (await upserter.upsert(tx, [wish])).results[0]

@@ -25,7 +25,7 @@ from tidings.notify.facts.model import Facts
 from tidings.notify.notifications import store as notification_store
 from tidings.notify.notifications.body import BodyReader, ShownBody
 from tidings.notify.notifications.model import Notification
-from tidings.notify.notifications.store import Filter
+from tidings.notify.notifications.store import NotificationCriteria
 from tidings.notify.notifications.view import NotificationView
 from tidings.notify.subject_access import store
 
@@ -140,7 +140,7 @@ class SentReader:
             async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
                 glance = await notification_store.look_back(
                     tx,
-                    Filter(recipient_id=asked.recipient_id),
+                    NotificationCriteria(recipient_id=asked.recipient_id),
                     since=_BEGINNING,
                     before_at=before_at,
                     before_id=before_id,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tidings.contracts.tenants import Channel
+from tidings.notify.render.locale_fallback import fallbacks
 from tidings.notify.templates.bundle.layout import (
     FACTS,
     body_file,
@@ -19,7 +20,7 @@ from tidings.notify.templates.expand.source_map import MappedText, SourcePositio
 from tidings.notify.templates.expand.strings import Into, TemplateStrings
 from tidings.notify.templates.expand.whitespace import SETTLED
 from tidings.notify.templates.faults import Fault
-from tidings.notify.templates.model import BodyFormat, Compiled, Source, TemplateVersion, fallbacks
+from tidings.notify.templates.model import BodyFormat, Compiled, Source, TemplateVersion
 
 _MARKUP: Final = frozenset({BodyFormat.HTML, BodyFormat.MJML, BodyFormat.MARKDOWN})
 

@@ -1,6 +1,6 @@
 """A template, its versions and their texts; which version may follow which state, and which locale is read."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -10,8 +10,8 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.vendor_templates import VendorTemplate
 from tidings.kernel.ids import TenantId
 from tidings.notify.ids import TemplateId, TemplateVersionId
+from tidings.notify.render.locale_fallback import choose_locale
 from tidings.notify.render.model import Content, Direction
-from tidings.notify.render.siblings import siblings
 from tidings.notify.templates.semver import Semver
 
 Priority = Literal["critical", "high", "normal", "low"]
@@ -217,38 +217,3 @@ class Published:
             text=compiled.text,
             whatsapp=compiled.whatsapp,
         )
-
-
-def choose_locale(
-    wanted: str, there: Mapping[str, object], version_chain: Sequence[str], template_chain: Sequence[str]
-) -> str:
-    """Exact, then less exact down to the language, then another region of it, then the version's chain, then the template's."""
-    known = {tag.lower(): tag for tag in there}
-    for tag in _broader(wanted):
-        if tag.lower() in known:
-            return known[tag.lower()]
-    for tag in (*siblings(wanted, there), *fallbacks(wanted, version_chain, template_chain)):
-        if tag.lower() in known:
-            return known[tag.lower()]
-    # A version must have its template's default locale, so this is for versions older than a new default.
-    return min(there)
-
-
-def fallbacks(wanted: str, version_chain: Sequence[str], template_chain: Sequence[str]) -> list[str]:
-    """The locales that are tried for one who reads `wanted`, in their order."""
-    return list(dict.fromkeys(_candidates(wanted, version_chain, template_chain)))
-
-
-def _candidates(wanted: str, version_chain: Sequence[str], template_chain: Sequence[str]) -> Iterator[str]:
-    yield from _broader(wanted)
-    yield from version_chain
-    for tag in template_chain:
-        yield from _broader(tag)
-
-
-def _broader(tag: str) -> Iterator[str]:
-    """`zh-Hant-TW`, `zh-Hant`, `zh`."""
-    parts = tag.split("-")
-    while parts:
-        yield "-".join(parts)
-        parts.pop()

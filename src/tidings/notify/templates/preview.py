@@ -14,15 +14,15 @@ from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.model import NAME_PURPOSE
+from tidings.notify.render.locale_fallback import choose_locale, fallbacks, siblings
 from tidings.notify.render.model import Brand, Rendered, RenderFailed, RenderJob
-from tidings.notify.render.siblings import siblings
 from tidings.notify.templates import store
 from tidings.notify.templates.assemble import place_of
 from tidings.notify.templates.assets import Asset, with_data
 from tidings.notify.templates.authoring import Engine
 from tidings.notify.templates.errors import InvalidVariablesError, UnpublishableError
 from tidings.notify.templates.message_links import empty_link, has_links, written_at
-from tidings.notify.templates.model import Compiled, LocaleText, TemplateVersion, choose_locale, fallbacks
+from tidings.notify.templates.model import Compiled, LocaleText, TemplateVersion
 from tidings.notify.templates.publish import ReadVersion
 from tidings.notify.templates.sample_faults import remedy_of
 from tidings.notify.templates.validate import finding_of, trial_content, trial_link

@@ -30,7 +30,7 @@ from tidings.router.callbacks import store
 from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
-from tidings.router.callbacks.store import Claimed, Found, Told
+from tidings.router.callbacks.store import ClaimedEvent, CorrelatedAttempt, EventDetails
 from tidings.router.ids import InboundWebhookEventId
 from tidings.router.status_map import store as status_map
 from tidings.router.status_map.model import StatusMeaning
@@ -44,7 +44,7 @@ _FAILURES: Final[frozenset[Canonical]] = frozenset(
 _read_details = msgspec.json.Decoder(Details).decode
 
 #: An event with the attempt that it is about.
-Correlated = tuple[Claimed, Found]
+Correlated = tuple[ClaimedEvent, CorrelatedAttempt]
 
 
 def purpose(event_id: str) -> str:
@@ -64,7 +64,7 @@ def details_of(read: ReadEvent) -> Details | None:
 class _Said:
     """An event on its way to its ladder."""
 
-    event: Claimed
+    event: ClaimedEvent
     receipt: Receipt
     #: The vendor's word, where that alone means nothing.
     word: str | None
@@ -188,7 +188,7 @@ class Applier:
             told = await store.load_details(tx, [event for event, _ in events])
             sealed = any(one.payload is not None for one in told.values())
             key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE) if sealed else None
-        nothing = Told(occurred_at=None, payload=None)
+        nothing = EventDetails(occurred_at=None, payload=None)
         return [_receipt(event, found, told.get(event.id, nothing), key) for event, found in events]
 
 
@@ -201,7 +201,7 @@ def _read_as(receipt: Receipt, meanings: Sequence[StatusMeaning | None]) -> Rece
     )
 
 
-def _receipt(event: Claimed, found: Found, told: Told, key: DataKey | None) -> _Said:
+def _receipt(event: ClaimedEvent, found: CorrelatedAttempt, told: EventDetails, key: DataKey | None) -> _Said:
     details = Details()
     if told.payload is not None and key is not None:
         try:

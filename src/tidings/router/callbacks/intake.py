@@ -188,7 +188,7 @@ class CallbackGroupCommit:
         fresh = await self._wrote.keep(tx, vendor, told, key=key, now=now)
         return [place for (place, _), new in zip(wrote, fresh, strict=True) if new]
 
-    async def _put(self, packed: Sequence[raw_bodies.PackedBodies]) -> None:
+    async def _put(self, packed: Sequence[raw_bodies.PackedRequests]) -> None:
         try:
             async with asyncio.timeout(self._put_seconds):
                 await raw_bodies.put(self._blobs(), packed)

@@ -14,7 +14,7 @@ from tidings.router.callbacks import store
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
 from tidings.router.callbacks.retry_policy import CORRELATION_RETRY, OLDEST_ATTEMPT
-from tidings.router.callbacks.store import Claimed, Waiting
+from tidings.router.callbacks.store import ClaimedEvent, UncorrelatedEvent
 
 _log = get_logger("callbacks")
 #: Where processes that only take in notify those that apply.
@@ -81,7 +81,9 @@ class CallbackJob(LockedSetJob):
         self._observer.failed("callbacks")
         _log.warning("callbacks_not_applied", retry_seconds=seconds, **why(error))
 
-    def _tell(self, claimed: Sequence[Claimed], applied: int, late: int, dead: int, now: datetime) -> None:
+    def _tell(
+        self, claimed: Sequence[ClaimedEvent], applied: int, late: int, dead: int, now: datetime
+    ) -> None:
         fresh = [event.received_at for event in claimed if event.fresh]
         self._observer.waiting((now - min(fresh)).total_seconds() if fresh else 0.0)
         if applied:
@@ -94,6 +96,6 @@ class CallbackJob(LockedSetJob):
             _log.warning("callbacks_dead", count=dead)
 
 
-def _waiting(event: Claimed, now: datetime) -> Waiting:
+def _waiting(event: ClaimedEvent, now: datetime) -> UncorrelatedEvent:
     pause = CORRELATION_RETRY.next_delay(event.looks + 1)
-    return Waiting(event=event, next_at=None if pause is None else now + pause)
+    return UncorrelatedEvent(event=event, next_at=None if pause is None else now + pause)

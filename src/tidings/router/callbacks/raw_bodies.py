@@ -31,7 +31,7 @@ _OWN_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PackedBodies:
+class PackedRequests:
     """An object that is ready to be put."""
 
     key: BlobKey
@@ -51,9 +51,9 @@ class BodyLocation:
 
 def pack(
     key: DataKey, vendor: str, bodies: Sequence[tuple[InboundWebhookId, bytes]]
-) -> tuple[list[PackedBodies], list[BodyLocation]]:
+) -> tuple[list[PackedRequests], list[BodyLocation]]:
     """The objects for these bodies, and where each body is."""
-    packed: list[PackedBodies] = []
+    packed: list[PackedRequests] = []
     places: list[BodyLocation] = []
     for some in portions(bodies, lambda one: len(one[1]), _MOST_BYTES_TOGETHER):
         owner_id = some[0][0]
@@ -64,11 +64,11 @@ def pack(
             boxes.append(seal(own, body, _bound_to(ref)))
             places.append(BodyLocation(ref=ref, key=own.reveal()))
         content = key.seal(msgspec.msgpack.encode(boxes), _purpose(name))
-        packed.append(PackedBodies(key=name, owner_id=owner_id, content=content))
+        packed.append(PackedRequests(key=name, owner_id=owner_id, content=content))
     return packed, places
 
 
-async def put(blobs: BlobStore, packed: Sequence[PackedBodies]) -> None:
+async def put(blobs: BlobStore, packed: Sequence[PackedRequests]) -> None:
     """Put all of them; they are on disk when this returns."""
     for one in packed:
         await blobs.put(one.key, one.content, owner_id=one.owner_id)

@@ -62,7 +62,7 @@ class NewEvent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class CorrelatedAttempt:
     """The attempt that an event is about."""
 
     tenant_id: TenantId
@@ -72,7 +72,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class ClaimedEvent:
     """An event in our hands."""
 
     id: InboundWebhookEventId
@@ -85,11 +85,11 @@ class Claimed:
     looks: int
     #: Never looked at before.
     fresh: bool
-    found: Found | None
+    found: CorrelatedAttempt | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class EventDetails:
     """What an event said beside its status."""
 
     occurred_at: datetime | None
@@ -97,10 +97,10 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class UncorrelatedEvent:
     """An event whose attempt was not found."""
 
-    event: Claimed
+    event: ClaimedEvent
     #: None: it is dead.
     next_at: datetime | None
 
@@ -138,7 +138,7 @@ class KeptRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class CallbackFilter:
     """Which of them are wanted."""
 
     vendor: str | None = None
@@ -206,7 +206,7 @@ async def announce(tx: PlatformTx) -> None:
 
 async def claim_events(
     tx: WorkerTx, *, now: datetime, since: datetime, oldest_attempt: datetime, limit: int
-) -> list[Claimed]:
+) -> list[ClaimedEvent]:
     """Events that are to be looked at, locked until `tx` ends, with the attempts that they are about."""
     rows = await tx.fetch(
         QUERIES.claim_events, now=now, since=since, oldest_attempt=oldest_attempt, limit=limit
@@ -220,17 +220,20 @@ async def next_late(tx: WorkerTx, *, since: datetime) -> datetime | None:
     return at
 
 
-async def load_details(tx: PlatformTx, events: Sequence[Claimed]) -> dict[str, Told]:
+async def load_details(tx: PlatformTx, events: Sequence[ClaimedEvent]) -> dict[str, EventDetails]:
     """What they said beside their status, by their ids."""
     rows = await tx.fetch(
         QUERIES.load_details, ids=[e.id for e in events], received_ats=[e.received_at for e in events]
     )
     return {
-        row["id"]: Told(occurred_at=row["occurred_at"], payload=row["payload_ciphertext"]) for row in rows
+        row["id"]: EventDetails(occurred_at=row["occurred_at"], payload=row["payload_ciphertext"])
+        for row in rows
     }
 
 
-async def mark_applied(tx: WorkerTx, events: Sequence[tuple[Claimed, Found]], *, now: datetime) -> int:
+async def mark_applied(
+    tx: WorkerTx, events: Sequence[tuple[ClaimedEvent, CorrelatedAttempt]], *, now: datetime
+) -> int:
     """They stand with their attempts."""
     return await tx.execute(
         QUERIES.mark_applied,
@@ -244,7 +247,7 @@ async def mark_applied(tx: WorkerTx, events: Sequence[tuple[Claimed, Found]], *,
     )
 
 
-async def mark_waiting(tx: WorkerTx, events: Sequence[Waiting], *, now: datetime) -> int:
+async def mark_waiting(tx: WorkerTx, events: Sequence[UncorrelatedEvent], *, now: datetime) -> int:
     """They are looked at again, or never."""
     return await tx.execute(
         QUERIES.mark_waiting,
@@ -299,7 +302,7 @@ async def list_events(
     tx: PlatformTx,
     *,
     status: OpenStatus,
-    chosen: Chosen,
+    chosen: CallbackFilter,
     after: tuple[datetime, str] | None,
     limit: int,
 ) -> list[OpenEvent]:
@@ -328,7 +331,7 @@ async def show_event(
 
 
 async def list_requests(
-    tx: PlatformTx, *, chosen: Chosen, after: tuple[datetime, str] | None, limit: int
+    tx: PlatformTx, *, chosen: CallbackFilter, after: tuple[datetime, str] | None, limit: int
 ) -> list[KeptRequest]:
     """Requests that were refused or not read, the newest first."""
     rows = await tx.fetch(
@@ -351,16 +354,16 @@ async def show_request(
     return None if row is None else _kept_request(row)
 
 
-def _claimed(row: Row) -> Claimed:
+def _claimed(row: Row) -> ClaimedEvent:
     found = None
     if row["attempt_id"] is not None:
-        found = Found(
+        found = CorrelatedAttempt(
             tenant_id=row["tenant_id"],
             attempt_id=row["attempt_id"],
             execution_id=row["execution_id"],
             started_at=row["started_at"],
         )
-    return Claimed(
+    return ClaimedEvent(
         id=row["id"],
         received_at=row["received_at"],
         request_id=row["webhook_inbound_id"],

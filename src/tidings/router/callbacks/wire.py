@@ -9,7 +9,7 @@ from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.ids import IdKind
-from tidings.router.callbacks.store import Chosen, KeptRequest, OpenEvent
+from tidings.router.callbacks.store import CallbackFilter, KeptRequest, OpenEvent
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
 
 _Id = TypeVar("_Id", bound=str)
@@ -42,9 +42,9 @@ class CallbackQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=
     adapter: _AdapterOnly = None
     since: _SinceOnly = None
 
-    def chosen(self) -> Chosen:
+    def chosen(self) -> CallbackFilter:
         """Without the page."""
-        return Chosen(vendor=self.vendor, account_id=self.adapter, since=self.since)
+        return CallbackFilter(vendor=self.vendor, account_id=self.adapter, since=self.since)
 
 
 class RequestQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,9 +54,9 @@ class RequestQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=T
     adapter: _AdapterOnly = None
     since: _SinceOnly = None
 
-    def chosen(self) -> Chosen:
+    def chosen(self) -> CallbackFilter:
         """Without the page."""
-        return Chosen(vendor=self.vendor, account_id=self.adapter, since=self.since)
+        return CallbackFilter(vendor=self.vendor, account_id=self.adapter, since=self.since)
 
 
 class CallbackView(Struct, frozen=True, kw_only=True):

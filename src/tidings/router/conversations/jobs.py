@@ -25,7 +25,7 @@ from tidings.kernel.keys.kms import KmsError
 from tidings.kernel.logs import get_logger, where, why
 from tidings.router.conversations import queue
 from tidings.router.conversations.model import ConversationObserver, UnobservedConversations
-from tidings.router.conversations.queue import Claimed, Waiting
+from tidings.router.conversations.queue import ClaimedInbound, DeferredInbound
 from tidings.router.conversations.receive import Receiver, ReceiveResult
 from tidings.router.conversations.resolve import ResolvedMessage, TenantResolver
 from tidings.router.conversations.retry_policy import INBOUND_RETRY
@@ -133,11 +133,11 @@ class ConversationJob(LockedSetJob):
             failed = [one for one in claimed if one.id in not_done.failed]
             waiting = [_waiting(one, now) for one in (*looking, *failed)]
             waiting += [
-                Waiting(id=one.id, next_at=now + _WITHOUT_KEYS, looks=0)
+                DeferredInbound(id=one.id, next_at=now + _WITHOUT_KEYS, looks=0)
                 for one in claimed
                 if one.id in not_done.locked
             ]
-            waiting += [Waiting(id=one.id, next_at=None) for one in sorted_.unreadable]
+            waiting += [DeferredInbound(id=one.id, next_at=None) for one in sorted_.unreadable]
             if done:
                 await queue.mark_applied(tx, done, now=now)
             if lost:
@@ -246,7 +246,9 @@ class ConversationJob(LockedSetJob):
         self._observer.failed("conversations")
         _log.warning("inbound_not_taken", retry_seconds=seconds, **why(error))
 
-    def _tell(self, claimed: Sequence[Claimed], taken: int, lost: int, dead: int, now: datetime) -> None:
+    def _tell(
+        self, claimed: Sequence[ClaimedInbound], taken: int, lost: int, dead: int, now: datetime
+    ) -> None:
         fresh = [one.received_at for one in claimed if one.looks == 0]
         self._observer.waiting((now - min(fresh)).total_seconds() if fresh else 0.0)
         if taken:
@@ -263,6 +265,6 @@ def _blames_message(error: Exception) -> bool:
     return is_of_an_item(error) and not isinstance(error, KmsError)
 
 
-def _waiting(one: Claimed, now: datetime) -> Waiting:
+def _waiting(one: ClaimedInbound, now: datetime) -> DeferredInbound:
     pause = INBOUND_RETRY.next_delay(one.looks + 1)
-    return Waiting(id=one.id, next_at=None if pause is None else now + pause)
+    return DeferredInbound(id=one.id, next_at=None if pause is None else now + pause)

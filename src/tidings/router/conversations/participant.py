@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import TypeAlias
 
 from tidings.contracts.conversations import TenantName
-from tidings.contracts.correspondence import KeywordOptOut
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.router.conversations.keyword_replies import confirmation
@@ -29,7 +28,7 @@ _KINDS: Mapping[Action, ConfirmationKind] = {
     "help": "help",
 }
 #: A channel, and an address of theirs by its hash.
-Place: TypeAlias = tuple[str, str]
+SenderAndAddress: TypeAlias = tuple[str, str]
 
 _OPPOSITES: Mapping[Action, Action] = {"stop": "start", "start": "stop"}
 
@@ -59,7 +58,7 @@ class Participant:
         return self.now
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SenderAndAddress:
         """Whatever they want holds for this."""
         return self.between.channel, self.between.hashed.own
 
@@ -174,17 +173,4 @@ def said_of(person: Participant, key: DataKey) -> NewTranscriptLine:
         stopped=person.stops,
         key_subject=key.subject_id,
         address=seal_address(key, conversation.id, person.last.address),
-    )
-
-
-def wish_of(person: Participant, message: ResolvedMessage, keyword: Keyword) -> KeywordOptOut:
-    """What they want, for notify."""
-    return KeywordOptOut(
-        channel=message.channel,
-        address=message.address,
-        recipient_id=person.recipient_id,
-        keyword=keyword.word,
-        language=keyword.language,
-        conversation_id=person.conversation.id,
-        at=message.received_at,
     )

@@ -32,7 +32,7 @@ class NewInbound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class ClaimedInbound:
     """A message in our hands."""
 
     id: InboundMessageId
@@ -50,7 +50,7 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class DeferredInbound:
     """A message that could not be taken on now."""
 
     id: InboundMessageId
@@ -61,7 +61,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ConversationAddresses:
     """Where somebody wrote from and to, as conversations are found by it."""
 
     channel: Channel
@@ -91,7 +91,7 @@ class OpenInbound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class InboundFilter:
     """Which of them are wanted."""
 
     vendor: str | None = None
@@ -132,11 +132,11 @@ async def announce(tx: PlatformTx) -> None:
     await tx.fetch_value(QUERIES.announce)
 
 
-async def claim_inbound(tx: WorkerTx, *, now: datetime, limit: int, least: int) -> list[Claimed]:
+async def claim_inbound(tx: WorkerTx, *, now: datetime, limit: int, least: int) -> list[ClaimedInbound]:
     """Messages that are to be looked at, locked until `tx` ends: `limit` shared by all accounts, and `least` of each."""
     rows = await tx.fetch(QUERIES.claim_inbound, now=now, limit=limit, least=least)
     return [
-        Claimed(
+        ClaimedInbound(
             id=row["id"],
             received_at=row["received_at"],
             vendor=row["vendor"],
@@ -163,19 +163,19 @@ async def load_payloads(tx: PlatformTx, ids: Sequence[str]) -> dict[str, bytes]:
     return {row["id"]: row["payload_ciphertext"] for row in rows if row["payload_ciphertext"] is not None}
 
 
-async def find_open(tx: WorkerTx, places: Sequence[Place]) -> dict[int, TenantId]:
+async def find_open(tx: WorkerTx, places: Sequence[ConversationAddresses]) -> dict[int, TenantId]:
     """Whose conversation of then each belongs to, by its place in the list."""
     rows = await tx.fetch(QUERIES.find_open, **_columns(places), ats=[p.at for p in places])
     return {row["place"] - 1: row["tenant_id"] for row in rows}
 
 
-async def find_last(tx: WorkerTx, places: Sequence[Place]) -> dict[int, TenantId]:
+async def find_last(tx: WorkerTx, places: Sequence[ConversationAddresses]) -> dict[int, TenantId]:
     """Whose conversation was the last by then, open or not, by its place in the list."""
     rows = await tx.fetch(QUERIES.find_last, **_columns(places), ats=[p.at for p in places])
     return {row["place"] - 1: row["tenant_id"] for row in rows}
 
 
-async def find_sharers(tx: WorkerTx, places: Sequence[Place]) -> dict[int, list[TenantId]]:
+async def find_sharers(tx: WorkerTx, places: Sequence[ConversationAddresses]) -> dict[int, list[TenantId]]:
     """Which tenants wrote to them from that number in the last 18 months, the last one first, by its place in the list."""
     rows = await tx.fetch(QUERIES.find_sharers, **_columns(places), ats=[p.at for p in places])
     found: dict[int, list[TenantId]] = {}
@@ -204,7 +204,7 @@ async def mark_unmatched(tx: WorkerTx, ids: Sequence[str], *, now: datetime) -> 
     await tx.execute(QUERIES.mark_unmatched, ids=list(ids), now=now)
 
 
-async def mark_again(tx: WorkerTx, waiting: Sequence[Waiting], *, now: datetime) -> int:
+async def mark_again(tx: WorkerTx, waiting: Sequence[DeferredInbound], *, now: datetime) -> int:
     """They are looked at again, or never."""
     return await tx.execute(
         QUERIES.mark_again,
@@ -238,7 +238,7 @@ async def sweep_unmatched(tx: WorkerTx, *, until: datetime, limit: int) -> int:
 
 
 async def list_inbound(
-    tx: PlatformTx, *, status: OpenStatus, chosen: Chosen, after_id: str | None, limit: int
+    tx: PlatformTx, *, status: OpenStatus, chosen: InboundFilter, after_id: str | None, limit: int
 ) -> list[OpenInbound]:
     """Messages that stand in no conversation, the newest first."""
     rows = await tx.fetch(
@@ -286,7 +286,7 @@ def _open_inbound(row: Row) -> OpenInbound:
     )
 
 
-def _columns(places: Sequence[Place]) -> dict[str, list[str]]:
+def _columns(places: Sequence[ConversationAddresses]) -> dict[str, list[str]]:
     return {
         "channels": [p.channel for p in places],
         "destinations": [p.destination for p in places],

@@ -24,16 +24,14 @@ from tidings.router.conversations import store
 from tidings.router.conversations.destinations import spellings
 from tidings.router.conversations.events import Announcer
 from tidings.router.conversations.hashes import AddressHashes
-from tidings.router.conversations.keywords import Keyword
+from tidings.router.conversations.keyword_effects import apply_keywords
 from tidings.router.conversations.model import CONVERSATION, DEFAULT_TTL, Action, Conversation
 from tidings.router.conversations.participant import (
     Participant,
-    Place,
     confirmation_of,
     keyword_of,
     lines_of,
     said_of,
-    wish_of,
 )
 from tidings.router.conversations.resolve import ResolvedMessage
 from tidings.router.conversations.shared_stop import SharedStop
@@ -165,7 +163,7 @@ class Receiver:
         await self._recognise(tx, people)
         keys = await self._keys(tx, people)
         name = await self._names.of(tx) if any(k for p in people for _, k in p.messages) else None
-        confirmed = await self._heed(tx, people)
+        confirmed = await apply_keywords(tx, people, self._correspondents)
         theirs = [line for person in people for line in lines_of(person, keys[person.between])]
         ours = [
             confirmation_of(person, message, keyword, key=keys[person.between], name=name, now=now)
@@ -275,37 +273,6 @@ class Receiver:
             wanted |= {p.between: str(p.conversation.id) for p in people if p.between in destroyed}
             keys |= await self._keyring.data_keys(tx, [wanted[between] for between in destroyed])
         return {between: keys[subject] for between, subject in wanted.items()}
-
-    async def _heed(
-        self, tx: TenantTx, people: Sequence[Participant]
-    ) -> list[tuple[Participant, ResolvedMessage, Keyword]]:
-        """Do what the keywords ask for; what is to be confirmed."""
-        asked = [
-            (person, message, keyword)
-            for person in people
-            for message, keyword in person.messages
-            if keyword is not None and message.addressable and message.id not in person.overtaken
-        ]
-        stops = [one for one in asked if one[2].action == "stop"]
-        # Of one person's words to one number STOP is the last of a wave; they may have written to another after it.
-        last: dict[Place, str] = {}
-        for person, message, _ in stops:
-            last[person.place] = max(last.get(person.place, ""), message.id)
-        starts = [one for one in asked if one[2].action == "start"]
-        before = [one for one in starts if last.get(one[0].place, "") > one[1].id]
-        after = [one for one in starts if last.get(one[0].place, "") < one[1].id]
-        if before:
-            await self._correspondents.start(tx, [wish_of(*one) for one in before])
-        if stops:
-            await self._correspondents.stop(tx, [wish_of(*one) for one in stops])
-        if after:
-            await self._correspondents.start(tx, [wish_of(*one) for one in after])
-        # Each once, however often they say it at once; what was confirmed before not again.
-        first: dict[tuple[ConversationSides, Action], tuple[Participant, ResolvedMessage, Keyword]] = {}
-        for one in asked:
-            if not (one[2].action == "stop" and one[0].again):
-                first.setdefault((one[0].between, one[2].action), one)
-        return list(first.values())
 
     async def _deliveries(self, tx: TenantTx, people: Sequence[Participant], now: datetime) -> int:
         routes = await route_store.find_serving(tx, now=now)

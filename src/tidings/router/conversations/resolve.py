@@ -19,7 +19,7 @@ from tidings.router.conversations import queue
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.keywords import read_keyword
 from tidings.router.conversations.model import InboundMessageId
-from tidings.router.conversations.queue import Claimed, Place
+from tidings.router.conversations.queue import ClaimedInbound, ConversationAddresses
 from tidings.router.conversations.sealing import Payload, open_payload
 
 _log = get_logger("conversations")
@@ -53,9 +53,9 @@ class Resolution:
     #: In the order in which they came.
     by_tenant: dict[TenantId, list[ResolvedMessage]]
     #: Nobody's.
-    unmatched: list[Claimed]
+    unmatched: list[ClaimedInbound]
     #: What can't be opened, and never will.
-    unreadable: list[Claimed]
+    unreadable: list[ClaimedInbound]
 
 
 class TenantResolver:
@@ -66,14 +66,14 @@ class TenantResolver:
         self._keyring = keyring
         self._hashes = hashes
 
-    async def resolve(self, tx: WorkerTx, claimed: Sequence[Claimed]) -> Resolution:
+    async def resolve(self, tx: WorkerTx, claimed: Sequence[ClaimedInbound]) -> Resolution:
         """Sort a set; `tx` is the one that claimed it."""
         messages, unreadable = await self._opened(claimed)
         by_id = {one.id: one for one in claimed}
         shared = [message for message in messages if by_id[message.id].owner_id is None]
         found = await self._find(tx, shared) if shared else {}
         by_tenant: dict[TenantId, list[ResolvedMessage]] = {}
-        unmatched: list[Claimed] = []
+        unmatched: list[ClaimedInbound] = []
         for message in messages:
             one = by_id[message.id]
             tenant_id = one.owner_id or found.get(message.id) or one.route_tenant_id
@@ -117,10 +117,10 @@ class TenantResolver:
             found |= {forgotten[place][0].id: tenants[0] for place, tenants in sharers.items()}
         return {str(message_id): tenant for message_id, tenant in found.items()}
 
-    async def _places(self, messages: Sequence[ResolvedMessage]) -> list[Place]:
+    async def _places(self, messages: Sequence[ResolvedMessage]) -> list[ConversationAddresses]:
         pepper = await self._hashes.platform_pepper()
         return [
-            Place(
+            ConversationAddresses(
                 channel=message.channel,
                 destination=message.destination,
                 hash=pepper.hash(message.address),
@@ -129,12 +129,14 @@ class TenantResolver:
             for message in messages
         ]
 
-    async def _opened(self, claimed: Sequence[Claimed]) -> tuple[list[ResolvedMessage], list[Claimed]]:
+    async def _opened(
+        self, claimed: Sequence[ClaimedInbound]
+    ) -> tuple[list[ResolvedMessage], list[ClaimedInbound]]:
         async with self._db.platform() as tx:
             boxes = await queue.load_payloads(tx, [one.id for one in claimed])
             key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE)
         messages: list[ResolvedMessage] = []
-        unreadable: list[Claimed] = []
+        unreadable: list[ClaimedInbound] = []
         for one in claimed:
             payload = _payload(key, one.id, boxes.get(one.id))
             if payload is None:
@@ -154,7 +156,7 @@ def _payload(key: DataKey, message_id: str, box: bytes | None) -> Payload | None
         return None
 
 
-def _message(one: Claimed, payload: Payload) -> ResolvedMessage:
+def _message(one: ClaimedInbound, payload: Payload) -> ResolvedMessage:
     address, addressable = _address(one.channel, payload.sender)
     return ResolvedMessage(
         id=one.id,

@@ -18,7 +18,7 @@ from tidings.router.conversations.model import (
     LineStatus,
     TranscriptLine,
 )
-from tidings.router.conversations.queue import Chosen as ChosenInbound
+from tidings.router.conversations.queue import InboundFilter as ChosenInbound
 from tidings.router.conversations.queue import OpenInbound, OpenStatus, Unmatched
 from tidings.router.conversations.sealing import TranscriptText
 from tidings.router.conversations.store import ConversationFilter

@@ -9,9 +9,9 @@ import msgspec
 
 from tidings.contracts.delivery import (
     AttemptRecord,
+    DeliveryRoute,
     ExecutionRecord,
     ReceiptRecord,
-    Route,
     StepRecord,
     WaitRecord,
 )
@@ -83,7 +83,9 @@ def _execution(
         notification_id=row["notification_id"],
         recipient_id=row["recipient_id"],
         strategy=row["strategy"],
-        routes=tuple(Route(channel=s.channel, vendor=next(iter(s.vendors), "")) for s in frozen.steps),
+        routes=tuple(
+            DeliveryRoute(channel=s.channel, vendor=next(iter(s.vendors), "")) for s in frozen.steps
+        ),
         policy_id=row["policy_id"],
         policy_version=row["policy_version"],
         started_at=row["started_at"],

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from tidings.contracts.delivery import DeliveryPlan, HandOff, Route
+from tidings.contracts.delivery import DeliveryPlan, DeliveryRoute, HandOff
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.ladder import LadderSnapshot, LadderStep, Strategy
@@ -144,7 +144,9 @@ class Planner:
 
 
 @lru_cache(maxsize=10_000)
-def without_policy(routes: tuple[Route, ...], shared: frozenset[Channel] = frozenset()) -> DeliveryPlan:
+def without_policy(
+    routes: tuple[DeliveryRoute, ...], shared: frozenset[Channel] = frozenset()
+) -> DeliveryPlan:
     """The channel's vendor, then its fallback vendor; being accepted is enough.
 
     Where vendors share a channel by weight, they are one step together.

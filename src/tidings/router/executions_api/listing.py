@@ -9,14 +9,14 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.http.paging import After
 from tidings.router.executions.model import ExecutionId
 from tidings.router.executions_api import store
-from tidings.router.executions_api.model import Execution, Filter
+from tidings.router.executions_api.model import Execution, ExecutionFilter
 
 FoundExecutions: TypeAlias = ScannedPage[ExecutionId, Execution]
 
 
 async def find_recent(
     tx: TenantTx,
-    wanted: Filter,
+    wanted: ExecutionFilter,
     *,
     since: datetime | None,
     until: datetime | None,

@@ -12,7 +12,7 @@ from tidings.router.state_machine.model import ActiveStep, ClosedAttempt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filter:
+class ExecutionFilter:
     """Which executions are wanted; None: any."""
 
     #: Whether it is over.
@@ -86,7 +86,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Receipt:
+class AttemptReceipt:
     """What was heard of an attempt afterwards."""
 
     id: str

@@ -12,7 +12,7 @@ from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
 from tidings.router.executions.model import EXECUTION, ExecutionId
 from tidings.router.executions.snapshot import frozen_of, state_of
-from tidings.router.executions_api.model import Attempt, Execution, Filter, Receipt
+from tidings.router.executions_api.model import Attempt, AttemptReceipt, Execution, ExecutionFilter
 from tidings.router.state_machine.model import ClosedAttempt
 
 QUERIES = Queries.beside(__file__)
@@ -22,7 +22,7 @@ _read_sender = msgspec.json.Decoder(SenderRecord).decode
 
 
 async def look_back(
-    tx: TenantTx, wanted: Filter, *, since: datetime, before_at: datetime, before_id: str, most: int
+    tx: TenantTx, wanted: ExecutionFilter, *, since: datetime, before_at: datetime, before_id: str, most: int
 ) -> Glance[ExecutionId]:
     """Look at up to `most` that are older than a place."""
     row = await tx.fetch_one(
@@ -99,7 +99,7 @@ async def find_attempts(tx: TenantTx, execution: Execution) -> list[Attempt]:
 
 async def find_receipts(
     tx: TenantTx, execution: Execution, attempt_ids: Sequence[str]
-) -> dict[str, list[Receipt]]:
+) -> dict[str, list[AttemptReceipt]]:
     """By attempt, the oldest first."""
     if not attempt_ids:
         return {}
@@ -109,9 +109,9 @@ async def find_receipts(
         attempt_ids=list(attempt_ids),
         since=execution.started_at,
     )
-    found: dict[str, list[Receipt]] = {}
+    found: dict[str, list[AttemptReceipt]] = {}
     for row in rows:
-        heard = Receipt(
+        heard = AttemptReceipt(
             id=row["id"],
             attempt_id=row["attempt_id"],
             status=row["status"],

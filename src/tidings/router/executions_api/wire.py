@@ -12,7 +12,7 @@ from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.mapping import by_name
-from tidings.router.executions_api.model import Attempt, Execution, Filter, Receipt
+from tidings.router.executions_api.model import Attempt, AttemptReceipt, Execution, ExecutionFilter
 from tidings.router.executions_api.steps import StepState, state_of_step
 from tidings.router.state_machine.model import ActiveStep, ClosedAttempt
 
@@ -32,9 +32,9 @@ class ListExecutions(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields
     since: Annotated[Moment | None, Meta(description="Only those begun then or later.")] = None
     until: Annotated[Moment | None, Meta(description="Only those begun before then.")] = None
 
-    def filter(self) -> Filter:
+    def filter(self) -> ExecutionFilter:
         """The same, for the store."""
-        return Filter(
+        return ExecutionFilter(
             over=None if self.status is None else self.status == "over",
             outcome=self.outcome,
             use_case=self.use_case,
@@ -220,7 +220,10 @@ class ExecutionView(ExecutionSummary, frozen=True, kw_only=True):
 
     @classmethod
     def whole(
-        cls, execution: Execution, attempts: Sequence[Attempt], receipts: Mapping[str, Sequence[Receipt]]
+        cls,
+        execution: Execution,
+        attempts: Sequence[Attempt],
+        receipts: Mapping[str, Sequence[AttemptReceipt]],
     ) -> "ExecutionView":
         """The execution with all that is known of it."""
         steps = execution.frozen.steps
@@ -298,7 +301,7 @@ def _path_item(past: ClosedAttempt) -> PathItem:
     return by_name(PathItem, past, attempt_id=past.id, cost_micros=past.cost)
 
 
-def _attempt(attempt: Attempt, receipts: Sequence[Receipt]) -> ExecutionAttempt:
+def _attempt(attempt: Attempt, receipts: Sequence[AttemptReceipt]) -> ExecutionAttempt:
     return by_name(
         ExecutionAttempt,
         attempt,

@@ -8,7 +8,7 @@ from functools import partial
 from tidings.contracts.delivery import DeliveryPlan, HandOff
 from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.messages import Accepted, Unlearned
-from tidings.contracts.simulation import MessageWish, SimulatedMessage, StepSimulation
+from tidings.contracts.simulation import HypotheticalMessage, SimulatedMessage, StepSimulation
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.ids import TenantId
@@ -86,7 +86,12 @@ class PolicySimulator:
         self._clock = clock
 
     async def simulate(
-        self, tenant_id: TenantId, wish: MessageWish, draft: Draft | None, *, role: CallerRole | None = None
+        self,
+        tenant_id: TenantId,
+        wish: HypotheticalMessage,
+        draft: Draft | None,
+        *,
+        role: CallerRole | None = None,
     ) -> PolicySimulation:
         """By the draft, or else by the policy that is in force for the message's use case."""
         if draft is not None:

@@ -40,7 +40,7 @@ Asked: TypeAlias = Callable[[int, datetime, CostBudget], SimulatedStepCost | Ste
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SimulatedStep:
+class SimulatedEvent:
     """Something that would happen on the way."""
 
     at: datetime
@@ -56,7 +56,7 @@ class SimulatedStep:
 class SimulatedRun:
     """The whole way."""
 
-    footprints: list[SimulatedStep] = field(default_factory=list)
+    footprints: list[SimulatedEvent] = field(default_factory=list)
     end: ExecutionEnd | None = None
     ended_at: datetime
     spent: int = 0
@@ -145,7 +145,7 @@ def _note(
     for past in fresh:
         skipped = past.status == "step_skipped"
         way.footprints.append(
-            SimulatedStep(
+            SimulatedEvent(
                 at=at,
                 step=past.step,
                 what="skipped" if skipped else "called",
@@ -155,5 +155,5 @@ def _note(
             )
         )
     way.footprints += [
-        SimulatedStep(at=at, step=past.step, what="gave_up", vendor=past.vendor) for past in late
+        SimulatedEvent(at=at, step=past.step, what="gave_up", vendor=past.vendor) for past in late
     ]

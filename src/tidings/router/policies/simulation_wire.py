@@ -10,11 +10,11 @@ from tidings.contracts.delivery import DeliveryResult, Evidence, PreparedStep, S
 from tidings.contracts.enums import Priority, UseCase
 from tidings.contracts.ladder import LadderStep, StepRank, Strategy, Success
 from tidings.contracts.moments import Moment
-from tidings.contracts.simulation import MessageWish
+from tidings.contracts.simulation import HypotheticalMessage
 from tidings.kernel.mapping import by_name
 from tidings.router.policies.policy_warnings import PolicyWarning
 from tidings.router.policies.simulate import Draft, PolicySimulation
-from tidings.router.policies.simulated_ladder import SimulatedStep
+from tidings.router.policies.simulated_ladder import SimulatedEvent
 from tidings.router.policies.wire import PutPolicy
 
 _NOT_ASKED = "Rate limits are not taken from in a rehearsal: whether they have room is seen when it is sent."
@@ -22,17 +22,19 @@ _NOW = "Gates were asked as of now; a later step is asked again when its turn co
 _SILENT = "The times are the latest: a vendor that refuses, or a receipt, ends a step sooner."
 
 
-class SimulatePolicy(MessageWish, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class SimulatePolicy(
+    HypotheticalMessage, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """A message that is not sent, and the policy that it would go by."""
 
     #: A draft. Left out: the policy in force for the message's use case.
     policy: PutPolicy | None = None
 
-    def wish(self) -> MessageWish:
+    def wish(self) -> HypotheticalMessage:
         """The message alone."""
         plain = msgspec.structs.asdict(self)
         del plain["policy"]
-        return MessageWish(**plain)
+        return HypotheticalMessage(**plain)
 
     def draft(self) -> Draft | None:
         """The policy alone."""
@@ -178,7 +180,7 @@ def _step(done: PolicySimulation, place: int, step: LadderStep) -> RehearsedStep
 
 
 def _ends_at(
-    seen: list[SimulatedStep], call: SimulatedStep | None, step: LadderStep, *, over: datetime
+    seen: list[SimulatedEvent], call: SimulatedEvent | None, step: LadderStep, *, over: datetime
 ) -> datetime | None:
     if not seen:
         return None

@@ -25,7 +25,7 @@ from tidings.kernel.db import CallerRole, Database, Row
 from tidings.kernel.durable.locked_sets import LockedSetSettings
 from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.http.app import HttpApp, build_app
-from tidings.kernel.http.callers import Caller, Door
+from tidings.kernel.http.callers import AccessGuard, Caller
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.keys.keyring import Keyring
@@ -333,7 +333,7 @@ class CallbackWorld:
         deps = Deps(db=self.db, desk=self.desk, dead=self.dead, blobs=lambda: self.blobs, wakeup=self.wakeup)
         return build_app(
             routers=routers(deps),
-            door=Door(
+            door=AccessGuard(
                 authenticator=_Callers(),
                 gate=TenantGate(_AllActive(), clock=self.clock),
                 witness=_NoWitness(),

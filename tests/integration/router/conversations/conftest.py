@@ -31,7 +31,7 @@ from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.http.app import HttpApp, build_app
-from tidings.kernel.http.callers import Caller, Door
+from tidings.kernel.http.callers import AccessGuard, Caller
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.ids import TENANT, TenantId
@@ -437,7 +437,7 @@ class ConversationWorld:
         )
         return build_app(
             routers=[*conversation_routes.routers(conversations), *route_routes.routers(inbound)],
-            door=Door(
+            door=AccessGuard(
                 authenticator=_Callers(),
                 gate=TenantGate(_AllActive(), clock=self.clock),
                 witness=_NoWitness(),

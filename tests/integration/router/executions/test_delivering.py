@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.support.ladders import EMAIL, EMAIL_ELSEWHERE, SMS, LadderWorld, Wish, Worker
-from tidings.contracts.delivery import DeliveryOutcome, Route, SkipStep, WaitStep
+from tidings.contracts.delivery import DeliveryOutcome, DeliveryRoute, SkipStep, WaitStep
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT, time_of
 from tidings.router.executions.snapshot import state_of
@@ -255,7 +255,11 @@ async def test_what_could_not_be_prepared_is_tried_again(world: LadderWorld, wor
     ],
 )
 async def test_simulated_addresses(
-    world: LadderWorld, worker: Worker, route: Route, to: str, result_and_status: tuple[str | None, str]
+    world: LadderWorld,
+    worker: Worker,
+    route: DeliveryRoute,
+    to: str,
+    result_and_status: tuple[str | None, str],
 ) -> None:
     """Fixed outcomes that reach no vendor."""
     result, status = result_and_status

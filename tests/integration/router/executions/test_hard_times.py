@@ -10,7 +10,7 @@ import pytest
 from tests.support.ladders import EMAIL, LadderWorld, Wish, Worker
 from tests.support.postgres import TestDatabase
 from tests.support.running import PATIENCE
-from tidings.contracts.delivery import Route, WaitRecord
+from tidings.contracts.delivery import DeliveryRoute, WaitRecord
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.operations.partitions import make_missing
 from tidings.router.executions import load
@@ -18,7 +18,7 @@ from tidings.router.executions.snapshot import state_of
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.model import PolicyStep
 
-SMS = Route(channel="sms", vendor="http_sms")
+SMS = DeliveryRoute(channel="sms", vendor="http_sms")
 
 
 async def attempts(world: LadderWorld) -> list[dict[str, Any]]:

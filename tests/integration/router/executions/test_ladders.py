@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.ladders import LadderWorld, Wish, Worker
 from tidings.contracts.callback_forms import Canonical
-from tidings.contracts.delivery import DeliveryOutcome, Route
+from tidings.contracts.delivery import DeliveryOutcome, DeliveryRoute
 from tidings.contracts.prices import PriceModel
 from tidings.router.executions.jobs import DUE_EXECUTIONS
 from tidings.router.executions.snapshot import state_of
@@ -16,10 +16,10 @@ from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.model import Conditions, PolicyStep
 from tidings.router.profiles import store as profiles
 
-WHATSAPP = Route(channel="whatsapp", vendor="http_whatsapp")
-SMS = Route(channel="sms", vendor="http_sms")
-VOICE = Route(channel="voice", vendor="http_voice")
-MAIL = Route(channel="email", vendor="smtp")
+WHATSAPP = DeliveryRoute(channel="whatsapp", vendor="http_whatsapp")
+SMS = DeliveryRoute(channel="sms", vendor="http_sms")
+VOICE = DeliveryRoute(channel="voice", vendor="http_voice")
+MAIL = DeliveryRoute(channel="email", vendor="smtp")
 ALL = (WHATSAPP, SMS, VOICE, MAIL)
 
 ON_WHATSAPP = PolicyStep(channel="whatsapp", deadline_seconds=60)

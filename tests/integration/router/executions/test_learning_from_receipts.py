@@ -4,11 +4,11 @@ from itertools import permutations
 
 from tests.support.ladders import LadderWorld, Worker
 from tidings.contracts.callback_forms import Canonical
-from tidings.contracts.delivery import Route
+from tidings.contracts.delivery import DeliveryRoute
 from tidings.router.profiles import store as profiles
 from tidings.router.profiles.model import Profile
 
-WHATSAPP = Route(channel="whatsapp", vendor="http_whatsapp")
+WHATSAPP = DeliveryRoute(channel="whatsapp", vendor="http_whatsapp")
 
 
 async def learned(world: LadderWorld, worker: Worker, told: tuple[Canonical, ...]) -> Profile:

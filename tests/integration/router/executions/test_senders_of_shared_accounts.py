@@ -14,7 +14,7 @@ from tests.support.ladders import LadderWorld, Worker
 from tests.support.people import unused
 from tests.support.vendors import MESSAGE
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.delivery import ReadyStep, Route
+from tidings.contracts.delivery import DeliveryRoute, ReadyStep
 from tidings.contracts.messages import Address
 from tidings.contracts.senders import SENDERLESS
 from tidings.contracts.tenants import Channel
@@ -83,7 +83,7 @@ async def _booked(
     """Of messages with these senders, from a tenant with these grants: which are booked."""
     wishes = []
     for sender, grants in tries:
-        wish = world.begin(Route(channel=cast("Channel", channel), vendor=vendor))
+        wish = world.begin(DeliveryRoute(channel=cast("Channel", channel), vendor=vendor))
         assert wish.first is not None
         message = replace(
             wish.first.message, sender=Address(value=sender), to="+4915197000001", grants=grants

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.ladders import EMAIL, LadderWorld, Wish, Worker
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.delivery import Route
+from tidings.contracts.delivery import DeliveryRoute
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT
 from tidings.router.channel_configs.configure import AccountChange
@@ -140,7 +140,7 @@ async def test_the_next_vendor_takes_what_one_that_is_off_would_have_had(
 ) -> None:
     await world.account("smtp_backup", world.smtp())
     await switch(world, "smtp", on=False)
-    begin = world.begin(EMAIL, Route(channel="email", vendor="smtp_backup"))
+    begin = world.begin(EMAIL, DeliveryRoute(channel="email", vendor="smtp_backup"))
     await worker.send(world.tenant_id, [begin])
     await worker.due.drain()
 

@@ -13,7 +13,7 @@ from tidings.kernel.ids import time_of
 from tidings.router.executions.model import EXECUTION
 from tidings.router.executions.receipts import Receipt, apply
 from tidings.router.executions_api.listing import find_recent
-from tidings.router.executions_api.model import Filter
+from tidings.router.executions_api.model import ExecutionFilter
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.status_map.change import StatusMapper
 from tidings.sandbox.faults import FaultSpec
@@ -184,7 +184,7 @@ async def test_a_filter_looks_at_so_many_and_no_more(scene: Scene) -> None:
         await sent(scene)
     oldest = min(one["id"] for one in await scene.listed())
     tenant_id, now = scene.ladders.tenant_id, scene.ladders.clock.now()
-    wanted = Filter(outcome="FAILED")
+    wanted = ExecutionFilter(outcome="FAILED")
 
     async with scene.ladders.db.tenant(tenant_id) as tx:
         first = await find_recent(

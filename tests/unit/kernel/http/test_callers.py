@@ -8,7 +8,7 @@ import pytest
 from tests.support.clock import ManualClock
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.callers import ANY_CALLER, Caller, Door, Need, TenantNeed
+from tidings.kernel.http.callers import ANY_CALLER, AccessGuard, Caller, Need, TenantNeed
 from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.refusals import (
@@ -64,10 +64,10 @@ class Notebook:
 ACTIVE = TenantState(status="active", frozen=False)
 
 
-def door(state: TenantState = ACTIVE) -> tuple[Door, Notebook]:
+def door(state: TenantState = ACTIVE) -> tuple[AccessGuard, Notebook]:
     notebook = Notebook()
     gate = TenantGate(States({OURS: state, THEIRS: state}), clock=ManualClock())
-    return Door(authenticator=Known(), gate=gate, witness=notebook), notebook
+    return AccessGuard(authenticator=Known(), gate=gate, witness=notebook), notebook
 
 
 def scope(authorization: str | None, *tenants: str) -> dict[str, Any]:

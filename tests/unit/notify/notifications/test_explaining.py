@@ -7,7 +7,7 @@ import msgspec
 
 from tests.support.facts import CATEGORIES
 from tests.support.traces import ID, LAILA, NOON, delivered, delivery_trace, notification
-from tidings.contracts.delivery import Route
+from tidings.contracts.delivery import DeliveryRoute
 from tidings.contracts.tenants import NotificationPolicy, QuietHours
 from tidings.notify.facts.model import TenantFacts
 from tidings.notify.facts.store import PersonRow
@@ -53,7 +53,7 @@ def background(**more: Any) -> Background:
             person=person(),
             recipient_id=LAILA,
             published=None,
-            routes=(Route(channel="email", vendor="smtp"),),
+            routes=(DeliveryRoute(channel="email", vendor="smtp"),),
         ),
         **more,
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from tidings.kernel.errors import BadValueError
-from tidings.notify.templates.model import choose_locale
+from tidings.notify.render.locale_fallback import choose_locale
 from tidings.notify.templates.semver import Semver
 
 

@@ -1,7 +1,46 @@
-"""Which other region's text of the same language is read where there is none for one's own: better than another language."""
+"""Locale fallback: which locale of a template is read where the recipient's own is missing; no I/O.
 
-from collections.abc import Iterable
+The exact locale, then broader ones down to the language, then another region of the same language (better than another
+language), then the version's chain, then the template's.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+
+
+def choose_locale(
+    wanted: str, there: Mapping[str, object], version_chain: Sequence[str], template_chain: Sequence[str]
+) -> str:
+    """Exact, then less exact down to the language, then another region of it, then the version's chain, then the template's."""
+    known = {tag.lower(): tag for tag in there}
+    for tag in _broader(wanted):
+        if tag.lower() in known:
+            return known[tag.lower()]
+    for tag in (*siblings(wanted, there), *fallbacks(wanted, version_chain, template_chain)):
+        if tag.lower() in known:
+            return known[tag.lower()]
+    # A version must have its template's default locale, so this is for versions older than a new default.
+    return min(there)
+
+
+def fallbacks(wanted: str, version_chain: Sequence[str], template_chain: Sequence[str]) -> list[str]:
+    """The locales that are tried for one who reads `wanted`, in their order."""
+    return list(dict.fromkeys(_candidates(wanted, version_chain, template_chain)))
+
+
+def _candidates(wanted: str, version_chain: Sequence[str], template_chain: Sequence[str]) -> Iterator[str]:
+    yield from _broader(wanted)
+    yield from version_chain
+    for tag in template_chain:
+        yield from _broader(tag)
+
+
+def _broader(tag: str) -> Iterator[str]:
+    """`zh-Hant-TW`, `zh-Hant`, `zh`."""
+    parts = tag.split("-")
+    while parts:
+        yield "-".join(parts)
+        parts.pop()
 
 
 def siblings(wanted: str, there: Iterable[str]) -> list[str]:

@@ -1,0 +1,141 @@
+"""The drawings of `docs/state-machines.md` show the states and the transitions that the code has."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from pathlib import Path
+from typing import get_args
+
+from tidings.contracts.delivery import DeliveryResult
+from tidings.contracts.enums import NotificationStatus
+from tidings.notify.imports.model import ImportStatus
+from tidings.notify.templates.model import VersionStatus
+from tidings.router.conversations.model import ConversationStatus
+from tidings.router.executions_api.steps import StepState
+from tidings.router.traffic.circuit import (
+    Circuit,
+    CircuitRules,
+    CircuitState,
+    Counts,
+    Override,
+    hold,
+    judge,
+    lift,
+)
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "state-machines.md").read_text(encoding="utf-8")
+SQL = ROOT / "src" / "tidings"
+Arrows = set[tuple[str, str]]
+
+
+def drawing(heading: str) -> tuple[set[str], Arrows]:
+    """The states and the transitions between them in the first drawing under a heading."""
+    _, _, section = PAGE.partition(f"# {heading}\n")
+    block = section.split("```mermaid\n", 1)[1].split("```", 1)[0]
+    arrows = re.findall(r"^\s+(\S+) --> (\S+?)(?::.*)?$", block, re.MULTILINE)
+    alone = re.findall(r"^\s+(\w+)$", block, re.MULTILINE)
+    states = {state for arrow in arrows for state in arrow if state != "[*]"} | {*alone}
+    return states, {(old, new) for old, new in arrows if old != "[*]"}
+
+
+def queries(folder: str) -> list[str]:
+    """Every named query of a package."""
+    files = sorted((SQL / folder).rglob("*.sql"))
+    return [block for file in files for block in file.read_text(encoding="utf-8").split("-- name: ")]
+
+
+def words(text: str) -> set[str]:
+    return set(re.findall(r"'(\w+)'", text))
+
+
+def test_a_notification_moves_as_its_statements_let_it() -> None:
+    allowed: Arrows = set()
+    for query in queries("notify"):
+        written = re.search(
+            r"UPDATE notification\.notifications AS n\s+SET status = ('\w+'|found\.status)", query
+        )
+        if written is None:
+            continue
+        guard = re.search(r"n\.status (?:IN \([^)]*\)|= '\w+')", query)
+        assert guard is not None, f"a change of status without a guard: {query[:60]}"
+        given = (
+            written[1]
+            if written[1] != "found.status"
+            else str(re.findall(r"found\.status (?:=|IN) [^T]*T", query))
+        )
+        # A deferred one leaves no column of its own behind.
+        deferred = {"scheduled"} if query.startswith("move") else set()
+        allowed |= set(product(words(guard[0]), words(given) | deferred))
+
+    states, drawn = drawing("Notification")
+    assert states == {status.value for status in NotificationStatus}
+    assert drawn == allowed
+
+
+def test_an_execution_ends_in_one_of_its_results() -> None:
+    states, drawn = drawing("Execution")
+
+    assert states == {"under_way", *get_args(DeliveryResult)}
+    assert drawn == {("under_way", state) for state in states}
+
+
+def test_a_step_has_the_states_that_the_api_shows() -> None:
+    states, drawn = drawing("Step of an execution")
+
+    assert states == {*get_args(StepState)}
+    assert {old for old, _ in drawn} == states - {"reached", "left", "skipped"}
+
+
+def test_a_circuit_moves_as_its_rules_let_it() -> None:
+    now, rules = datetime(2026, 1, 1, tzinfo=UTC), CircuitRules()
+    found: Arrows = set()
+    for state, counts, later, held in product(
+        get_args(CircuitState),
+        (Counts(), Counts(ok=200), Counts(failed=200), Counts(ok=200, slow=200)),
+        (timedelta(), timedelta(days=1)),
+        (None, *get_args(Override.__annotations__["state"])),
+    ):
+        circuit = Circuit(state=state, since=now, until=now, prober="me")
+        after = (
+            judge(circuit, counts, now=now + later, me="me", wanted=True, rules=rules)
+            if held is None
+            else hold(circuit, Override(state=held, until=None, reason="test"), now=now)
+        )
+        for one in [after] if after else []:
+            found |= (
+                {(state, one.state), (one.state, lift(one, now=now).state)}
+                if one.override
+                else {(state, one.state)}
+            )
+
+    states, drawn = drawing("Circuit")
+    assert states == {*get_args(CircuitState)}
+    assert drawn == found
+
+
+def test_a_conversation_closes_and_never_opens_again() -> None:
+    states, drawn = drawing("Conversation")
+    written = [query for query in queries("router/conversations") if "UPDATE chan.conversations" in query]
+
+    assert states == {*get_args(ConversationStatus)}
+    assert drawn == {("OPEN", state) for state in states - {"OPEN"}}
+    assert [query[:40] for query in written if re.search(r"SET status = 'OPEN'|THEN 'OPEN'", query)] == []
+
+
+def test_a_template_version_has_its_three_states() -> None:
+    states, drawn = drawing("Template version")
+
+    assert states == {status.value for status in VersionStatus}
+    assert ("archived", "draft") not in drawn
+    assert {new for _, new in drawn} == {"active", "archived"}
+
+
+def test_an_import_has_its_three_states() -> None:
+    states, drawn = drawing("Import")
+
+    assert states == {status.value for status in ImportStatus}
+    # `end_import` and `take_over` leave a completed one alone.
+    guards = [query for query in queries("notify/imports") if query.startswith(("end_import", "take_over"))]
+    assert all("completed'" in query for query in guards)
+    assert {old for old, _ in drawn} == {"running", "interrupted"}
