@@ -222,10 +222,10 @@ async def test_an_adapter_that_is_not_known_or_does_not_serve_the_channel_is_sai
         for name, answer in (("unknown", unknown), ("other", other))
     }
     assert words == {
-        "unknown": "must be an adapter that serves email: http, smtp, or one of these with a name of your own, such as "
-        "http_backup; there is no adapter of this name, did you mean smtp?",
-        "other": "must be an adapter that serves sms: http, or one of these with a name of your own, such as "
-        "http_backup; smtp serves email",
+        "unknown": "must be an adapter that serves email: http, mailgun, postmark, sendgrid, ses, smtp, or one of these "
+        "with a name of your own, such as http_backup; there is no adapter of this name, did you mean smtp?",
+        "other": "must be an adapter that serves sms: http, smpp, twilio, vonage, or one of these with a name of your "
+        "own, such as http_backup; smtp serves email",
     }
 
 
