@@ -174,7 +174,7 @@ class System:
                 kernel.trace(otlp_url)
             sent_notes = self.conversations.sent_notes
             # A typo or a forgotten migration is found now, not when the statement is first needed.
-            await self.db.prepare_all()
+            await self.db.check_statements()
             async with self.db.platform() as tx:
                 await seed(tx, ADAPTERS.values(), now=self.clock.now())
             await sent_notes.get_ready()
@@ -203,6 +203,10 @@ class System:
 
     def jobs(self) -> "Mapping[str, Job]":
         """What a worker runs, beside the API or alone; any number of processes may run them at once."""
+        return self._jobs
+
+    @cached_property
+    def _jobs(self) -> "Mapping[str, Job]":
         from tidings.kernel.durable.sweepers import SweepJob
 
         kernel, dispatch = self.kernel, self.dispatch

@@ -113,6 +113,8 @@ async def _serve(
     here = address_of(listener)
     public_url = chosen.http.public_url or here
     system = System(chosen, runtime_url=runtime, owner_url=owner, base_url=public_url)
+    # Built before it opens, so that all statements are checked against the schema.
+    _ = system.app, system.jobs()
     previous = _read(folder.demo)
     # The sandbox outlives the system: what is being sent when we are told to stop still gets its answer.
     async with running_sandbox(chosen.sandbox, previous, system.clock) as sandbox, system:

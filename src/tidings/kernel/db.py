@@ -238,8 +238,19 @@ class Database:
         async with _Transaction(self._pool, "BEGIN READ ONLY", Tx):
             pass
 
+    async def check_statements(self) -> None:
+        """At the boot: whether the schema fits every loaded statement, in one round trip."""
+        statements = [query.text for loaded in LOADED for query in loaded]
+        checks = [f"PREPARE check_{n} AS {text}\n; DEALLOCATE check_{n}" for n, text in enumerate(statements)]
+        try:
+            async with _Transaction(self._pool, "BEGIN READ ONLY", Tx) as tx:
+                await tx.connection.execute(";\n".join(checks))
+        except (asyncpg.PostgresError, errors.DatabaseError):
+            # One by one: the error then names the query.
+            await self.prepare_all()
+
     async def prepare_all(self, queries: Sequence[Query] | None = None) -> int:
-        """Prepare every loaded statement, so that a typo or a missing column is found at the boot; how many there were."""
+        """Prepare every loaded statement, and compare its columns with the type of its rows; how many there were."""
         statements = queries if queries is not None else [q for loaded in LOADED for q in loaded]
         async with _Transaction(self._pool, "BEGIN READ ONLY", Tx) as tx:
             for query in statements:

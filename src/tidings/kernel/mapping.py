@@ -1,7 +1,7 @@
 """Mapping by name: a row becomes an object, and an object a view, without a line for every field.
 
 Only what is not copied under its own name is written out. A `RowMapper` says which queries it reads: preparing all
-queries, at the start of a process and in a test, proves that their columns fit the type.
+queries, as a test does, proves that their columns fit the type.
 """
 
 import dataclasses

@@ -5,10 +5,14 @@ import pkgutil
 import re
 from pathlib import Path
 
+import pytest
+
 import tidings
+from tests.support.postgres import TestDatabase
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.deduplicate import ConsumedEvents
+from tidings.kernel.errors import DatabaseError
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
 from tidings.kernel.sql import LOADED, Queries
@@ -37,6 +41,19 @@ async def test_every_query_can_be_prepared(db: Database) -> None:
     queries = [query for loaded in load_everything() for query in loaded]
 
     assert await db.prepare_all(queries) > 100
+
+
+async def test_a_schema_that_does_not_fit_is_said_at_the_boot(
+    fresh_database: TestDatabase, fresh_db: Database
+) -> None:
+    """All statements are asked at once, and the one that fails is named."""
+    load_everything()
+    await fresh_db.check_statements()
+    async with fresh_database.owner() as owner:
+        await owner.execute("ALTER TABLE kernel.workers RENAME COLUMN lock_key TO lock")
+
+    with pytest.raises(DatabaseError, match="query announce misfits the schema"):
+        await fresh_db.check_statements()
 
 
 def test_every_query_is_used() -> None:
