@@ -10,37 +10,54 @@ from tidings.notify.templates.errors import UnknownTemplateError
 from tidings.notify.templates.model import Template
 
 
-async def set_status(
-    tx: store.Side,
-    status: Literal["active", "archived"],
-    *,
-    key: str,
-    channel: Channel,
-    actor: str,
-    reason: str | None,
-    audit: AuditLog,
-    clock: Clock,
-) -> Template:
-    """The template after it; restoring what is not archived changes nothing.
+class TemplateArchiver:
+    """Archives templates and restores them."""
 
-    Of an archived one of a tenant's the platform's counts again. What was accepted before is still sent with it.
-    """
-    changed = await store.set_template_status(tx, key=key, channel=channel, status=status, now=clock.now())
-    if changed is None:
-        there = await store.find_template(tx, key=key, channel=channel) if status == "active" else None
-        if there is None:
-            what = "that is archived" if status == "active" else "of your own"
-            raise UnknownTemplateError(f"there is no template {key} for {channel} {what}")
-        return there
-    await store.announce_change(tx)
-    action = "template.archived" if status == "archived" else "template.restored"
-    entry = Entry(
-        entity_type="template",
-        entity_id=changed.id,
-        action=action,
-        actor=actor,
-        after={"key": key, "channel": channel, "status": status},
-        reason=reason,
-    )
-    await audit.append(tx, [entry])
-    return changed
+    def __init__(self, audit: AuditLog, clock: Clock) -> None:
+        self._audit = audit
+        self._clock = clock
+
+    async def archive(
+        self, tx: store.Side, *, key: str, channel: Channel, actor: str, reason: str | None
+    ) -> Template:
+        """The template after it. Of an archived one of a tenant's the platform's counts again."""
+        archived = await self._set(tx, "archived", key=key, channel=channel, actor=actor, reason=reason)
+        if archived is None:
+            raise UnknownTemplateError(f"there is no template {key} for {channel} of your own")
+        return archived
+
+    async def restore(
+        self, tx: store.Side, *, key: str, channel: Channel, actor: str, reason: str | None
+    ) -> Template:
+        """The template after it; restoring what is not archived changes nothing."""
+        restored = await self._set(tx, "active", key=key, channel=channel, actor=actor, reason=reason)
+        restored = restored or await store.find_template(tx, key=key, channel=channel)
+        if restored is None:
+            raise UnknownTemplateError(f"there is no template {key} for {channel} that is archived")
+        return restored
+
+    async def _set(
+        self,
+        tx: store.Side,
+        status: Literal["active", "archived"],
+        *,
+        key: str,
+        channel: Channel,
+        actor: str,
+        reason: str | None,
+    ) -> Template | None:
+        now = self._clock.now()
+        changed = await store.set_template_status(tx, key=key, channel=channel, status=status, now=now)
+        if changed is None:
+            return None
+        await store.announce_change(tx)
+        entry = Entry(
+            entity_type="template",
+            entity_id=changed.id,
+            action="template.archived" if status == "archived" else "template.restored",
+            actor=actor,
+            after={"key": key, "channel": channel, "status": status},
+            reason=reason,
+        )
+        await self._audit.append(tx, [entry])
+        return changed

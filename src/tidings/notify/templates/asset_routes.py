@@ -2,15 +2,13 @@
 
 import asyncio
 
-from tidings.kernel.audit.log import AuditLog
-from tidings.kernel.clock import Clock
 from tidings.kernel.http.answers import Answer, Reply
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import OpenTx, OwnerTx
 from tidings.kernel.http.requests import Request
 from tidings.notify.templates import assets_store
 from tidings.notify.templates.assets import Asset, checked
-from tidings.notify.templates.change_assets import delete_asset, put_asset
+from tidings.notify.templates.change_assets import AssetChanger
 from tidings.notify.templates.errors import UnknownAssetError
 from tidings.notify.templates.publish import find
 from tidings.notify.templates.resource import (
@@ -28,10 +26,7 @@ assets = template_resource()
 
 _ASSET = f"{VERSION}/assets/{{name}}"
 #: A browser that opens one shows a picture and nothing else.
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; sandbox",
-    "Cache-Control": "private, no-cache",
-}
+_HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "private, no-cache"}
 
 
 @assets.put(_ASSET, verb="put-asset", problems=[*UNKNOWN, "template_not_draft", "body_too_large"])
@@ -43,8 +38,7 @@ async def upload_asset(
     name: str,
     request: Request,
     caller: Caller,
-    audit: AuditLog,
-    clock: Clock,
+    changer: AssetChanger,
 ) -> Answer[VersionView]:
     """Put a picture into a draft.
 
@@ -53,16 +47,7 @@ async def upload_asset(
     """
     asset = await asyncio.to_thread(_read, name, await request.body())
     async with open_tx() as tx:
-        version = await put_asset(
-            tx,
-            asset,
-            key=key,
-            channel=channel,
-            semver=semver,
-            actor=caller.actor,
-            audit=audit,
-            clock=clock,
-        )
+        version = await changer.put(tx, asset, key=key, channel=channel, semver=semver, actor=caller.actor)
     return version_answer(version)
 
 
@@ -88,9 +73,7 @@ async def download_asset(
 
 
 @assets.delete(
-    _ASSET,
-    verb="delete-asset",
-    problems=[*UNKNOWN, "template_not_draft", "template_asset_not_found"],
+    _ASSET, verb="delete-asset", problems=[*UNKNOWN, "template_not_draft", "template_asset_not_found"]
 )
 async def remove_asset(
     tx: OwnerTx,
@@ -99,20 +82,10 @@ async def remove_asset(
     semver: SemverInPath,
     name: str,
     caller: Caller,
-    audit: AuditLog,
-    clock: Clock,
+    changer: AssetChanger,
 ) -> None:
     """Take a picture out of a draft."""
-    await delete_asset(
-        tx,
-        name,
-        key=key,
-        channel=channel,
-        semver=semver,
-        actor=caller.actor,
-        audit=audit,
-        clock=clock,
-    )
+    await changer.delete(tx, name, key=key, channel=channel, semver=semver, actor=caller.actor)
 
 
 def _read(name: str, content: bytes) -> Asset:

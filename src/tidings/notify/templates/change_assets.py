@@ -15,60 +15,49 @@ from tidings.notify.templates.model import AssetFacts, TemplateVersion
 from tidings.notify.templates.store import Side
 
 
-async def put_asset(
-    tx: Side,
-    asset: Asset,
-    *,
-    key: str,
-    channel: Channel,
-    semver: str,
-    actor: str,
-    audit: AuditLog,
-    clock: Clock,
-) -> TemplateVersion:
-    """The draft with the picture; the same picture again changes nothing."""
-    template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
-    if version.assets.get(asset.name) == asset.facts:
-        return version
-    facts = {**version.assets, asset.name: asset.facts}
-    if fault := crowd_fault(facts):
-        raise InvalidError([FieldError("assets", fault)])
-    await assets_store.put_assets(tx, [(version.id, asset)], now=clock.now())
-    await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
-    return await _noted(tx, version, facts, clock)
+class AssetChanger:
+    """Changes the pictures of drafts."""
 
+    def __init__(self, audit: AuditLog, clock: Clock) -> None:
+        self._audit = audit
+        self._clock = clock
 
-async def delete_asset(
-    tx: Side,
-    name: str,
-    *,
-    key: str,
-    channel: Channel,
-    semver: str,
-    actor: str,
-    audit: AuditLog,
-    clock: Clock,
-) -> TemplateVersion:
-    """The draft without the picture."""
-    template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
-    if name not in version.assets:
-        raise UnknownAssetError(f"{key} for {channel} {semver} has no such picture")
-    facts = {other: known for other, known in version.assets.items() if other != name}
-    await assets_store.delete_assets(tx, [(version.id, name)])
-    await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
-    return await _noted(tx, version, facts, clock)
+    async def put(
+        self, tx: Side, asset: Asset, *, key: str, channel: Channel, semver: str, actor: str
+    ) -> TemplateVersion:
+        """The draft with the picture; the same picture again changes nothing."""
+        template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+        if version.assets.get(asset.name) == asset.facts:
+            return version
+        facts = {**version.assets, asset.name: asset.facts}
+        if fault := crowd_fault(facts):
+            raise InvalidError([FieldError("assets", fault)])
+        await assets_store.put_assets(tx, [(version.id, asset)], now=self._clock.now())
+        await self._audit.append(tx, [entry_of(template, version, "version.changed", actor)])
+        return await self._noted(tx, version, facts)
 
+    async def delete(
+        self, tx: Side, name: str, *, key: str, channel: Channel, semver: str, actor: str
+    ) -> TemplateVersion:
+        """The draft without the picture."""
+        template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+        if name not in version.assets:
+            raise UnknownAssetError(f"{key} for {channel} {semver} has no such picture")
+        facts = {other: known for other, known in version.assets.items() if other != name}
+        await assets_store.delete_assets(tx, [(version.id, name)])
+        await self._audit.append(tx, [entry_of(template, version, "version.changed", actor)])
+        return await self._noted(tx, version, facts)
 
-async def _noted(
-    tx: Side, version: TemplateVersion, facts: Mapping[str, AssetFacts], clock: Clock
-) -> TemplateVersion:
-    now = clock.now()
-    await assets_store.note_assets(tx, version.id, facts, now)
-    return replace(
-        version,
-        assets=dict(sorted(facts.items())),
-        approver_user_id=None,
-        approved_at=None,
-        version=version.version + 1,
-        updated_at=now,
-    )
+    async def _noted(
+        self, tx: Side, version: TemplateVersion, facts: Mapping[str, AssetFacts]
+    ) -> TemplateVersion:
+        now = self._clock.now()
+        await assets_store.note_assets(tx, version.id, facts, now)
+        return replace(
+            version,
+            assets=dict(sorted(facts.items())),
+            approver_user_id=None,
+            approved_at=None,
+            version=version.version + 1,
+            updated_at=now,
+        )

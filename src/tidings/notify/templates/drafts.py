@@ -21,25 +21,81 @@ from tidings.notify.templates.model import LocaleText, Template, TemplateVersion
 Expect = Callable[[TemplateVersion], None]
 
 
-async def change_draft(
-    tx: store.Side,
-    wish: VersionSpec,
-    *,
-    key: str,
-    channel: Channel,
-    expect: Expect,
-    actor: str,
-    audit: AuditLog,
-    clock: Clock,
-) -> TemplateVersion:
-    """The draft as it is now; an approval was for what it said before, and is gone."""
-    template, version = await held_draft(tx, key=key, channel=channel, semver=str(wish.semver))
-    expect(version)
-    now = clock.now()
-    changed = rewritten(version, wish, actor=actor, now=now)
-    await store.change_drafts(tx, [changed], now=now)
-    await audit.append(tx, [entry_of(template, version, "version.changed", actor)])
-    return changed
+class DraftChanger:
+    """Changes versions that are not in force."""
+
+    def __init__(self, audit: AuditLog, clock: Clock) -> None:
+        self._audit = audit
+        self._clock = clock
+
+    async def change(
+        self, tx: store.Side, wish: VersionSpec, *, key: str, channel: Channel, expect: Expect, actor: str
+    ) -> TemplateVersion:
+        """The draft as it is now; an approval was for what it said before, and is gone."""
+        template, version = await held_draft(tx, key=key, channel=channel, semver=str(wish.semver))
+        expect(version)
+        now = self._clock.now()
+        changed = rewritten(version, wish, actor=actor, now=now)
+        await store.change_drafts(tx, [changed], now=now)
+        await self._audit.append(tx, [entry_of(template, version, "version.changed", actor)])
+        return changed
+
+    async def delete(
+        self, tx: store.Side, *, key: str, channel: Channel, semver: str, expect: Expect, actor: str
+    ) -> None:
+        """Take a draft away."""
+        template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+        expect(version)
+        await assets_store.delete_assets(tx, [(version.id, name) for name in version.assets])
+        await store.delete_draft(tx, id=version.id)
+        await self._audit.append(tx, [entry_of(template, version, "version.deleted", actor)])
+
+    async def approve(
+        self,
+        tx: store.Side,
+        *,
+        key: str,
+        channel: Channel,
+        semver: str,
+        expect: Expect,
+        actor: str,
+        reason: str | None,
+    ) -> TemplateVersion:
+        """The draft with its approver, who is neither the one who asked for it nor the one who wrote it down."""
+        template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+        expect(version)
+        drafted = version.provenance or {}
+        if actor in (version.created_by, drafted.get("requested_by"), *drafted.get("changed_by", ())):
+            raise ApproverIsRequesterError
+        if version.approver_user_id == actor:
+            return version
+        now = self._clock.now()
+        await store.approve_draft(tx, id=version.id, approver=actor, now=now)
+        await self._audit.append(tx, [entry_of(template, version, "version.approved", actor, reason)])
+        return replace(
+            version, approver_user_id=actor, approved_at=now, version=version.version + 1, updated_at=now
+        )
+
+    async def archive(
+        self, tx: store.Side, *, key: str, channel: Channel, semver: str, actor: str, reason: str | None
+    ) -> TemplateVersion:
+        """The version, put away. Of the one in force: nothing takes its place, until something is published."""
+        template, version = await _held(tx, key=key, channel=channel, semver=semver)
+        if version.status is VersionStatus.ARCHIVED:
+            return version
+        now = self._clock.now()
+        await store.archive_version(tx, id=version.id, now=now)
+        if template.active_version_id == version.id:
+            await store.set_active_version(tx, id=template.id, version_id=None, now=now)
+            await store.announce_change(tx)
+        await self._audit.append(tx, [entry_of(template, version, "version.archived", actor, reason)])
+        return replace(
+            version,
+            status=VersionStatus.ARCHIVED,
+            archived_at=now,
+            version=version.version + 1,
+            updated_at=now,
+        )
 
 
 def rewritten(version: TemplateVersion, wish: VersionSpec, *, actor: str, now: datetime) -> TemplateVersion:
@@ -67,82 +123,6 @@ def rewritten(version: TemplateVersion, wish: VersionSpec, *, actor: str, now: d
         provenance=provenance,
         approver_user_id=None,
         approved_at=None,
-        version=version.version + 1,
-        updated_at=now,
-    )
-
-
-async def delete_draft(
-    tx: store.Side,
-    *,
-    key: str,
-    channel: Channel,
-    semver: str,
-    expect: Expect,
-    actor: str,
-    audit: AuditLog,
-) -> None:
-    """Take a draft away."""
-    template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
-    expect(version)
-    await assets_store.delete_assets(tx, [(version.id, name) for name in version.assets])
-    await store.delete_draft(tx, id=version.id)
-    await audit.append(tx, [entry_of(template, version, "version.deleted", actor)])
-
-
-async def approve_draft(
-    tx: store.Side,
-    *,
-    key: str,
-    channel: Channel,
-    semver: str,
-    expect: Expect,
-    actor: str,
-    reason: str | None,
-    audit: AuditLog,
-    clock: Clock,
-) -> TemplateVersion:
-    """The draft with its approver, who is neither the one who asked for it nor the one who wrote it down."""
-    template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
-    expect(version)
-    drafted = version.provenance or {}
-    if actor in (version.created_by, drafted.get("requested_by"), *drafted.get("changed_by", ())):
-        raise ApproverIsRequesterError
-    if version.approver_user_id == actor:
-        return version
-    now = clock.now()
-    await store.approve_draft(tx, id=version.id, approver=actor, now=now)
-    await audit.append(tx, [entry_of(template, version, "version.approved", actor, reason)])
-    return replace(
-        version, approver_user_id=actor, approved_at=now, version=version.version + 1, updated_at=now
-    )
-
-
-async def archive_version(
-    tx: store.Side,
-    *,
-    key: str,
-    channel: Channel,
-    semver: str,
-    actor: str,
-    reason: str | None,
-    audit: AuditLog,
-    clock: Clock,
-) -> TemplateVersion:
-    """The version, put away. Of the one in force: nothing takes its place, until something is published."""
-    template, version = await _held(tx, key=key, channel=channel, semver=semver)
-    if version.status is VersionStatus.ARCHIVED:
-        return version
-    now = clock.now()
-    await store.archive_version(tx, id=version.id, now=now)
-    if template.active_version_id == version.id:
-        await store.set_active_version(tx, id=template.id, version_id=None, now=now)
-        await store.announce_change(tx)
-    await audit.append(tx, [entry_of(template, version, "version.archived", actor, reason)])
-    return replace(
-        version,
-        status=VersionStatus.ARCHIVED,
-        archived_at=now,
         version=version.version + 1,
         updated_at=now,
     )

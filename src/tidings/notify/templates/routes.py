@@ -13,7 +13,7 @@ from tidings.kernel.http.paging import Page, PageQuery, Paging
 from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.outbox import Outbox
 from tidings.notify.templates import asset_routes, inspect_routes, layouts_routes, store, version_routes
-from tidings.notify.templates.archive_template import set_status
+from tidings.notify.templates.archive_template import TemplateArchiver
 from tidings.notify.templates.bundle import routes as bundle_routes
 from tidings.notify.templates.customise import customise
 from tidings.notify.templates.model import Template, VersionStatus
@@ -166,8 +166,7 @@ async def archive_template(
     key: KeyInPath,
     channel: ChannelInPath,
     caller: Caller,
-    audit: AuditLog,
-    clock: Clock,
+    archiver: TemplateArchiver,
     cache: TemplateResolver,
     after_commit: AfterCommit,
     body: PublishVersion = PublishVersion(),  # noqa: B008  # frozen
@@ -178,16 +177,7 @@ async def archive_template(
     `restore` brings it back as it was.
     """
     after_commit(cache.invalidate)
-    template = await set_status(
-        tx,
-        "archived",
-        key=key,
-        channel=channel,
-        actor=caller.actor,
-        reason=body.reason,
-        audit=audit,
-        clock=clock,
-    )
+    template = await archiver.archive(tx, key=key, channel=channel, actor=caller.actor, reason=body.reason)
     return Answer(await view_of(tx, template), version=template.version)
 
 
@@ -197,24 +187,14 @@ async def restore_template(
     key: KeyInPath,
     channel: ChannelInPath,
     caller: Caller,
-    audit: AuditLog,
-    clock: Clock,
+    archiver: TemplateArchiver,
     cache: TemplateResolver,
     after_commit: AfterCommit,
     body: PublishVersion = PublishVersion(),  # noqa: B008  # frozen
 ) -> Answer[TemplateView]:
     """Take an archived template back, as it was."""
     after_commit(cache.invalidate)
-    template = await set_status(
-        tx,
-        "active",
-        key=key,
-        channel=channel,
-        actor=caller.actor,
-        reason=body.reason,
-        audit=audit,
-        clock=clock,
-    )
+    template = await archiver.restore(tx, key=key, channel=channel, actor=caller.actor, reason=body.reason)
     return Answer(await view_of(tx, template), version=template.version)
 
 

@@ -15,7 +15,7 @@ from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.templates import store
 from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.create_version import VersionSpec, create_version
-from tidings.notify.templates.drafts import approve_draft, archive_version, change_draft, delete_draft
+from tidings.notify.templates.drafts import DraftChanger
 from tidings.notify.templates.model import TemplateVersion
 from tidings.notify.templates.publish import find, publish
 from tidings.notify.templates.resolve import TemplateResolver
@@ -120,22 +120,19 @@ async def replace_draft(
     body: VersionContent,
     if_match: IfMatch,
     caller: Caller,
-    audit: AuditLog,
-    clock: Clock,
+    changer: DraftChanger,
 ) -> Answer[VersionView]:
     """Replace what a draft says.
 
     An approval it had is gone: it was for the words before.
     """
-    version = await change_draft(
+    version = await changer.change(
         tx,
         _spec(semver, body),
         key=key,
         channel=channel,
         expect=lambda version: if_match.expect(version.version),
         actor=caller.actor,
-        audit=audit,
-        clock=clock,
     )
     return version_answer(version)
 
@@ -149,8 +146,7 @@ async def change_parts(
     body: ChangeVersion,
     if_match: IfMatch,
     caller: Caller,
-    audit: AuditLog,
-    clock: Clock,
+    changer: DraftChanger,
 ) -> Answer[VersionView]:
     """Change parts of a draft.
 
@@ -163,15 +159,8 @@ async def change_parts(
         if version.version != read.version:
             raise StaleVersionError
 
-    version = await change_draft(
-        tx,
-        _spec(semver, body.onto(read)),
-        key=key,
-        channel=channel,
-        expect=expect_same,
-        actor=caller.actor,
-        audit=audit,
-        clock=clock,
+    version = await changer.change(
+        tx, _spec(semver, body.onto(read)), key=key, channel=channel, expect=expect_same, actor=caller.actor
     )
     return version_answer(version)
 
@@ -184,17 +173,16 @@ async def remove_draft(
     semver: SemverInPath,
     if_match: IfMatch,
     caller: Caller,
-    audit: AuditLog,
+    changer: DraftChanger,
 ) -> None:
     """Take a draft away."""
-    await delete_draft(
+    await changer.delete(
         tx,
         key=key,
         channel=channel,
         semver=semver,
         expect=lambda version: if_match.expect(version.version),
         actor=caller.actor,
-        audit=audit,
     )
 
 
@@ -211,8 +199,7 @@ async def approve_version(
     semver: SemverInPath,
     if_match: IfMatch,
     caller: Caller,
-    audit: AuditLog,
-    clock: Clock,
+    changer: DraftChanger,
     body: PublishVersion = PublishVersion(),  # noqa: B008  # frozen
 ) -> Answer[VersionView]:
     """Approve a draft: somebody other than its author has read it.
@@ -220,7 +207,7 @@ async def approve_version(
     What a machine has drafted can't be published without. With If-Match it is sure that what was read is what is
     approved.
     """
-    version = await approve_draft(
+    version = await changer.approve(
         tx,
         key=key,
         channel=channel,
@@ -228,8 +215,6 @@ async def approve_version(
         expect=lambda version: if_match.expect(version.version),
         actor=caller.actor,
         reason=body.reason,
-        audit=audit,
-        clock=clock,
     )
     return version_answer(version)
 
@@ -288,8 +273,7 @@ async def put_away(
     channel: ChannelInPath,
     semver: SemverInPath,
     caller: Caller,
-    audit: AuditLog,
-    clock: Clock,
+    changer: DraftChanger,
     cache: TemplateResolver,
     after_commit: AfterCommit,
     body: PublishVersion = PublishVersion(),  # noqa: B008  # frozen
@@ -300,15 +284,8 @@ async def put_away(
     published or rolled back to. What was accepted before is still sent with it.
     """
     after_commit(cache.invalidate)
-    version = await archive_version(
-        tx,
-        key=key,
-        channel=channel,
-        semver=semver,
-        actor=caller.actor,
-        reason=body.reason,
-        audit=audit,
-        clock=clock,
+    version = await changer.archive(
+        tx, key=key, channel=channel, semver=semver, actor=caller.actor, reason=body.reason
     )
     return version_answer(version)
 
