@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap.observers import ConversationMetrics
 from tidings.notify.correspondence.correspondents import StoredCorrespondents
 from tidings.notify.correspondence.replies import NotificationReplier
-from tidings.router.conversations import deps as conversations_deps
 from tidings.router.conversations.answer import Answerer
 from tidings.router.conversations.close import Closer
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.queue import dead_inbound
 from tidings.router.conversations.sent import SentNotes
-from tidings.router.inbound_routes import deps as inbound_routes_deps
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.change import RouteChanger
-from tidings.router.inbound_routes.redeliver import Redeliverer
 from tidings.router.inbound_routes.webhook_test import WebhookTester
 
 if TYPE_CHECKING:
@@ -65,38 +62,24 @@ class ConversationsStage:
         trial_caller = WebhookCaller(kernel.secrets, clock=clock, guard=router.tenant_guard, connections=8)
         for caller in (self._caller, trial_caller):
             kernel.closing.push_async_callback(caller.close)
-        self.conversations = conversations_deps.Deps(
-            db=db,
-            clock=clock,
+        self.answerer = Answerer(
+            db,
+            replier=NotificationReplier(accept.acceptor),
+            correspondents=self._correspondents,
+            accounts=vendors.accounts,
             keyring=keyring,
             audit=audit,
-            answerer=Answerer(
-                db,
-                replier=NotificationReplier(accept.acceptor),
-                correspondents=self._correspondents,
-                accounts=vendors.accounts,
-                keyring=keyring,
-                audit=audit,
-            ),
-            closer=Closer(outbox=kernel.router_outbox, audit=audit, clock=clock),
-            dead=dead_inbound(audit=audit, clock=clock),
-            wakeups=self._wakeups,
         )
-        self._changer = RouteChanger(
+        self.closer = Closer(outbox=kernel.router_outbox, audit=audit, clock=clock)
+        self.dead = dead_inbound(audit=audit, clock=clock)
+        self.changer = RouteChanger(
             secrets=kernel.secrets,
             audit=audit,
             clock=clock,
             # An operator who lets tenants into a network of the house lets them speak plainly there.
             require_https=not kernel.settings.channels.tenant_networks,
         )
-        self.inbound_routes = inbound_routes_deps.Deps(
-            db=db,
-            idempotency=kernel.idempotency,
-            changer=self._changer,
-            redeliverer=Redeliverer(audit=audit, clock=clock),
-            trier=WebhookTester(db, trial_caller, clock=clock),
-            deliveries_wakeup=self._wakeups.deliveries,
-        )
+        self.trier = WebhookTester(db, trial_caller, clock=clock)
 
     @cached_property
     def job(self) -> "ConversationJob":
@@ -199,6 +182,6 @@ class ConversationsStage:
             "idle_conversations": lambda most: close_idle(db, outbox, clock, limit=most),
             "old_conversations": lambda most: sweep_conversations(db, clock, limit=most),
             "inbound_messages": lambda most: sweep_inbound(db, clock, limit=most),
-            "freed_numbers": lambda most: release_numbers(db, self._changer, clock, limit=most),
+            "freed_numbers": lambda most: release_numbers(db, self.changer, clock, limit=most),
             "inbound_deliveries": lambda most: sweep_deliveries(db, clock, limit=most),
         }

@@ -13,6 +13,7 @@ from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.dns import Resolver
+from tidings.kernel.durable.dead_letters import DeadLetters
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.parts import Parts
@@ -22,7 +23,9 @@ from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.notifications.step_simulation import StepSimulator
 from tidings.notify.recipients.stored_recipients import StoredRecipients
 from tidings.router.adapters.registry import ADAPTERS, kind_of
+from tidings.router.callbacks.routes import CallbackWakeup
 from tidings.router.channel_configs.check import AccountChecker
+from tidings.router.conversations.model import InboundMessageId
 from tidings.router.conversations.subject_access import StoredConversations
 from tidings.router.executions import receipts
 from tidings.router.policies.check import AvailableAdapters
@@ -112,6 +115,8 @@ def router_parts(system: "System", *, simulator: Simulator) -> Parts:
         .add(ChannelsSetUp, StoredChannelsSetUp())
         .add(KnownRecipients, StoredRecipients())
         .add(StepSimulation, StepSimulator(simulator))
+        .add(CallbackWakeup, system.callbacks.wakeup)
+        .add(DeadLetters[InboundMessageId], system.conversations.dead)
     )
     reapplier = Reapplier(
         system.db,
@@ -129,6 +134,13 @@ def router_parts(system: "System", *, simulator: Simulator) -> Parts:
     for part in (
         reapplier,
         checker,
+        system.callbacks.desk,
+        system.callbacks.dead,
+        system.callbacks.conversation_wakeups,
+        system.conversations.answerer,
+        system.conversations.closer,
+        system.conversations.changer,
+        system.conversations.trier,
         AvailableAdapters(kinds=ADAPTERS, find=kind_of),
         WeightSetter(
             system.router.adapter_configs.vendors(), audit=system.kernel.router_audit, clock=system.clock

@@ -45,7 +45,6 @@ from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tracking import deps as tracking_deps
 from tidings.notify.tracking import routes as tracking_routes
 from tidings.router.audit_trail import routes as router_audit_routes
-from tidings.router.callbacks import deps as callbacks_deps
 from tidings.router.callbacks import routes as callbacks_routes
 from tidings.router.channel_configs import routes as adapters_routes
 from tidings.router.conversations import routes as conversations_routes
@@ -77,15 +76,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
         clock=system.clock,
     )
     return [
-        *callbacks_routes.routers(
-            callbacks_deps.Deps(
-                db=system.db,
-                desk=system.callbacks.desk,
-                dead=system.callbacks.dead,
-                blobs=lambda: system.kernel.blobs,
-                wakeup=system.callbacks.wakeup,
-            )
-        ),
         *recipients_routes.routers(
             recipients_deps.Deps(
                 db=system.db,
@@ -147,8 +137,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
                 categories=system.notify.categories,
             )
         ),
-        *conversations_routes.routers(system.conversations.conversations),
-        *inbound_routes_routes.routers(system.conversations.inbound_routes),
         *notifications_routes.routers(
             notifications_deps.Deps(
                 db=system.db,
@@ -214,6 +202,12 @@ def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
             [
                 adapters_routes.adapters,
                 router_audit_routes.audit_trail,
+                callbacks_routes.callbacks,
+                callbacks_routes.hooks,
+                conversations_routes.conversations,
+                conversations_routes.inbound_messages,
+                conversations_routes.unmatched,
+                inbound_routes_routes.inbound_routes,
                 traffic_routes.circuits,
                 executions_routes.executions,
                 policies_routes.policies,

@@ -36,7 +36,7 @@ async def _write(world: PipelineWorld, sender: Sender, phone: str, ours: str) ->
     (folder / "inbound").write_text("whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ=")
     (folder / "inbound").chmod(0o600)
     async with world.db.tenant(sender.tenant_id) as tx:
-        await world.system.conversations.inbound_routes.changer.create(
+        await world.system.conversations.changer.create(
             tx,
             ours,
             webhook_url="https://clinic.example/mo",

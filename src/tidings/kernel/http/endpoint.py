@@ -12,8 +12,8 @@ from tidings.kernel.http.asgi import Receive, Scope, Send
 from tidings.kernel.http.bodies import decode_query, read_body, refuse_query
 from tidings.kernel.http.callers import AccessGuard, Caller, Need, takes_test_keys
 from tidings.kernel.http.etags import IfMatch
-from tidings.kernel.http.injection import AfterCommit, OpenTx
-from tidings.kernel.http.once import Once
+from tidings.kernel.http.injection import GIVEN_KEY, AfterCommit, OpenTx
+from tidings.kernel.http.once import Once, idempotency_key
 from tidings.kernel.http.paging import Paging
 from tidings.kernel.http.requests import Request, body_of
 from tidings.kernel.http.resources import Declared
@@ -109,6 +109,7 @@ class Endpoint:
             IfMatch: lambda request: IfMatch(request.scope, self._operation.if_match),
             Paging: lambda request: Paging(request.scope["tidings.query"], self._declared.listing),
             Once: self._once,
+            GIVEN_KEY: lambda request: idempotency_key(request.scope),
             Request: lambda request: request,
             AfterCommit: lambda request: request.after_commit,
             OpenTx: self._open_tx,

@@ -5,7 +5,8 @@
 - a value of the path by its name, as an id (`tenant_id: TenantId`), as text, or `Annotated[…, Parsed(function)]`.
 - `tx`, a `TenantTx`, `PlatformTx`, or either: a transaction around the whole handler, under the caller's role.
 - an `OpenTx`: the same, opened by the handler itself, where one around all of it would be open for too long.
-- a `Caller`, a `TenantId`, an `IfMatch`, a `Paging`, a `Once`, the `Request`, an `AfterCommit`.
+- a `Caller`, a `TenantId`, an `IfMatch`, a `Paging`, a `Once`, an `GivenKey | None`, the `Request`, an
+  `AfterCommit`.
 - any part of the system, by its type.
 """
 
@@ -20,7 +21,7 @@ from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.http.answers import Answer, Reply
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.etags import IfMatch
-from tidings.kernel.http.once import Once
+from tidings.kernel.http.once import GivenKey, Once
 from tidings.kernel.http.paging import PageQuery, Paging
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.routing import names_in
@@ -88,7 +89,10 @@ class Signature:
     gives_nothing: bool
 
 
-_SPECIAL = (Caller, TenantId, IfMatch, Paging, Once, Request, AfterCommit)
+#: The key of a request, where its handler heeds it in its own way.
+GIVEN_KEY = GivenKey | None
+
+_SPECIAL = (Caller, TenantId, IfMatch, Paging, Once, GIVEN_KEY, Request, AfterCommit)
 
 
 def signature_of(handler: Callable[..., Any], path: str) -> Signature:
@@ -124,7 +128,7 @@ def signature_of(handler: Callable[..., Any], path: str) -> Signature:
             parts[name] = wanted
     headers = [
         header
-        for header, kind in (("Idempotency-Key", Once), ("If-Match", IfMatch))
+        for header, kind in (("Idempotency-Key", Once), ("Idempotency-Key", GIVEN_KEY), ("If-Match", IfMatch))
         if kind in special.values()
     ]
     return Signature(

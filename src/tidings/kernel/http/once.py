@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NewType
 
 import msgspec
 from litestar import Request, Response
@@ -26,6 +26,18 @@ from tidings.kernel.idempotency import (
 )
 
 REPLAYED = "Idempotency-Replayed"
+
+
+#: The key of a request whose handler heeds it in its own way; None where the caller gave none.
+GivenKey = NewType("GivenKey", str)
+
+
+def idempotency_key(scope: SeenScope) -> GivenKey | None:
+    """The key that a request carries."""
+    given = headers(scope, b"idempotency-key")
+    if len(given) > 1:
+        raise BadValueError(HEADER, "is given more than once")
+    return GivenKey(parse_key(given[0])) if given else None
 
 
 class Once:

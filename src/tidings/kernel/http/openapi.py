@@ -207,7 +207,8 @@ def _operation(
         described["deprecated"] = True
     if route.resource is not None and declared.scope is not None:
         described["x-resource"] = route.resource
-        described["x-verb"] = route.verb
+        if route.verb is not None:
+            described["x-verb"] = route.verb
     return described
 
 

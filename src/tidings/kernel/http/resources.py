@@ -55,9 +55,10 @@ class Declared:
     path: str
     #: What the OpenAPI document calls it.
     name: str
-    #: The resource, and what is done with it, as the client and the commands call them.
+    #: What the client and the commands call the resource.
     resource: str
-    verb: str
+    #: What they call the operation; None: by its method and path.
+    verb: str | None
     operation: Operation
     handler: Handler
     signature: Signature
@@ -192,7 +193,7 @@ class Resource:
                         path=(root + self._at + path).rstrip("/") or "/",
                         name=f"{called}_of_platform" if of_platform else called,
                         resource=self.name,
-                        verb=verb or _verb(method, path),
+                        verb=verb,
                         operation=declared,
                         handler=handler,
                         signature=signature,
@@ -213,26 +214,3 @@ class Resource:
         if self._scope is None:
             raise TypeError(f"{self.name} must name a scope, or be public")
         return f"{self._scope}:{'write' if writes else 'read'}"
-
-
-def _verb(method: str, path: str) -> str:
-    """What a call does, by its method and by where its path ends."""
-    last = path.rstrip("/").rpartition("/")[2]
-    on_one = last.startswith("{")
-    if last and not on_one:
-        return last if method in ("GET", "POST") else f"{_VERBS[method, False]}-{last}"
-    return _VERBS[method, on_one]
-
-
-_VERBS = {
-    ("GET", False): "list",
-    ("GET", True): "show",
-    ("POST", False): "create",
-    ("POST", True): "create",
-    ("PUT", False): "put",
-    ("PUT", True): "put",
-    ("PATCH", False): "change",
-    ("PATCH", True): "change",
-    ("DELETE", False): "delete",
-    ("DELETE", True): "delete",
-}

@@ -85,6 +85,7 @@ async def put_channel(
 
 @channels.post(
     "/{channel}/credentials/rotate",
+    verb="rotate",
     problems=[
         "too_many_tests",
         "channel_not_found",

@@ -1,26 +1,27 @@
-"""What HTTP calls: the hooks themselves, and what operators do with callbacks that nobody owns."""
+"""The hooks that vendors call, and what operators do with callbacks that have no owner."""
 
-from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import NewType
 
-import msgspec
-from litestar import Request, Response, Router, get, post
 from msgspec import UnsetType
 
 from tidings.contracts.callback_forms import HookReply
 from tidings.contracts.callbacks import Callback
+from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.db import PlatformTx
 from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
-from tidings.kernel.http.bodies import body_of, read_body, read_query
-from tidings.kernel.http.callers import TenantNeed, caller_of
-from tidings.kernel.http.operations import deps_of, given, operation, path_id
-from tidings.kernel.http.paging import Page, page_of, read_cursor
+from tidings.kernel.durable.wakeup import Wakeup
+from tidings.kernel.http.answers import Reply
+from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.injection import AfterCommit
+from tidings.kernel.http.paging import Page, Paging
 from tidings.kernel.http.places import place_of
+from tidings.kernel.http.requests import Request
+from tidings.kernel.http.resources import Owner, Resource
 from tidings.router.callbacks import store
-from tidings.router.callbacks.deps import Deps
+from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.errors import NoHookError
 from tidings.router.callbacks.intake import IntakeResult
-from tidings.router.callbacks.receive_callback import HookCall
+from tidings.router.callbacks.receive_callback import CallbackEndpoint, HookCall
 from tidings.router.callbacks.wire import (
     CallbackQuery,
     CallbackView,
@@ -30,257 +31,178 @@ from tidings.router.callbacks.wire import (
     Requeue,
     Requeued,
 )
-from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
+from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
+
+#: Wakes the job that applies what was kept.
+CallbackWakeup = NewType("CallbackWakeup", Wakeup)
 
 _TAG = "callbacks"
-_EVENTS = "callbacks"
-_REQUESTS = "callback-requests"
+hooks = Resource("hooks", at="/hooks", tag=_TAG, owner=Owner.PUBLIC)
+callbacks = Resource("callbacks", at="/callbacks", tag=_TAG, scope="router", owner=Owner.PLATFORM)
 
-AnyRequest = Request[Any, Any, Any]
+_HOOK = "/{vendor}/{adapter}"
 
 
-@get(
-    "/{vendor:str}/{adapter:str}",
-    **operation(
-        public=True,
-        tag=_TAG,
-        summary="Ask whether a hook is there, as the vendor that is about to use it.",
-        media_type="text/plain",
-        problems=["no_hook", "bad_signature", "hook_unavailable", "too_busy"],
-        description="Some vendors ask once, before they send anything; WhatsApp's question and its answer are Meta's.",
-    ),
+@hooks.get(
+    _HOOK,
+    media_type="text/plain",
+    problems=["no_hook", "bad_signature", "hook_unavailable", "too_busy"],
 )
-async def challenge_hook(request: AnyRequest) -> Response[bytes]:
-    """Answer a vendor's question."""
-    answer = await _take(request)
-    if not isinstance(answer, HookReply):
+async def challenge_hook(vendor: str, adapter: str, request: Request, desk: CallbackEndpoint) -> Reply:
+    """Ask whether a hook is there, as the vendor that is about to use it.
+
+    Some vendors ask once, before they send anything; WhatsApp's question and its answer are Meta's.
+    """
+    taken = await _take(vendor, adapter, request, desk)
+    if not isinstance(taken, HookReply):
         raise NoHookError
-    return _replied(answer)
+    return _replied(taken)
 
 
-@post(
-    "/{vendor:str}/{adapter:str}",
-    **operation(
-        public=True,
-        tag=_TAG,
-        summary="Tell what became of messages, as the vendor that took them.",
-        body=Callback,
-        answer=HookAnswer,
-        problems=["no_hook", "bad_signature", "hook_unavailable", "body_too_large", "too_busy"],
-        description=(
-            "No API key: the signature is the key. `adapter` is the account's id. The form is that of the vendor; this is "
-            "the generic one, of the vendor `http`, signed as Standard Webhooks are: `webhook-id`, `webhook-timestamp`, "
-            "`webhook-signature`. Answered when it is durable, applied a moment later. A repeated event changes nothing."
-        ),
-    ),
+@hooks.post(
+    _HOOK,
+    body=Callback,
+    problems=["no_hook", "bad_signature", "hook_unavailable", "body_too_large", "too_busy"],
 )
-async def take_callback(request: AnyRequest) -> Response[bytes]:
-    """Take a callback in."""
-    taken = await _take(request)
+async def take_callback(
+    vendor: str, adapter: str, request: Request, desk: CallbackEndpoint
+) -> HookAnswer | Reply:
+    """Tell what became of messages, as the vendor that took them.
+
+    No API key: the signature is the key. `adapter` is the account's id. The form is that of the vendor; this is the
+    generic one, of the vendor `http`, signed as Standard Webhooks are: `webhook-id`, `webhook-timestamp`,
+    `webhook-signature`. Answered when it is durable, applied a moment later. A repeated event changes nothing.
+    """
+    taken = await _take(vendor, adapter, request, desk)
     if isinstance(taken, HookReply):
         return _replied(taken)
-    answer = HookAnswer(accepted=taken.accepted, repeated=taken.repeated)
-    return Response(msgspec.json.encode(answer), status_code=200, media_type="application/json")
+    return HookAnswer(accepted=taken.accepted, repeated=taken.repeated)
 
 
-async def _take(request: AnyRequest) -> IntakeResult | HookReply:
+async def _take(
+    vendor: str, adapter: str, request: Request, desk: CallbackEndpoint
+) -> IntakeResult | HookReply:
     headers: dict[str, list[str]] = {}
     for name, value in request.scope["headers"]:
         headers.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
     raw_path = request.scope.get("raw_path") or request.scope["path"].encode()
     query = request.scope["query_string"]
     call = HookCall(
-        method=str(request.method),
+        method=request.scope["method"],
         path=(raw_path.partition(b"?")[0] + (b"?" + query if query else b"")).decode("latin-1"),
         headers=headers,
-        read_body=lambda: body_of(request),
+        read_body=request.body,
         place=place_of(request.scope),
     )
-    return await deps_of(request, Deps).desk.take(
-        str(request.path_params["vendor"]), str(request.path_params["adapter"]), call
-    )
+    return await desk.take(vendor, adapter, call)
 
 
-def _replied(reply: HookReply) -> Response[bytes]:
+def _replied(reply: HookReply) -> Reply:
     headers = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
-    return Response(reply.body, status_code=reply.status, media_type=reply.media_type, headers=headers)
+    return Reply(body=reply.body, status=reply.status, media_type=reply.media_type, headers=headers)
 
 
-@get(
-    "/",
-    **operation(
-        summary="List events that have not found their attempt, the newest first.",
-        tag=_TAG,
-        scope="router:read",
-        tenant=TenantNeed.NONE,
-        query=CallbackQuery,
-        answer=Page[CallbackView],
-        description="The dead ones, unless another `status` is asked for. One that found its attempt is its tenant's.",
-    ),
-)
-async def list_callbacks(request: AnyRequest) -> Page[CallbackView]:
-    """List events that nobody owns."""
-    query = read_query(request, CallbackQuery)
-    after = read_cursor(query.cursor, listing=_EVENTS)
-    async with _platform(request) as tx:
-        found = await store.list_events(
-            tx,
-            status=query.status,
-            chosen=query.chosen(),
-            after=(after.created_at, after.id) if after else None,
-            limit=query.limit + 1,
-        )
-    return page_of(
-        found, limit=query.limit, listing=_EVENTS, id_of=lambda one: one.id, render=CallbackView.of
+@callbacks.get()
+async def list_callbacks(tx: PlatformTx, query: CallbackQuery, paging: Paging) -> Page[CallbackView]:
+    """List events that have not found their attempt, the newest first.
+
+    The dead ones, unless another `status` is asked for. One that found its attempt is its tenant's.
+    """
+    after = paging.after
+    rows = await store.list_events(
+        tx,
+        status=query.status,
+        chosen=query.chosen(),
+        after=(after.created_at, after.id) if after else None,
+        limit=paging.fetch,
     )
+    return paging.page(rows, CallbackView.of)
 
 
-@get(
-    "/requests",
-    **operation(
-        summary="List requests that were refused or could not be read, the newest first.",
-        tag=_TAG,
-        scope="router:read",
-        tenant=TenantNeed.NONE,
-        query=RequestQuery,
-        answer=Page[RefusedRequestView],
-        description="A few a minute are kept for each account; the metrics count all of them.",
-    ),
-)
-async def list_refused(request: AnyRequest) -> Page[RefusedRequestView]:
-    """List refused requests."""
-    query = read_query(request, RequestQuery)
-    after = read_cursor(query.cursor, listing=_REQUESTS)
-    async with _platform(request) as tx:
-        found = await store.list_requests(
-            tx,
-            chosen=query.chosen(),
-            after=(after.created_at, after.id) if after else None,
-            limit=query.limit + 1,
-        )
-    return page_of(
-        found, limit=query.limit, listing=_REQUESTS, id_of=lambda one: one.id, render=RefusedRequestView.of
+@callbacks.get("/requests", listing="callback-requests")
+async def list_refused(tx: PlatformTx, query: RequestQuery, paging: Paging) -> Page[RefusedRequestView]:
+    """List requests that were refused or could not be read, the newest first.
+
+    A few a minute are kept for each account; the metrics count all of them.
+    """
+    after = paging.after
+    rows = await store.list_requests(
+        tx,
+        chosen=query.chosen(),
+        after=(after.created_at, after.id) if after else None,
+        limit=paging.fetch,
     )
+    return paging.page(rows, RefusedRequestView.of)
 
 
-@get(
-    "/{callback_id:str}",
-    **operation(
-        summary="Show an event that has not found its attempt.",
-        tag=_TAG,
-        scope="router:read",
-        tenant=TenantNeed.NONE,
-        path={"callback_id": INBOUND_WEBHOOK_EVENT},
-        answer=CallbackView,
-        problems=["callback_not_found"],
-    ),
+@callbacks.get("/{callback_id}", problems=["callback_not_found"])
+async def show_callback(
+    tx: PlatformTx, callback_id: InboundWebhookEventId, dead: DeadCallbacks
+) -> CallbackView:
+    """Show an event that has not found its attempt."""
+    return CallbackView.of(await dead.show(tx, callback_id))
+
+
+@callbacks.get(
+    "/{callback_id}/body",
+    writes=True,
+    media_type="application/octet-stream",
+    problems=["callback_not_found", "callback_body_gone"],
 )
-async def show_callback(request: AnyRequest) -> CallbackView:
-    """Show one."""
-    wanted = path_id(request, INBOUND_WEBHOOK_EVENT, "callback_id")
-    async with _platform(request) as tx:
-        return CallbackView.of(await deps_of(request, Deps).dead.show(tx, wanted))
+async def read_callback_body(
+    tx: PlatformTx,
+    callback_id: InboundWebhookEventId,
+    caller: Caller,
+    dead: DeadCallbacks,
+    blobs: BlobStore,
+) -> Reply:
+    """Read the raw body of the request that brought an event; that is audited.
+
+    It may hold addresses and other people's words.
+    """
+    return Reply.download(await dead.body_of_event(tx, blobs, callback_id, actor=caller.actor))
 
 
-@get(
-    "/{callback_id:str}/body",
-    **operation(
-        summary="Read the raw body of the request that brought an event; that is audited.",
-        tag=_TAG,
-        scope="router:write",
-        tenant=TenantNeed.NONE,
-        writes=True,
-        path={"callback_id": INBOUND_WEBHOOK_EVENT},
-        media_type="application/octet-stream",
-        problems=["callback_not_found", "callback_body_gone"],
-        description="It may hold addresses and other people's words.",
-    ),
+@callbacks.get(
+    "/requests/{request_id}/body",
+    writes=True,
+    media_type="application/octet-stream",
+    problems=["callback_request_not_found", "callback_body_gone"],
 )
-async def read_callback_body(request: AnyRequest) -> Response[bytes]:
-    """Read the raw body behind an event."""
-    deps = deps_of(request, Deps)
-    wanted = path_id(request, INBOUND_WEBHOOK_EVENT, "callback_id")
-    async with _platform(request) as tx:
-        return _raw(await deps.dead.body_of_event(tx, deps.blobs(), wanted, actor=caller_of(request).actor))
+async def read_request_body(
+    tx: PlatformTx, request_id: InboundWebhookId, caller: Caller, dead: DeadCallbacks, blobs: BlobStore
+) -> Reply:
+    """Read the raw body of a refused request; that is audited.
+
+    Of one whose signature did not fit only the beginning is kept.
+    """
+    return Reply.download(await dead.body_of_request(tx, blobs, request_id, actor=caller.actor))
 
 
-@get(
-    "/requests/{request_id:str}/body",
-    **operation(
-        summary="Read the raw body of a refused request; that is audited.",
-        tag=_TAG,
-        scope="router:write",
-        tenant=TenantNeed.NONE,
-        writes=True,
-        path={"request_id": INBOUND_WEBHOOK},
-        media_type="application/octet-stream",
-        problems=["callback_request_not_found", "callback_body_gone"],
-        description="Of one whose signature did not fit only the beginning is kept.",
-    ),
-)
-async def read_request_body(request: AnyRequest) -> Response[bytes]:
-    """Read the raw body of a request."""
-    deps = deps_of(request, Deps)
-    wanted = path_id(request, INBOUND_WEBHOOK, "request_id")
-    async with _platform(request) as tx:
-        return _raw(await deps.dead.body_of_request(tx, deps.blobs(), wanted, actor=caller_of(request).actor))
+@callbacks.post("/requeue")
+async def requeue_callbacks(
+    tx: PlatformTx,
+    body: Requeue,
+    caller: Caller,
+    dead: DeadCallbacks,
+    wakeup: CallbackWakeup,
+    after_commit: AfterCommit,
+) -> Requeued:
+    """Look for the attempts of dead letters again.
 
-
-@post(
-    "/requeue",
-    **operation(
-        summary="Look for the attempts of dead letters again.",
-        tag=_TAG,
-        scope="router:write",
-        tenant=TenantNeed.NONE,
-        body=Requeue,
-        answer=Requeued,
-        description=(
-            "By their ids, or all of a vendor, at most a thousand at a time. Those that are not dead are passed over, and "
-            "those received more than 35 days ago: their messages are not looked for any more."
-        ),
-    ),
-)
-async def requeue_callbacks(request: AnyRequest) -> Requeued:
-    """Requeue dead letters."""
-    deps = deps_of(request, Deps)
-    wanted = await read_body(request, Requeue)
-    ids = wanted.event_ids()
-    async with _platform(request) as tx:
-        again = await deps.dead.requeue(
-            tx,
-            actor=caller_of(request).actor,
-            ids=ids,
-            vendor=None if isinstance(wanted.vendor, UnsetType) else wanted.vendor,
-            since=None if isinstance(wanted.since, UnsetType) else wanted.since,
-        )
-        if again.ids and not deps.wakeup.attended:
-            await store.announce(tx)
-    deps.wakeup.set()
+    By their ids, or all of a vendor, at most a thousand at a time. Those that are not dead are passed over, and those
+    received more than 35 days ago: their messages are not looked for any more.
+    """
+    ids = body.event_ids()
+    again = await dead.requeue(
+        tx,
+        actor=caller.actor,
+        ids=ids,
+        vendor=None if isinstance(body.vendor, UnsetType) else body.vendor,
+        since=None if isinstance(body.since, UnsetType) else body.since,
+    )
+    if again.ids and not wakeup.attended:
+        await store.announce(tx)
+    after_commit(wakeup.set)
     count = len(again.ids)
     return Requeued(requeued=count, too_old=again.too_old, more=ids is None and count == MOST_AT_ONCE)
-
-
-def _raw(body: bytes) -> Response[bytes]:
-    headers = {"content-disposition": "attachment", "cache-control": "no-store"}
-    return Response(body, media_type="application/octet-stream", headers=headers)
-
-
-def _platform(request: AnyRequest) -> AbstractAsyncContextManager[PlatformTx]:
-    return deps_of(request, Deps).db.platform(caller_role=caller_of(request).role)
-
-
-def routers(deps: Deps) -> list[Router]:
-    """All of them."""
-    mine = [
-        list_callbacks,
-        list_refused,
-        show_callback,
-        read_callback_body,
-        read_request_body,
-        requeue_callbacks,
-    ]
-    return [
-        Router("/hooks", route_handlers=[take_callback, challenge_hook], opt=given(deps)),
-        Router("/internal/v1/callbacks", route_handlers=mine, opt=given(deps)),
-    ]

@@ -1,30 +1,35 @@
-"""What HTTP calls about conversations."""
+"""Operations on conversations, and on messages that stand in none."""
 
 import secrets
-from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
-from typing import Any
 
-from litestar import Request, Response, Router, get, post
 from msgspec import UnsetType
 
-from tidings.kernel.audit.log import Entry
+from tidings.kernel.audit.log import AuditLog, Entry
+from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
-from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.asgi import headers
-from tidings.kernel.http.bodies import body_of, read_body, read_query
-from tidings.kernel.http.callers import TenantNeed, caller_of, tenant_of
-from tidings.kernel.http.etags import etag
-from tidings.kernel.http.operations import deps_of, given, operation, path_id
-from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.kernel.idempotency import HEADER, parse_key
+from tidings.kernel.durable.dead_letters import MOST_AT_ONCE, DeadLetters
+from tidings.kernel.http.answers import Answer
+from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.injection import AfterCommit
+from tidings.kernel.http.once import GivenKey
+from tidings.kernel.http.paging import Page, Paging
+from tidings.kernel.http.resources import Owner, Resource
+from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.keyring import Keyring
 from tidings.router.callbacks.wire import Requeue
 from tidings.router.conversations import queue, store
-from tidings.router.conversations.deps import Deps
+from tidings.router.conversations.answer import Answerer
+from tidings.router.conversations.close import Closer
 from tidings.router.conversations.errors import UnknownConversationError, UnknownInboundMessageError
-from tidings.router.conversations.model import CONVERSATION, INBOUND_MESSAGE, Conversation, ConversationId
+from tidings.router.conversations.model import (
+    INBOUND_MESSAGE,
+    Conversation,
+    ConversationId,
+    InboundMessageId,
+)
 from tidings.router.conversations.transcript import words_of
+from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.conversations.wire import (
     AnswerConversation,
     CloseConversation,
@@ -40,136 +45,98 @@ from tidings.router.conversations.wire import (
 )
 
 _TAG = "conversations"
-_HOME = "/api/v1/router/conversations"
-_DEAD = "/internal/v1/callbacks/messages"
-_UNMATCHED = "/internal/v1/inbound-unmatched"
-_LISTING = "conversations"
-_LINES = "conversation_messages"
-_INBOUND = "inbound_messages"
-
-AnyRequest = Request[Any, Any, Any]
-
-
-@get(
-    "/",
-    **operation(
-        summary="List conversations, the newest first.",
-        tag=_TAG,
-        scope="router:read",
-        query=ListConversations,
-        answer=Page[ConversationView],
-    ),
+conversations = Resource("conversations", at="/router/conversations", tag=_TAG, scope="router")
+unmatched = Resource(
+    "inbound-unmatched", at="/inbound-unmatched", tag=_TAG, scope="router", owner=Owner.PLATFORM
 )
-async def list_conversations(request: AnyRequest) -> Page[ConversationView]:
-    """List conversations."""
-    query = read_query(request, ListConversations)
-    after = read_cursor(query.cursor, listing=_LISTING)
-    async with _tenant(request) as tx:
-        found = await store.list_conversations(
-            tx, chosen=query.chosen(), after_id=after.id if after else None, limit=query.limit + 1
-        )
-    return page_of(
-        found, limit=query.limit, listing=_LISTING, id_of=lambda one: one.id, render=ConversationView.of
+inbound_messages = Resource(
+    "callbacks", at="/callbacks/messages", tag=_TAG, scope="router", owner=Owner.PLATFORM
+)
+
+_ONE = "/{conversation_id}"
+
+
+@conversations.get()
+async def list_conversations(
+    tx: TenantTx, query: ListConversations, paging: Paging
+) -> Page[ConversationView]:
+    """List conversations, the newest first."""
+    rows = await store.list_conversations(
+        tx, chosen=query.chosen(), after_id=paging.after_id, limit=paging.fetch
     )
+    return paging.page(rows, ConversationView.of)
 
 
-@get(
-    "/{conversation_id:str}",
-    **operation(
-        summary="Show a conversation, without what was said in it.",
-        tag=_TAG,
-        scope="router:read",
-        path={"conversation_id": CONVERSATION},
-        answer=ConversationView,
-        problems=["conversation_not_found"],
-    ),
+@conversations.get(_ONE, problems=["conversation_not_found"])
+async def show_conversation(tx: TenantTx, conversation_id: ConversationId) -> Answer[ConversationView]:
+    """Show a conversation, without what was said in it."""
+    return _shown(await _known(tx, conversation_id))
+
+
+@conversations.get(
+    f"{_ONE}/messages",
+    writes=True,
+    listing="conversation_messages",
+    problems=["conversation_not_found"],
 )
-async def show_conversation(request: AnyRequest) -> Response[ConversationView]:
-    """Show a conversation."""
-    wanted = _conversation_id(request)
-    async with _tenant(request) as tx:
-        return _shown(await _found(tx, wanted))
+async def read_transcript(
+    tx: TenantTx,
+    conversation_id: ConversationId,
+    paging: Paging,
+    caller: Caller,
+    keyring: Keyring,
+    audit: AuditLog,
+) -> Page[ConversationLineView]:
+    """Read what was said, the oldest first; that is audited.
 
-
-@get(
-    "/{conversation_id:str}/messages",
-    **operation(
-        summary="Read what was said, the oldest first; that is audited.",
-        tag=_TAG,
-        scope="router:write",
-        writes=True,
-        path={"conversation_id": CONVERSATION},
-        query=PageQuery,
-        answer=Page[ConversationLineView],
-        problems=["conversation_not_found"],
-        description="It holds people's own words. Of what we wrote the words stand in the notification's body.",
-    ),
-)
-async def read_transcript(request: AnyRequest) -> Page[ConversationLineView]:
-    """Read a transcript."""
-    deps = deps_of(request, Deps)
-    wanted = _conversation_id(request)
-    query = read_query(request, PageQuery)
-    after = read_cursor(query.cursor, listing=_LINES)
-    async with _tenant(request) as tx:
-        await _found(tx, wanted)
-        lines = await store.list_lines(
-            tx,
-            wanted,
-            # The id's own time is the line's.
-            after=(after.created_at, after.id) if after else None,
-            limit=query.limit + 1,
-        )
-        words = await words_of(tx, deps.keyring, lines)
-        entry = Entry(
-            entity_type="conversation",
-            entity_id=wanted,
-            action="transcript.read",
-            actor=caller_of(request).actor,
-        )
-        await deps.audit.append(tx, [entry])
-    return page_of(
-        lines,
-        limit=query.limit,
-        listing=_LINES,
-        id_of=lambda line: line.id,
-        render=lambda line: ConversationLineView.of(line, words.get(line.id)),
+    It holds people's own words. Of what we wrote the words stand in the notification's body.
+    """
+    after = paging.after
+    await _known(tx, conversation_id)
+    lines = await store.list_lines(
+        tx,
+        conversation_id,
+        # The id's own time is the line's.
+        after=(after.created_at, after.id) if after else None,
+        limit=paging.fetch,
     )
+    words = await words_of(tx, keyring, lines)
+    entry = Entry(
+        entity_type="conversation", entity_id=conversation_id, action="transcript.read", actor=caller.actor
+    )
+    await audit.append(tx, [entry])
+    return paging.page(lines, lambda line: ConversationLineView.of(line, words.get(line.id)))
 
 
-@post(
-    "/{conversation_id:str}/messages",
-    **operation(
-        summary="Answer in a conversation, over its channel.",
-        tag=_TAG,
-        scope="router:write",
-        path={"conversation_id": CONVERSATION},
-        body=AnswerConversation,
-        answer=ConversationAnswer,
-        status=202,
-        problems=[
-            "conversation_not_found",
-            "conversation_closed",
-            "nobody_to_answer",
-            "conversation_address_gone",
-        ],
-        headers=["Idempotency-Key"],
-        description=(
-            "A notification like any other, through all gates: a suppressed address stays so. It goes to the address that the "
-            "conversation is with, from what the person wrote to. It stands in the transcript when a vendor has taken it. "
-            "Somebody who was not known by any address becomes a recipient."
-        ),
-    ),
+@conversations.post(
+    f"{_ONE}/messages",
+    status=202,
+    problems=[
+        "conversation_not_found",
+        "conversation_closed",
+        "nobody_to_answer",
+        "conversation_address_gone",
+    ],
 )
-async def answer_conversation(request: AnyRequest) -> ConversationAnswer:
-    """Answer in a conversation."""
-    wanted = await read_body(request, AnswerConversation)
-    caller = caller_of(request)
-    replied = await deps_of(request, Deps).answerer.answer(
-        tenant_of(request),
-        _conversation_id(request),
-        wanted.text,
-        key=_key(request),
+async def answer_conversation(
+    tenant_id: TenantId,
+    conversation_id: ConversationId,
+    body: AnswerConversation,
+    key: GivenKey | None,
+    caller: Caller,
+    answerer: Answerer,
+) -> ConversationAnswer:
+    """Answer in a conversation, over its channel.
+
+    A notification like any other, through all gates: a suppressed address stays so. It goes to the address that the
+    conversation is with, from what the person wrote to. It stands in the transcript when a vendor has taken it.
+    Somebody who was not known by any address becomes a recipient.
+    """
+    replied = await answerer.answer(
+        tenant_id,
+        conversation_id,
+        body.text,
+        key=key or secrets.token_hex(16),
         actor=caller.actor,
         role=caller.role,
         is_test=caller.environment == "test",
@@ -177,177 +144,86 @@ async def answer_conversation(request: AnyRequest) -> ConversationAnswer:
     return ConversationAnswer.of(replied)
 
 
-@post(
-    "/{conversation_id:str}/close",
-    **operation(
-        summary="Close a conversation by hand.",
-        tag=_TAG,
-        scope="router:write",
-        path={"conversation_id": CONVERSATION},
-        body=CloseConversation,
-        body_optional=True,
-        answer=ConversationView,
-        problems=["conversation_not_found", "conversation_closed"],
-        description="The next message of either side begins another one. Nothing is suppressed by it.",
-    ),
-)
-async def close_conversation(request: AnyRequest) -> Response[ConversationView]:
-    """Close a conversation."""
-    wanted = await read_body(request, CloseConversation) if await body_of(request) else CloseConversation()
-    async with _tenant(request) as tx:
-        closed = await deps_of(request, Deps).closer.close(
-            tx, _conversation_id(request), reason=wanted.reason, actor=caller_of(request).actor
-        )
-    return _shown(closed)
+@conversations.post(f"{_ONE}/close", problems=["conversation_not_found", "conversation_closed"])
+async def close_conversation(
+    tx: TenantTx,
+    conversation_id: ConversationId,
+    caller: Caller,
+    closer: Closer,
+    body: CloseConversation = CloseConversation(),  # noqa: B008  # frozen
+) -> Answer[ConversationView]:
+    """Close a conversation by hand.
+
+    The next message of either side begins another one. Nothing is suppressed by it.
+    """
+    return _shown(await closer.close(tx, conversation_id, reason=body.reason, actor=caller.actor))
 
 
-@get(
-    "/",
-    **operation(
-        summary="List numbers that people write to and that are nobody's, the most frequent first.",
-        tag=_TAG,
-        scope="router:read",
-        tenant=TenantNeed.NONE,
-        query=ListUnmatched,
-        answer=UnmatchedList,
-        description="Counts alone, kept for a week: who wrote, or what, is not known any more.",
-    ),
-)
-async def list_unmatched(request: AnyRequest) -> UnmatchedList:
-    """List what was nobody's."""
-    deps = deps_of(request, Deps)
-    query = read_query(request, ListUnmatched)
-    since = deps.clock.now() - timedelta(hours=query.hours)
-    async with _platform(request) as tx:
-        return UnmatchedList.of(await queue.list_unmatched(tx, since=since, limit=query.limit))
+@unmatched.get()
+async def list_unmatched(tx: PlatformTx, query: ListUnmatched, clock: Clock) -> UnmatchedList:
+    """List numbers that people write to and that are nobody's, the most frequent first.
+
+    Counts alone, kept for a week: who wrote, or what, is not known any more.
+    """
+    since = clock.now() - timedelta(hours=query.hours)
+    return UnmatchedList.of(await queue.list_unmatched(tx, since=since, limit=query.limit))
 
 
-@get(
-    "/",
-    **operation(
-        summary="List what people wrote and what stands in no conversation, the newest first.",
-        tag=_TAG,
-        scope="router:read",
-        tenant=TenantNeed.NONE,
-        query=ListInbound,
-        answer=Page[InboundMessageView],
-        description="The dead ones, unless another `status` is asked for. Who wrote what is not shown.",
-    ),
-)
-async def list_inbound(request: AnyRequest) -> Page[InboundMessageView]:
-    """List messages that nobody owns."""
-    query = read_query(request, ListInbound)
-    after = read_cursor(query.cursor, listing=_INBOUND)
-    async with _platform(request) as tx:
-        found = await queue.list_inbound(
-            tx,
-            status=query.status,
-            chosen=query.chosen(),
-            after_id=after.id if after else None,
-            limit=query.limit + 1,
-        )
-    return page_of(
-        found, limit=query.limit, listing=_INBOUND, id_of=lambda one: one.id, render=InboundMessageView.of
+@inbound_messages.get(listing="inbound_messages")
+async def list_inbound(tx: PlatformTx, query: ListInbound, paging: Paging) -> Page[InboundMessageView]:
+    """List what people wrote and what stands in no conversation, the newest first.
+
+    The dead ones, unless another `status` is asked for. Who wrote what is not shown.
+    """
+    rows = await queue.list_inbound(
+        tx, status=query.status, chosen=query.chosen(), after_id=paging.after_id, limit=paging.fetch
     )
+    return paging.page(rows, InboundMessageView.of)
 
 
-@get(
-    "/{message_id:str}",
-    **operation(
-        summary="Show a message that stands in no conversation.",
-        tag=_TAG,
-        scope="router:read",
-        tenant=TenantNeed.NONE,
-        path={"message_id": INBOUND_MESSAGE},
-        answer=InboundMessageView,
-        problems=["inbound_message_not_found"],
-    ),
-)
-async def show_inbound(request: AnyRequest) -> InboundMessageView:
-    """Show one."""
-    wanted = path_id(request, INBOUND_MESSAGE, "message_id")
-    async with _platform(request) as tx:
-        found = await queue.show_inbound(tx, wanted)
-    if found is None:
+@inbound_messages.get("/{message_id}", problems=["inbound_message_not_found"])
+async def show_inbound(tx: PlatformTx, message_id: InboundMessageId) -> InboundMessageView:
+    """Show a message that stands in no conversation."""
+    message = await queue.show_inbound(tx, message_id)
+    if message is None:
         raise UnknownInboundMessageError
-    return InboundMessageView.of(found)
+    return InboundMessageView.of(message)
 
 
-@post(
-    "/requeue",
-    **operation(
-        summary="Take dead messages up again.",
-        tag=_TAG,
-        scope="router:write",
-        tenant=TenantNeed.NONE,
-        body=Requeue,
-        answer=RequeuedInbound,
-        description=(
-            "By their ids, or all of a vendor, at most a thousand at a time. Those that are not dead are passed over. "
-            "It is audited."
-        ),
-    ),
-)
-async def requeue_inbound(request: AnyRequest) -> RequeuedInbound:
-    """Requeue dead messages."""
-    deps = deps_of(request, Deps)
-    wanted = await read_body(request, Requeue)
-    ids = wanted.named(INBOUND_MESSAGE)
-    async with _platform(request) as tx:
-        again = await deps.dead.requeue(
-            tx,
-            actor=caller_of(request).actor,
-            ids=ids,
-            vendor=None if isinstance(wanted.vendor, UnsetType) else wanted.vendor,
-            since=None if isinstance(wanted.since, UnsetType) else wanted.since,
-        )
-        if again and not deps.wakeups.inbound.attended:
-            await queue.announce(tx)
-    deps.wakeups.inbound.set()
+@inbound_messages.post("/requeue")
+async def requeue_inbound(
+    tx: PlatformTx,
+    body: Requeue,
+    caller: Caller,
+    dead: DeadLetters[InboundMessageId],
+    wakeups: ConversationWakeups,
+    after_commit: AfterCommit,
+) -> RequeuedInbound:
+    """Take dead messages up again.
+
+    By their ids, or all of a vendor, at most a thousand at a time. Those that are not dead are passed over. It is
+    audited.
+    """
+    ids = body.named(INBOUND_MESSAGE)
+    again = await dead.requeue(
+        tx,
+        actor=caller.actor,
+        ids=ids,
+        vendor=None if isinstance(body.vendor, UnsetType) else body.vendor,
+        since=None if isinstance(body.since, UnsetType) else body.since,
+    )
+    if again and not wakeups.inbound.attended:
+        await queue.announce(tx)
+    after_commit(wakeups.inbound.set)
     return RequeuedInbound(requeued=len(again), more=ids is None and len(again) == MOST_AT_ONCE)
 
 
-def _key(request: AnyRequest) -> str:
-    found = headers(request.scope, b"idempotency-key")
-    if len(found) > 1:
-        raise BadValueError(HEADER, "is given more than once")
-    return parse_key(found[0]) if found else secrets.token_hex(16)
-
-
-def _conversation_id(request: AnyRequest) -> ConversationId:
-    return path_id(request, CONVERSATION, "conversation_id")
-
-
-async def _found(tx: TenantTx, conversation_id: ConversationId) -> Conversation:
-    found = await store.find_conversation(tx, conversation_id)
-    if found is None:
+async def _known(tx: TenantTx, conversation_id: ConversationId) -> Conversation:
+    conversation = await store.find_conversation(tx, conversation_id)
+    if conversation is None:
         raise UnknownConversationError(f"there is no conversation with the id {conversation_id}")
-    return found
+    return conversation
 
 
-def _shown(conversation: Conversation) -> Response[ConversationView]:
-    return Response(ConversationView.of(conversation), headers={"ETag": etag(conversation.version)})
-
-
-def _tenant(request: AnyRequest) -> AbstractAsyncContextManager[TenantTx]:
-    return deps_of(request, Deps).db.tenant(tenant_of(request), caller_role=caller_of(request).role)
-
-
-def _platform(request: AnyRequest) -> AbstractAsyncContextManager[PlatformTx]:
-    return deps_of(request, Deps).db.platform(caller_role=caller_of(request).role)
-
-
-def routers(deps: Deps) -> list[Router]:
-    """The routes of this package."""
-    handlers = [
-        list_conversations,
-        show_conversation,
-        read_transcript,
-        answer_conversation,
-        close_conversation,
-    ]
-    return [
-        Router(_HOME, route_handlers=handlers, opt=given(deps)),
-        Router(_DEAD, route_handlers=[list_inbound, show_inbound, requeue_inbound], opt=given(deps)),
-        Router(_UNMATCHED, route_handlers=[list_unmatched], opt=given(deps)),
-    ]
+def _shown(conversation: Conversation) -> Answer[ConversationView]:
+    return Answer(ConversationView.of(conversation), version=conversation.version)

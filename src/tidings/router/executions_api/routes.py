@@ -59,6 +59,7 @@ async def show_execution(tx: TenantTx, execution_id: ExecutionId) -> ExecutionVi
 
 @executions.get(
     "/{execution_id}/attempts/{attempt_id}/answer",
+    verb="answer",
     scope="router:read",
     writes=True,
     media_type="application/octet-stream",

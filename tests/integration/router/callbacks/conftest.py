@@ -30,13 +30,13 @@ from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import Kms
+from tidings.kernel.parts import Parts
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.dead_letters import DeadCallbacks
-from tidings.router.callbacks.deps import Deps
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import CallbackHooks
 from tidings.router.callbacks.inbound_messages import InboundKeeper
@@ -45,7 +45,7 @@ from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.raw_bodies import BodyLocation
 from tidings.router.callbacks.receipts import ApplyReceipts
 from tidings.router.callbacks.receive_callback import CallbackEndpoint
-from tidings.router.callbacks.routes import routers
+from tidings.router.callbacks.routes import CallbackWakeup, callbacks, hooks
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
@@ -330,9 +330,11 @@ class CallbackWorld:
         await self.clock.advance(timedelta(**by))
 
     def _app(self) -> HttpApp:
-        deps = Deps(db=self.db, desk=self.desk, dead=self.dead, blobs=lambda: self.blobs, wakeup=self.wakeup)
+        parts = Parts(self.db, self.desk, self.dead).add(CallbackWakeup, self.wakeup)
+        parts.add_late(BlobStore, lambda: self.blobs)
         return build_app(
-            routers=routers(deps),
+            routers=(),
+            resources=[(parts, [hooks, callbacks])],
             door=AccessGuard(
                 authenticator=_Callers(),
                 gate=TenantGate(_AllActive(), clock=self.clock),

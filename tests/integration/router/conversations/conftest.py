@@ -25,9 +25,10 @@ from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, Recip
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
-from tidings.kernel.clock import SystemClock
+from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, Row
 from tidings.kernel.durable.claims import ClaimingJob
+from tidings.kernel.durable.dead_letters import DeadLetters
 from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.http.app import HttpApp, build_app
@@ -37,6 +38,7 @@ from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
+from tidings.kernel.parts import Parts
 from tidings.kernel.refusals import KeyReusedError
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
 from tidings.notify.correspondence.correspondents import StoredCorrespondents
@@ -47,15 +49,14 @@ from tidings.router.adapters.egress import Guard, anywhere
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.conversations import deps as conversation_deps
 from tidings.router.conversations import routes as conversation_routes
 from tidings.router.conversations.answer import Answerer
-from tidings.router.conversations.close import Closer
 from tidings.router.conversations.confirmation_store import REPLY_CLAIMS
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.jobs import ConversationJob, ConversationSettings
 from tidings.router.conversations.keep_inbound import insert_inbound
 from tidings.router.conversations.keyword_confirmations import ConfirmationSender
+from tidings.router.conversations.model import InboundMessageId
 from tidings.router.conversations.queue import dead_inbound
 from tidings.router.conversations.receive import Receiver
 from tidings.router.conversations.resolve import TenantResolver
@@ -63,13 +64,11 @@ from tidings.router.conversations.sent import SentMessage, SentNotes
 from tidings.router.conversations.shared_stop import SharedStops
 from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.executions.model import moment
-from tidings.router.inbound_routes import deps as route_deps
 from tidings.router.inbound_routes import routes as route_routes
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.change import RouteChanger
 from tidings.router.inbound_routes.deliver import Deliverer
 from tidings.router.inbound_routes.delivery_store import DELIVERY_CLAIMS
-from tidings.router.inbound_routes.redeliver import Redeliverer
 from tidings.router.inbound_routes.webhook_test import WebhookTester
 from tidings.router.policies.policies import Policies
 from tidings.router.profiles.proven_facts import StoredMailboxNews
@@ -410,33 +409,38 @@ class ConversationWorld:
         return self.guard(address)
 
     def _app(self) -> HttpApp:
-        conversations = conversation_deps.Deps(
-            db=self.db,
-            clock=self.clock,
+        answerer = Answerer(
+            self.db,
+            replier=self.replier,
+            correspondents=self.correspondents,
+            accounts=self.vendors.accounts,
             keyring=self.keyring,
             audit=self.audit,
-            answerer=Answerer(
+        )
+        parts = (
+            Parts(
                 self.db,
-                replier=self.replier,
-                correspondents=self.correspondents,
-                accounts=self.vendors.accounts,
-                keyring=self.keyring,
-                audit=self.audit,
-            ),
-            closer=Closer(outbox=self.outbox, audit=self.audit, clock=self.clock),
-            dead=dead_inbound(audit=self.audit, clock=self.clock),
-            wakeups=self.wakeups,
+                self.keyring,
+                self.changer,
+                self.wakeups,
+                answerer,
+                Idempotency("notification", self.clock),
+                WebhookTester(self.db, self.caller, clock=self.clock),
+                self.outbox,
+            )
+            .add(Clock, self.clock)
+            .add(AuditLog, self.audit)
+            .add(DeadLetters[InboundMessageId], dead_inbound(audit=self.audit, clock=self.clock))
         )
-        inbound = route_deps.Deps(
-            db=self.db,
-            idempotency=Idempotency("notification", self.clock),
-            changer=self.changer,
-            redeliverer=Redeliverer(audit=self.audit, clock=self.clock),
-            trier=WebhookTester(self.db, self.caller, clock=self.clock),
-            deliveries_wakeup=self.wakeups.deliveries,
-        )
+        resources = [
+            conversation_routes.conversations,
+            conversation_routes.inbound_messages,
+            conversation_routes.unmatched,
+            route_routes.inbound_routes,
+        ]
         return build_app(
-            routers=[*conversation_routes.routers(conversations), *route_routes.routers(inbound)],
+            routers=(),
+            resources=[(parts, resources)],
             door=AccessGuard(
                 authenticator=_Callers(),
                 gate=TenantGate(_AllActive(), clock=self.clock),
