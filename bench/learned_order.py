@@ -115,7 +115,7 @@ def simulate(
             LADDER,
             profiles[who],
             order=order,
-            luck=luck.random,
+            random_unit=luck.random,
             now=now,
             value_of_a_second=value_of_a_second,
         ).places

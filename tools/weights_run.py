@@ -80,7 +80,7 @@ def run(*, seed: int = 7) -> list[Second]:
         slow = 0
         for _ in range(MESSAGES_A_SECOND):
             chosen = traffic.choose(
-                TENANT, "sms", tuple(HOME), accounts, to=NUMBER, tried=(), luck=random.random()
+                TENANT, "sms", tuple(HOME), accounts, to=NUMBER, tried=(), random_unit=random.random()
             )
             if not isinstance(chosen, ChosenVendor) or chosen.account_id is None:
                 raise AssertionError("nobody could be called")

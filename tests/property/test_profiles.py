@@ -176,7 +176,7 @@ def test_a_row_says_what_the_profile_says(all_: list[Observation]) -> None:
 def test_no_step_is_lost_or_doubled(
     steps: list[Orderable], profile: Profile | None, order: Order, chance: random.Random
 ) -> None:
-    arranged = arrange(steps, profile, order=order, luck=chance.random, now=NOON)
+    arranged = arrange(steps, profile, order=order, random_unit=chance.random, now=NOON)
 
     assert sorted(arranged.places) == [step.place for step in steps]
     assert [why.channel for why in arranged.why] == [steps[place].channel for place in arranged.places]
@@ -210,7 +210,7 @@ def test_more_deliveries_never_move_a_channel_back(
             created_at=NOON,
             updated_at=NOON,
         )
-        places = arrange(steps, profile, order="learned", luck=lambda: 0.5, now=NOON).places
+        places = arrange(steps, profile, order="learned", random_unit=lambda: 0.5, now=NOON).places
         by_place = {step.place: step for step in steps}
         return next((n for n, place in enumerate(places) if by_place[place].channel == "sms"), -1)
 

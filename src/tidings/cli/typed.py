@@ -11,7 +11,7 @@ def from_options(wanted: type[T], values: Mapping[str, object], options: Mapping
     """The values as a `wanted`; `options` says how the person at the keyboard calls each field."""
     import msgspec
 
-    from tidings.kernel.http.explain import explain
+    from tidings.kernel.http.field_errors import explain
     from tidings.kernel.refusals import InvalidError
 
     with named_as(options):

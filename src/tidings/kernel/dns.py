@@ -34,10 +34,10 @@ class Resolver(Protocol):
 class DnsResolver:
     """Asks the system's name servers, or those that were named."""
 
-    def __init__(self, servers: Sequence[tuple[str, int]] = (), *, patience: float = 5.0) -> None:
-        """`servers` by address and port; `patience` in seconds for one look-up, whoever is asked."""
+    def __init__(self, servers: Sequence[tuple[str, int]] = (), *, lookup_timeout: float = 5.0) -> None:
+        """`servers` by address and port; `lookup_timeout` in seconds for one look-up, whoever is asked."""
         self._servers = tuple(servers)
-        self._patience = patience
+        self._lookup_timeout = lookup_timeout
         self._resolver: dns.asyncresolver.Resolver | None = None
 
     async def texts(self, name: str) -> list[str]:
@@ -79,6 +79,6 @@ class DnsResolver:
         made = dns.asyncresolver.Resolver(configure=not self._servers)
         if self._servers:
             made.nameservers = [dns.nameserver.Do53Nameserver(host, port) for host, port in self._servers]
-        made.lifetime = self._patience
+        made.lifetime = self._lookup_timeout
         self._resolver = made
         return made

@@ -21,7 +21,7 @@ from litestar.exceptions import (
 
 from tidings.kernel import errors, refusals
 from tidings.kernel.http import errors as edge
-from tidings.kernel.http.explain import humanise
+from tidings.kernel.http.field_errors import humanise
 from tidings.kernel.refusals import FieldError
 
 MEDIA_TYPE = "application/problem+json"

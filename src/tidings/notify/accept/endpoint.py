@@ -13,7 +13,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.asgi import App, Receive, Scope, Send, read_all, respond
 from tidings.kernel.http.bodies import decode, refuse_query, require_json
 from tidings.kernel.http.callers import AccessGuard, Need
-from tidings.kernel.http.explain import explain
+from tidings.kernel.http.field_errors import explain
 from tidings.kernel.http.once import REPLAYED, key_of
 from tidings.kernel.http.problems import MEDIA_TYPE
 from tidings.kernel.http.problems import answer as problem_answer

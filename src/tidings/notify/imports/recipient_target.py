@@ -8,7 +8,7 @@ import msgspec
 from tidings.contracts.addresses import CHANNELS
 from tidings.kernel.csv_text import untamed
 from tidings.kernel.db import TenantTx
-from tidings.kernel.http.explain import explain
+from tidings.kernel.http.field_errors import explain
 from tidings.kernel.refusals import InvalidError, RefusalError
 from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import ImportedRow, LineCounts, LineProblem

@@ -4,7 +4,7 @@ import msgspec
 
 from tidings.contracts.simulation import HypotheticalMessage, SimulatedMessage
 from tidings.kernel.db import CallerRole
-from tidings.kernel.http.explain import explain
+from tidings.kernel.http.field_errors import explain
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.accept.order import OrderedBy

@@ -28,7 +28,7 @@ _PER_MINUTE: Final = 3.0
 _HEAVY: Final = 500
 _REMEMBERED: Final = 10_000
 #: How much longer a call may take in the slow lane, where the largest text that can be published is compiled first.
-_PATIENCE: Final = 2.5
+_SLOW_LANE_FACTOR: Final = 2.5
 #: How far the slow lane steps back from the processor.
 _NICE: Final = 15
 
@@ -47,7 +47,7 @@ class V8Renderer:
         #: Links to ourselves are always allowed: unsubscribing must not depend on a tenant's list.
         self._own_hosts = tuple(own_hosts)
         self._fast = RenderLane(_PROGRAM, self._limits)
-        patient = replace(self._limits, nice=_NICE, seconds=self._limits.seconds * _PATIENCE)
+        patient = replace(self._limits, nice=_NICE, seconds=self._limits.seconds * _SLOW_LANE_FACTOR)
         self._slow = RenderLane(_PROGRAM, patient, ends_idle=True)
         #: Who is over it goes by the slow lane.
         self._budget = budget or Budget(at_once=_AT_ONCE, per_minute=_PER_MINUTE)

@@ -24,7 +24,7 @@ from tidings.notify.render.model import RenderLimits
 #: Seconds between two looks at a child that is at work.
 _LOOK: Final = 0.1
 #: Where a machine is so busy that a child hardly runs, it gets so many times its seconds by the clock.
-_PATIENCE: Final = 10
+_WALL_CLOCK_FACTOR: Final = 10
 #: Seconds for a child to be ready; a machine may be busy with other things.
 _START: Final = 60.0
 _TICKS: Final = 100
@@ -201,7 +201,7 @@ class ChildWatch:
         self.used = processor - self._before if processor > 0 else by_clock
         if resident > self._child.most_resident:
             return self._child.kill("needed_too_much_memory")
-        if self.used >= self._seconds or by_clock >= self._seconds * _PATIENCE:
+        if self.used >= self._seconds or by_clock >= self._seconds * _WALL_CLOCK_FACTOR:
             return self._child.kill("took_too_long")
         self._timer = self._loop.call_later(self._every, self._look)
         return None

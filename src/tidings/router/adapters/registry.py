@@ -18,7 +18,7 @@ import msgspec
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.channel_configs import adapter_of
 from tidings.kernel.errors import BadValueError, NotConfiguredError
-from tidings.kernel.http.explain import explain, printable
+from tidings.kernel.http.field_errors import explain, printable
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import InvalidError

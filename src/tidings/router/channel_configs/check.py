@@ -77,18 +77,18 @@ class AccountChecker:
         clock: Clock,
         tenant_guard: Guard = public_only,
         find_signers: FindSigners | None = None,
-        patience: timedelta = timedelta(seconds=10),
+        answer_timeout: timedelta = timedelta(seconds=10),
         reach_patience: timedelta = timedelta(seconds=3),
         public_url: str | None = None,
     ) -> None:
-        """`patience`: how long a vendor has for an answer. Tenants' own accounts are let to where `tenant_guard` lets them.
+        """`answer_timeout`: how long a vendor has for an answer. Tenants' own accounts are let to where `tenant_guard` lets them.
         `public_url`: where vendors find us, if somebody has said so."""
         self._secrets = secrets
         self._clock = clock
         self._tenant_guard = tenant_guard
         self._find_signers = find_signers
-        self._patience = patience.total_seconds()
-        self._reach_patience = reach_patience.total_seconds()
+        self._answer_timeout = answer_timeout.total_seconds()
+        self._reach_timeout = reach_patience.total_seconds()
         self._public_url = public_url
 
     async def check(
@@ -160,7 +160,7 @@ class AccountChecker:
             )
             steps += [skipped(name, words) for name in ("name", "address", "connection")]
             return True
-        reached = await reach(place, guard, patience=self._reach_patience)
+        reached = await reach(place, guard, answer_timeout=self._reach_timeout)
         steps += reached_steps(place, reached, guarded=guard is not anywhere)
         return bool(reached.connected)
 
@@ -222,7 +222,7 @@ class AccountChecker:
     async def _asked(self, question: Awaitable[Outcome | None]) -> Outcome | None:
         """What the vendor says, in time."""
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._answer_timeout):
                 return await question
         except TimeoutError:
             return TryLater(reason="it did not answer in time", code="late")

@@ -54,10 +54,10 @@ def is_encrypted(settings: msgspec.Struct) -> bool | None:
     return urls[0].startswith("https://") if urls else None
 
 
-async def reach(place: HostPort, guard: Guard, *, patience: float) -> ReachabilityResult:
+async def reach(place: HostPort, guard: Guard, *, answer_timeout: float) -> ReachabilityResult:
     """Look the name up, ask the guard, connect and leave; each within the patience, in seconds."""
     try:
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(answer_timeout):
             found = await asyncio.get_running_loop().getaddrinfo(
                 place.host, place.port, type=socket.SOCK_STREAM
             )
@@ -68,14 +68,14 @@ async def reach(place: HostPort, guard: Guard, *, patience: float) -> Reachabili
     if not allowed:
         return ReachabilityResult(found=True, allowed=False)
     return ReachabilityResult(
-        found=True, allowed=True, connected=await _connected(allowed, place.port, patience)
+        found=True, allowed=True, connected=await _connected(allowed, place.port, answer_timeout)
     )
 
 
-async def _connected(addresses: Sequence[str], port: int, patience: float) -> bool:
+async def _connected(addresses: Sequence[str], port: int, answer_timeout: float) -> bool:
     """Whether one of them takes a connection; all of them together have the patience."""
     with suppress(TimeoutError):
-        async with asyncio.timeout(patience):
+        async with asyncio.timeout(answer_timeout):
             for address in addresses:
                 try:
                     _, writer = await asyncio.open_connection(address, port)

@@ -83,7 +83,7 @@ class Planner:
                 wishes,
                 profile,
                 order=policy.order,
-                luck=self._random_unit,
+                random_unit=self._random_unit,
                 now=now,
                 value_of_a_second=policy.second_micros,
             )

@@ -185,7 +185,7 @@ class AttemptReserver:
             accounts,
             to=message.to,
             tried=() if active is None else active.tried,
-            luck=self._random_unit(),
+            random_unit=self._random_unit(),
         )
         if isinstance(chosen, traffic_model.NoVendorAvailable):
             return StepBlocked(step=place, reason=chosen.reason, until=chosen.until)

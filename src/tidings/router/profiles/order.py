@@ -42,20 +42,20 @@ def arrange(
     profile: Profile | None,
     *,
     order: Order,
-    luck: Callable[[], float],
+    random_unit: Callable[[], float],
     now: datetime | None = None,
     value_of_a_second: int = USUAL_SECOND,
 ) -> StepOrder:
     """The order for one person.
 
-    `luck` gives numbers in [0, 1), evenly spread. `value_of_a_second`, in micros, is what waiting costs. `now` lets what was learned fade until then; left out, it stands as
+    `random_unit` gives numbers in [0, 1), evenly spread. `value_of_a_second`, in micros, is what waiting costs. `now` lets what was learned fade until then; left out, it stands as
     it did at the newest observation.
     """
     match order:
         case "cheapest":
             return _in_order([(step, _plain(step)) for step in sorted(steps, key=lambda s: s.cost_micros)])
         case "learned" if profile is not None and profile.discovery is not Discovery.UNSEEN:
-            return _learned(steps, profile, luck, now, value_of_a_second)
+            return _learned(steps, profile, random_unit, now, value_of_a_second)
         case _:
             return _in_order([(step, _plain(step)) for step in steps])
 
@@ -63,7 +63,7 @@ def arrange(
 def _learned(
     steps: Sequence[Orderable],
     profile: Profile,
-    luck: Callable[[], float],
+    random_unit: Callable[[], float],
     now: datetime | None,
     value_of_a_second: int,
 ) -> StepOrder:
@@ -75,7 +75,7 @@ def _learned(
         p = guesses.get(step.channel)
         if p is None:
             posterior = profile.posterior(step.channel, now)
-            p = guesses[step.channel] = draw(posterior, luck) if drawn else posterior.mean
+            p = guesses[step.channel] = draw(posterior, random_unit) if drawn else posterior.mean
         index = p * 1_000_000 / max(1, step.cost_micros + step.deadline_seconds * value_of_a_second)
         why = StepRank(channel=step.channel, p=p, cost_micros=step.cost_micros, index=index, drawn=drawn)
         told.append((index, step, why))

@@ -6,32 +6,32 @@ from typing import Final
 
 from tidings.router.profiles.posterior import Posterior
 
-#: About one of two tries is taken; so many misses in a row mean that luck is no luck but a constant.
+#: About one of two tries is taken; so many misses in a row mean that it is no random number but a constant.
 _TRIES: Final = 64
 _LOG_4: Final = math.log(4.0)
 _ONE_AND_LOG_5: Final = 1.0 + math.log(5.0)
 _SMALLEST: Final = 1e-12
 
 
-def draw(posterior: Posterior, luck: Callable[[], float]) -> float:
-    """A probability, as likely as the posterior says. `luck` gives numbers in [0, 1), evenly spread."""
+def draw(posterior: Posterior, random_unit: Callable[[], float]) -> float:
+    """A probability, as likely as the posterior says. `random_unit` gives numbers in [0, 1), evenly spread."""
     a, b = posterior.a, posterior.b
     # Where one side was never seen there is a closed form.
     if b <= 1.0:
-        return _inside(_unit(luck) ** (1.0 / a))
+        return _inside(_unit(random_unit) ** (1.0 / a))
     if a <= 1.0:
-        return _inside(1.0 - _unit(luck) ** (1.0 / b))
-    return _inside(_cheng(a, b, luck, otherwise=posterior.mean))
+        return _inside(1.0 - _unit(random_unit) ** (1.0 / b))
+    return _inside(_cheng(a, b, random_unit, otherwise=posterior.mean))
 
 
-def _cheng(a: float, b: float, luck: Callable[[], float], *, otherwise: float) -> float:
+def _cheng(a: float, b: float, random_unit: Callable[[], float], *, otherwise: float) -> float:
     # R. C. H. Cheng, "Generating beta variates with nonintegral shape parameters" (1978), algorithm BB; names as there.
     a0, b0 = min(a, b), max(a, b)
     alpha = a0 + b0
     beta = math.sqrt((alpha - 2.0) / (2.0 * a0 * b0 - alpha))
     gamma = a0 + 1.0 / beta
     for _ in range(_TRIES):
-        u1, u2 = _unit(luck), _unit(luck)
+        u1, u2 = _unit(random_unit), _unit(random_unit)
         v = beta * math.log(u1 / (1.0 - u1))
         w = a0 * math.exp(v)
         z = u1 * u1 * u2
@@ -42,9 +42,9 @@ def _cheng(a: float, b: float, luck: Callable[[], float], *, otherwise: float) -
     return otherwise
 
 
-def _unit(luck: Callable[[], float]) -> float:
+def _unit(random_unit: Callable[[], float]) -> float:
     # Neither 0 nor 1: both have no logarithm.
-    return min(max(luck(), _SMALLEST), 1.0 - _SMALLEST)
+    return min(max(random_unit(), _SMALLEST), 1.0 - _SMALLEST)
 
 
 def _inside(p: float) -> float:

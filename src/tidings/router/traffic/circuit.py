@@ -94,7 +94,7 @@ class CircuitRules:
     #: Calls that go through while it is half open; all must go well.
     probes: int = 3
     #: How long they have; of those that came by then none may have failed.
-    patience: timedelta = timedelta(seconds=60)
+    probe_timeout: timedelta = timedelta(seconds=60)
     #: How long it stays open when they were not.
     short_pause: timedelta = timedelta(seconds=5)
 
@@ -139,7 +139,7 @@ def judge(
         word = "failed" if counts.failed else "were slow"
         many = counts.failed or counts.slow
         return _open(circuit, f"{many} of {counts.calls} probes {word}", now=now, rules=rules)
-    late = circuit.since is not None and now >= circuit.since + rules.patience
+    late = circuit.since is not None and now >= circuit.since + rules.probe_timeout
     # An account that has little to do does not get all its probes within their time: those that went well must do.
     if counts.ok >= (1 if late else rules.probes):
         return replace(_after(circuit, "CLOSED", now=now, reason=PROBES_WELL), openings=0)

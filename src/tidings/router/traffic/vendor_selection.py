@@ -82,9 +82,9 @@ class VendorSelection:
         *,
         to: str,
         tried: Collection[str],
-        luck: float,
+        random_unit: float,
     ) -> ChosenVendor | NoVendorAvailable:
-        """Who is to carry a message to `to`; `tried` were called in this step already, `luck` is from 0 up to 1."""
+        """Who is to carry a message to `to`; `tried` were called in this step already, `random_unit` is from 0 up to 1."""
         if len(vendors) == 1:
             vendor = vendors[0]
             account = accounts.get(vendor)
@@ -92,7 +92,7 @@ class VendorSelection:
                 return ChosenVendor(vendor, None, ONLY)
             if account.active and account.id not in self._barred:
                 return ChosenVendor(vendor, account.id, ONLY)
-        return self._weigh(tenant_id, channel, vendors, accounts, to=to, tried=tried, luck=luck)
+        return self._weigh(tenant_id, channel, vendors, accounts, to=to, tried=tried, random_unit=random_unit)
 
     async def admit(self, asks: Sequence[tuple[StoredAccount, int]]) -> list[AdmissionResult]:
         """How many of each may go now by the limits of the accounts; nothing is asked where there are none."""
@@ -252,7 +252,7 @@ class VendorSelection:
         *,
         to: str,
         tried: Collection[str],
-        luck: float,
+        random_unit: float,
     ) -> ChosenVendor | NoVendorAvailable:
         free, barred, off = self._sorted(vendors, accounts)
         fresh = [vendor for vendor in free if vendor not in tried]
@@ -263,16 +263,16 @@ class VendorSelection:
                 may = known.vendor not in tried or (not fresh and self._is_late(known.circuit))
                 if may and self._take_probe(known):
                     return ChosenVendor(known.vendor, known.account_id, PROBE)
-            until = self._ask_again(barred) + self.settings.spread * luck
+            until = self._ask_again(barred) + self.settings.spread * random_unit
             if not free:
                 return NoVendorAvailable(CIRCUIT_OPEN, until)
         if off and not free:
             # Who switched it off may switch it on at any time.
-            again = self._clock.now() + self.settings.ask_again + self.settings.spread * luck
+            again = self._clock.now() + self.settings.ask_again + self.settings.spread * random_unit
             return NoVendorAvailable(ACCOUNT_OFF, again)
         if not free:
             return ChosenVendor(vendors[0], None, ONLY if len(vendors) == 1 else FIRST)
-        vendor, why = self._pick(tenant_id, channel, fresh or free, to, luck)
+        vendor, why = self._pick(tenant_id, channel, fresh or free, to, random_unit)
         if barred:
             why = f"circuit of {', '.join(known.vendor for known in barred)} open"
         elif off:
@@ -302,7 +302,7 @@ class VendorSelection:
         return free, barred, off
 
     def _pick(
-        self, tenant_id: TenantId, channel: str, vendors: Sequence[str], to: str, luck: float
+        self, tenant_id: TenantId, channel: str, vendors: Sequence[str], to: str, random_unit: float
     ) -> tuple[str, str]:
         if len(vendors) == 1:
             return vendors[0], ONLY
@@ -313,7 +313,7 @@ class VendorSelection:
         total = sum(shares)
         if total == 0:
             return vendors[0], FIRST
-        place = luck * total
+        place = random_unit * total
         for vendor, share in zip(vendors, shares, strict=True):
             place -= share
             if place < 0:

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
-from tidings.sandbox.dialects.mail_words import asked_of_mail
+from tidings.sandbox.dialects.mail_text import asked_of_mail
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.receipts import SandboxReceipt

@@ -77,7 +77,7 @@ class Accounts:
             SecretsByScheme({"file": FileSecrets(self.folder)}),
             clock=CLOCK,
             tenant_guard=guard,
-            patience=timedelta(seconds=5),
+            answer_timeout=timedelta(seconds=5),
             public_url=PUBLIC,
         )
         limits = LocalHotState(self.db, CLOCK).limits

@@ -22,7 +22,7 @@ MEANINGS = {"sent": "sent", "delivered": "delivered", "read": "delivered_read", 
 async def test_every_event_is_told_once(
     world: CallbackWorld, tenant_id: TenantId, other_tenant: TenantId, seed: int
 ) -> None:
-    luck = random.Random(seed)
+    random_unit = random.Random(seed)
     tenants = (tenant_id, other_tenant)
     shared = await world.account(None)
     own = {tenant: await world.account(tenant) for tenant in tenants}
@@ -31,7 +31,7 @@ async def test_every_event_is_told_once(
     told: set[tuple[str, str, str]] = set()
 
     async def troubled(tx: TenantTx, given: Sequence[Receipt], *, now: datetime) -> Applied:
-        match luck.randrange(8):
+        match random_unit.randrange(8):
             case 0:
                 raise DatabaseUnavailableError
             case 1:
@@ -44,24 +44,24 @@ async def test_every_event_is_told_once(
 
     async def look() -> None:
         try:
-            await world.job(troubled, limit=luck.choice((1, 3, 500))).turn()
+            await world.job(troubled, limit=random_unit.choice((1, 3, 500))).turn()
         except DatabaseError:
             return
 
     for step in range(120):
-        match luck.randrange(5):
+        match random_unit.randrange(5):
             case 0:
-                tenant = luck.choice(tenants)
-                account = luck.choice((shared, own[tenant]))
+                tenant = random_unit.choice(tenants)
+                account = random_unit.choice((shared, own[tenant]))
                 messages[account, f"m-{step}"] = (tenant, None)
             case 1 if messages:
-                (account, name), (tenant, attempt) = luck.choice(list(messages.items()))
+                (account, name), (tenant, attempt) = random_unit.choice(list(messages.items()))
                 if attempt is None:
                     made = await world.attempt(tenant, account, message_id=name)
                     messages[account, name] = (tenant, made)
             case 2 if messages:
-                account, name = luck.choice(list(messages))
-                words = luck.sample(WORDS, luck.randint(1, 3))
+                account, name = random_unit.choice(list(messages))
+                words = random_unit.sample(WORDS, random_unit.randint(1, 3))
                 body = events(*(event(name, word, id=f"{name}-{word}") for word in words))
                 answer = await world.post(account, body)
                 assert answer.status_code == 200
@@ -69,9 +69,9 @@ async def test_every_event_is_told_once(
             case 3:
                 await asyncio.gather(look(), look())
             case _:
-                await world.later(seconds=luck.choice((0.1, 1, 30)))
+                await world.later(seconds=random_unit.choice((0.1, 1, 30)))
     for (account, name), (tenant, attempt) in list(messages.items()):
-        if attempt is None and luck.random() < 0.8:
+        if attempt is None and random_unit.random() < 0.8:
             messages[account, name] = (
                 tenant,
                 await world.attempt(tenant, account, message_id=name),

@@ -26,12 +26,12 @@ async def _take_on(world: ConversationWorld) -> None:
     await asyncio.gather(*(world.job().drain() for _ in range(2)))
 
 
-async def _requeue(world: ConversationWorld, luck: Random) -> None:
+async def _requeue(world: ConversationWorld, random_unit: Random) -> None:
     """All that was given up, some at a time, in no order."""
     async with world.db.worker() as tx:
         rows = await tx.connection.fetch("SELECT id FROM chan.inbound_messages WHERE status = 'dead'")
     ids = [row["id"] for row in rows]
-    luck.shuffle(ids)
+    random_unit.shuffle(ids)
     async with world.client("platform", "/internal/v1/callbacks/messages") as client:
         for place in range(0, len(ids), 10):
             answer = await client.post("/requeue", json={"ids": ids[place : place + 10]})
@@ -51,24 +51,24 @@ async def _stopped(world: ConversationWorld, tenant_id: TenantId, people: list[s
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_the_last_word_counts(world: ConversationWorld, tenant_id: TenantId, seed: int) -> None:
-    luck = Random(seed)
+    random_unit = Random(seed)
     account = await world.account(tenant_id)
     people = [f"+9370123{n:04d}" for n in range(40)]
     wants: dict[str, str] = {}
     for _ in range(5):
         for who in people:
-            word = luck.choice(WORDS)
-            await world.write(account, word, sender=who, to=luck.choice(NUMBERS))
+            word = random_unit.choice(WORDS)
+            await world.write(account, word, sender=who, to=random_unit.choice(NUMBERS))
             if word in ("stop", "start"):
                 wants[who] = word
-            if luck.random() < 0.5:
+            if random_unit.random() < 0.5:
                 await _give_up(world)
-        await world.later(seconds=luck.choice((1, 3_000, 90_000)))
-        if luck.random() < 0.7:
+        await world.later(seconds=random_unit.choice((1, 3_000, 90_000)))
+        if random_unit.random() < 0.7:
             await _take_on(world)
     await _take_on(world)
 
-    await _requeue(world, luck)
+    await _requeue(world, random_unit)
 
     assert {row["status"] for row in await world.inbound()} == {"applied"}
     assert await _stopped(world, tenant_id, people) == {who for who, word in wants.items() if word == "stop"}

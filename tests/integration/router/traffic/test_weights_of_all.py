@@ -141,7 +141,7 @@ async def test_weights_of_the_platform_hold_for_tenants_without_their_own(
     one = world.process("one")
     await world.passes(1, one)
 
-    assert one.chooses("http_a", "http_b", luck=0.9).why == "weight 70:30"  # type: ignore[union-attr]
+    assert one.chooses("http_a", "http_b", random_unit=0.9).why == "weight 70:30"  # type: ignore[union-attr]
     both_are_called(one, a_slow=10)
     await world.passes(1, one)
     assert points(one) == {"http_a": 60, "http_b": 40}

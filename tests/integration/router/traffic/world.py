@@ -51,11 +51,13 @@ class Process:
             account.id, prefix=prefix, ok=ok, failed=failed, seconds=6.0 if slow else 0.1, slow=slow
         )
 
-    def chooses(self, *vendors: str, luck: float = 0.0, to: str = NUMBER) -> ChosenVendor | NoVendorAvailable:
+    def chooses(
+        self, *vendors: str, random_unit: float = 0.0, to: str = NUMBER
+    ) -> ChosenVendor | NoVendorAvailable:
         """For a message of the tenant's."""
         world = self._world
         return self.traffic.choose(
-            world.tenant_id, "sms", vendors, world.accounts, to=to, tried=(), luck=luck
+            world.tenant_id, "sms", vendors, world.accounts, to=to, tried=(), random_unit=random_unit
         )
 
 

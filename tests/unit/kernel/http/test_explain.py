@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 
 from tidings.kernel.http.bodies import decode, decode_query
 from tidings.kernel.http.errors import MalformedBodyError
-from tidings.kernel.http.explain import MOST_ERRORS
+from tidings.kernel.http.field_errors import MOST_ERRORS
 from tidings.kernel.refusals import InvalidError
 
 

@@ -94,7 +94,7 @@ def careful(monkeypatch: pytest.MonkeyPatch) -> Iterator[Careful]:
 
 async def look(wish: DryCall | None) -> AccountCheckStep:
     checker = AccountChecker(
-        KnownSecrets(careful="t0ken"), clock=SystemClock(), patience=timedelta(seconds=0.05)
+        KnownSecrets(careful="t0ken"), clock=SystemClock(), answer_timeout=timedelta(seconds=0.05)
     )
     check = await checker.check(ACCOUNT, None, dry_call=wish)
     assert [step.result for step in check.steps[:-1]] == ["ok", "ok", *["skipped"] * 6]

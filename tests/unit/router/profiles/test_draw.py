@@ -1,4 +1,4 @@
-"""Draws are spread as the distribution says, and end whatever luck does."""
+"""Draws are spread as the distribution says, and end whatever random_unit does."""
 
 import random
 from itertools import cycle
@@ -15,8 +15,8 @@ _DRAWS = 20_000
     ("a", "b"), [(1.0, 1.0), (3.0, 1.0), (1.0, 4.0), (1.5, 1.2), (2.0, 5.0), (40.0, 9.0)]
 )
 def test_mean_and_spread_are_those_of_the_distribution(a: float, b: float) -> None:
-    luck = random.Random(f"{a} {b}").random
-    drawn = [draw(Posterior(a, b), luck) for _ in range(_DRAWS)]
+    random_unit = random.Random(f"{a} {b}").random
+    drawn = [draw(Posterior(a, b), random_unit) for _ in range(_DRAWS)]
 
     mean = sum(drawn) / _DRAWS
     spread = sum((p - mean) ** 2 for p in drawn) / _DRAWS
@@ -27,8 +27,8 @@ def test_mean_and_spread_are_those_of_the_distribution(a: float, b: float) -> No
 @pytest.mark.parametrize(("a", "b"), [(1.5, 1.2), (2.0, 5.0), (5.0, 2.0)])
 def test_the_middle_of_all_draws_is_the_median(a: float, b: float) -> None:
     """Against another way to draw, so that a mistake in the shape shows too."""
-    luck, other = random.Random(7), random.Random(8)
-    ours = sorted(draw(Posterior(a, b), luck.random) for _ in range(_DRAWS))
+    random_unit, other = random.Random(7), random.Random(8)
+    ours = sorted(draw(Posterior(a, b), random_unit.random) for _ in range(_DRAWS))
     theirs = sorted(other.betavariate(a, b) for _ in range(_DRAWS))
 
     for part in (0.05, 0.25, 0.5, 0.75, 0.95):

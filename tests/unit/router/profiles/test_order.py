@@ -21,7 +21,7 @@ def no_luck() -> float:
 
 
 def test_the_fixed_order_is_the_policys() -> None:
-    arranged = arrange(LADDER, known({"voice": [True] * 9}), order="fixed", luck=no_luck)
+    arranged = arrange(LADDER, known({"voice": [True] * 9}), order="fixed", random_unit=no_luck)
 
     assert arranged.places == (0, 1, 2)
     assert [(why.channel, why.p, why.index, why.drawn) for why in arranged.why] == [
@@ -35,14 +35,14 @@ def test_the_cheapest_comes_first_and_equals_keep_their_order() -> None:
     free = Orderable(place=3, channel="inapp", cost_micros=0, deadline_seconds=5)
     other = Orderable(place=4, channel="viber", cost_micros=4_000, deadline_seconds=5)
 
-    arranged = arrange((VOICE, WHATSAPP, other, free), None, order="cheapest", luck=no_luck)
+    arranged = arrange((VOICE, WHATSAPP, other, free), None, order="cheapest", random_unit=no_luck)
 
     assert arranged.places == (3, 0, 4, 2)
 
 
 @pytest.mark.parametrize("profile", [None, nobody()])
 def test_of_whom_nothing_is_known_the_policys_order_holds(profile: None) -> None:
-    assert arrange(LADDER, profile, order="learned", luck=no_luck).places == (0, 1, 2)
+    assert arrange(LADDER, profile, order="learned", random_unit=no_luck).places == (0, 1, 2)
 
 
 def test_a_fact_alone_does_not_make_somebody_known() -> None:
@@ -50,13 +50,13 @@ def test_a_fact_alone_does_not_make_somebody_known() -> None:
     profile = told(nobody(), {"has_whatsapp_business": TriState.KNOWN_NO}, at=NOON)
 
     assert profile.discovery is Discovery.UNSEEN
-    assert arrange(LADDER, profile, order="learned", luck=no_luck).places == (0, 1, 2)
+    assert arrange(LADDER, profile, order="learned", random_unit=no_luck).places == (0, 1, 2)
 
 
 def test_what_arrives_for_its_money_and_time_comes_first() -> None:
     profile = known({"whatsapp": [False] * 9, "sms": [True] * 9, "voice": [True] * 9})
 
-    arranged = arrange(LADDER, profile, order="learned", luck=no_luck, now=NOON)
+    arranged = arrange(LADDER, profile, order="learned", random_unit=no_luck, now=NOON)
 
     assert arranged.places == (1, 2, 0)
     sms, voice, whatsapp = arranged.why
@@ -72,7 +72,7 @@ def test_patience_costs_too() -> None:
     quick = Orderable(place=1, channel="push", cost_micros=0, deadline_seconds=30)
     profile = known({"email": [True] * 6, "push": [True] * 6})
 
-    assert arrange((slow, quick), profile, order="learned", luck=no_luck).places == (1, 0)
+    assert arrange((slow, quick), profile, order="learned", random_unit=no_luck).places == (1, 0)
 
 
 def test_the_value_of_a_second_changes_the_order() -> None:
@@ -83,7 +83,7 @@ def test_the_value_of_a_second_changes_the_order() -> None:
 
     def first(value_of_a_second: int) -> str:
         arranged = arrange(
-            (chat, call), profile, order="learned", luck=no_luck, value_of_a_second=value_of_a_second
+            (chat, call), profile, order="learned", random_unit=no_luck, value_of_a_second=value_of_a_second
         )
         return arranged.why[0].channel
 
@@ -93,13 +93,13 @@ def test_the_value_of_a_second_changes_the_order() -> None:
 def test_while_learning_all_get_their_chance() -> None:
     """One message arrived by SMS. That is no proof that WhatsApp would not."""
     profile = known({"sms": [True]})
-    luck = random.Random(5).random
+    random_unit = random.Random(5).random
     equal = (
         Orderable(place=0, channel="whatsapp", cost_micros=10, deadline_seconds=1),
         Orderable(place=1, channel="sms", cost_micros=10, deadline_seconds=1),
     )
 
-    first = [arrange(equal, profile, order="learned", luck=luck) for _ in range(300)]
+    first = [arrange(equal, profile, order="learned", random_unit=random_unit) for _ in range(300)]
 
     assert all(why.drawn for one in first for why in one.why)
     # Of Beta(2, 1) and Beta(1, 1) the first is the greater in two of three draws.
@@ -109,11 +109,11 @@ def test_while_learning_all_get_their_chance() -> None:
 def test_a_channel_has_one_guess_however_many_steps_it_has() -> None:
     """Two vendors of one channel differ in what they cost and not in whom they reach."""
     profile = known({"sms": [True, False]})
-    luck = random.Random(6).random
+    random_unit = random.Random(6).random
     dear = Orderable(place=0, channel="sms", cost_micros=50_000, deadline_seconds=60)
 
     for _ in range(50):
-        arranged = arrange((dear, SMS), profile, order="learned", luck=luck)
+        arranged = arrange((dear, SMS), profile, order="learned", random_unit=random_unit)
 
         assert arranged.places == (1, 0)
         assert arranged.why[0].p == arranged.why[1].p
@@ -124,11 +124,11 @@ def test_what_was_learned_fades_until_now() -> None:
     profile = observed(nobody(), [saw("whatsapp", False, days_ago=n) for n in range(9)], now=NOON)
     profile = observed(profile, [saw("sms", True, days_ago=n) for n in range(9)], now=NOON)
 
-    assert arrange(LADDER, profile, order="learned", luck=no_luck, now=NOON).places[0] == 1
+    assert arrange(LADDER, profile, order="learned", random_unit=no_luck, now=NOON).places[0] == 1
     a_year_later = NOON + timedelta(days=365)
-    assert arrange(LADDER, profile, order="learned", luck=no_luck, now=a_year_later).places[0] == 0
+    assert arrange(LADDER, profile, order="learned", random_unit=no_luck, now=a_year_later).places[0] == 0
 
 
 def test_no_steps_are_no_steps() -> None:
     for order in ("fixed", "learned", "cheapest"):
-        assert arrange((), known({"sms": [True]}), order=order, luck=no_luck).places == ()
+        assert arrange((), known({"sms": [True]}), order=order, random_unit=no_luck).places == ()

@@ -33,10 +33,10 @@ def choose(
     *vendors: str,
     to: str = "+93700000001",
     tried: tuple[str, ...] = (),
-    luck: float = 0.0,
+    random_unit: float = 0.0,
     accounts: dict[str, StoredAccount] = BOTH,
 ) -> ChosenVendor | NoVendorAvailable:
-    return board.choose(TENANT, "sms", vendors, accounts, to=to, tried=tried, luck=luck)
+    return board.choose(TENANT, "sms", vendors, accounts, to=to, tried=tried, random_unit=random_unit)
 
 
 def test_the_only_one_is_called() -> None:
@@ -61,9 +61,11 @@ def test_by_weight_where_there_are_weights() -> None:
     board = traffic()
     board.learn_weights([weights(TENANT, home={"http_a": 70, "http_b": 30})])
 
-    assert choose(board, "http_a", "http_b", luck=0.69) == ChosenVendor("http_a", A.id, "weight 70:30")
-    assert choose(board, "http_a", "http_b", luck=0.7) == ChosenVendor("http_b", B.id, "weight 70:30")
-    assert choose(board, "http_a", "http_b", luck=0.999999) == ChosenVendor("http_b", B.id, "weight 70:30")
+    assert choose(board, "http_a", "http_b", random_unit=0.69) == ChosenVendor("http_a", A.id, "weight 70:30")
+    assert choose(board, "http_a", "http_b", random_unit=0.7) == ChosenVendor("http_b", B.id, "weight 70:30")
+    assert choose(board, "http_a", "http_b", random_unit=0.999999) == ChosenVendor(
+        "http_b", B.id, "weight 70:30"
+    )
 
 
 def test_weights_of_a_country_and_of_the_platform() -> None:
@@ -80,8 +82,8 @@ def test_weights_of_a_country_and_of_the_platform() -> None:
 
     assert board.has_weights(TENANT, "sms")
     assert not board.has_weights(TENANT, "voice")
-    afghan = choose(board, "http_a", "http_b", to="+93700000001", luck=0.5)
-    german = choose(board, "http_a", "http_b", to="+4915100000001", luck=0.5)
+    afghan = choose(board, "http_a", "http_b", to="+93700000001", random_unit=0.5)
+    german = choose(board, "http_a", "http_b", to="+4915100000001", random_unit=0.5)
 
     assert isinstance(afghan, ChosenVendor)
     assert isinstance(german, ChosenVendor)
@@ -95,15 +97,15 @@ def test_points_that_are_away_from_home_count_and_older_news_does_not() -> None:
     board.learn_weights([weights(TENANT, home={"http_a": 70, "http_b": 30}, shifts={"+93": away}, version=2)])
     board.learn_weights([weights(TENANT, home={"http_a": 70, "http_b": 30}, version=1)])
 
-    assert choose(board, "http_a", "http_b", luck=0.1) == ChosenVendor("http_b", B.id, "weight 0:100")
+    assert choose(board, "http_a", "http_b", random_unit=0.1) == ChosenVendor("http_b", B.id, "weight 0:100")
 
 
 @given(st.floats(0, 1, exclude_max=True), st.integers(0, 100))
-def test_nobody_without_points_is_called_while_somebody_has_some(luck: float, many: int) -> None:
+def test_nobody_without_points_is_called_while_somebody_has_some(random_unit: float, many: int) -> None:
     board = traffic()
     board.learn_weights([weights(TENANT, home={"http_a": many, "http_b": 100 - many})])
 
-    chosen = choose(board, "http_a", "http_b", luck=luck)
+    chosen = choose(board, "http_a", "http_b", random_unit=random_unit)
 
     assert isinstance(chosen, ChosenVendor)
     points = {"http_a": many, "http_b": 100 - many}
@@ -114,7 +116,7 @@ def test_shares_come_out_as_the_weights_say() -> None:
     board = traffic()
     board.learn_weights([weights(TENANT, home={"http_a": 70, "http_b": 30})])
 
-    chosen = [choose(board, "http_a", "http_b", luck=n / 1000) for n in range(1000)]
+    chosen = [choose(board, "http_a", "http_b", random_unit=n / 1000) for n in range(1000)]
 
     assert Counter(c.vendor for c in chosen if isinstance(c, ChosenVendor)) == {"http_a": 700, "http_b": 300}
 
@@ -167,7 +169,7 @@ def test_those_who_wait_come_back_over_some_time() -> None:
     until = clock.now() + timedelta(seconds=30)
     board.learn_circuits([circuit(A, "OPEN", version=1, until=until)])
 
-    blocked = [choose(board, "http_a", luck=luck / 10) for luck in range(10)]
+    blocked = [choose(board, "http_a", random_unit=random_unit / 10) for random_unit in range(10)]
 
     times = [one.until for one in blocked if isinstance(one, NoVendorAvailable)]
     assert (len(set(times)), min(times)) == (10, until)

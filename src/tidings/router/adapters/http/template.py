@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.explain import printable
+from tidings.kernel.http.field_errors import printable
 from tidings.router.adapters.egress import host_and_port
 from tidings.router.adapters.whatsapp_templates import whatsapp_template
 

@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 _PORTS: Final = {"imaps": 993, "imap": 143}
 #: Seconds for one answer.
-_PATIENCE: Final = 30.0
+_TIMEOUT: Final = 30.0
 #: Bytes of all that a server says to one command: the mail that was asked for, and as much besides.
 _MOST_ANSWERED: Final = 2 * MOST_BYTES
 _UID: Final = re.compile(rb"[0-9]{1,10}")
@@ -104,7 +104,7 @@ class _Client(imaplib.IMAP4):
         self._addresses = addresses
         self._held = held
         self._left = _MOST_ANSWERED
-        super().__init__(place.host, place.port, timeout=_PATIENCE)
+        super().__init__(place.host, place.port, timeout=_TIMEOUT)
 
     def _create_socket(self, timeout: float | None) -> socket.socket:
         made = self._connected(timeout)

@@ -33,7 +33,7 @@ _SUBSCRIBE_URL = re.compile(_HOST + r"/\?Action=ConfirmSubscription&[A-Za-z0-9&=
 _SECONDS_TO_FETCH: Final = 10.0
 _MOST_CERTIFICATES: Final = 32
 #: After a certificate could not be had, it is not asked for again so long.
-_PATIENCE: Final = timedelta(seconds=30)
+_RETRY_AFTER: Final = timedelta(seconds=30)
 #: Certificates that are asked for in a minute: made-up names must not become a flood of questions.
 _MOST_FETCHES: Final = 30
 _LEAST_BITS: Final = 2048
@@ -125,7 +125,7 @@ class Certificates:
     async def _fetched(self, url: str, now: datetime) -> "Certificate | None":
         failed_at = self._failed.get(url)
         self._fetches = [one for one in self._fetches if now - one < timedelta(minutes=1)]
-        if len(self._fetches) >= _MOST_FETCHES or (failed_at is not None and now - failed_at < _PATIENCE):
+        if len(self._fetches) >= _MOST_FETCHES or (failed_at is not None and now - failed_at < _RETRY_AFTER):
             raise _no_certificate()
         self._fetches.append(now)
         status, content = await self._fetch(url)
