@@ -20,8 +20,6 @@ from tidings.notify.accept.endpoint import BODY_LIMIT, BULK_PATH, ONE_PATH, Acce
 from tidings.notify.access.authenticate import AnyAuthenticator
 from tidings.notify.access.known_keys import KnownKeys
 from tidings.notify.access.platform_access_audit import AuditingWitness
-from tidings.notify.imports import routes as imports_routes
-from tidings.notify.templates.bundle.routes import BODY_LIMITS as TEMPLATE_ZIP_LIMITS
 from tidings.settings import AuthSettings
 
 if TYPE_CHECKING:
@@ -73,13 +71,9 @@ def application(
         tags=_FIRST_TAGS,
         checks=checks if checks is not None else system.kernel.checks(),
         raw_routes={**front.routes(), **(raw_routes(door) if raw_routes else {})},
-        body_limits={
-            **TEMPLATE_ZIP_LIMITS,
-            **dict.fromkeys(
-                (ONE_PATH, BULK_PATH, f"{ONE_PATH}/simulate"), max(BODY_LIMIT, http.max_body_bytes)
-            ),
-            **dict.fromkeys(imports_routes.UPLOAD_PATHS, http.max_import_bytes),
-        },
+        body_limits=dict.fromkeys(
+            (ONE_PATH, BULK_PATH, f"{ONE_PATH}/simulate"), max(BODY_LIMIT, http.max_body_bytes)
+        ),
         render_metrics=system.kernel.metrics.render,
         body_limit=http.max_body_bytes,
         tracer=tracing.tracer("http") if system.settings.observability.otlp_url else None,

@@ -18,6 +18,7 @@ from tidings.kernel.hot_state import Limits
 from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.parts import Parts
 from tidings.notify.channels.configured_channels import StoredChannelsSetUp
+from tidings.notify.imports.upload import UploadLimit
 from tidings.notify.notifications.body import BodyReader
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.notifications.step_simulation import StepSimulator
@@ -84,6 +85,7 @@ def notify_parts(system: "System") -> Parts:
     )
     for part in (
         bodies,
+        UploadLimit(system.settings.http.max_import_bytes),
         system.kernel.outbox,
         system.access.gate,
         system.access.tenants,

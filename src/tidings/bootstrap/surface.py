@@ -12,13 +12,10 @@ from tidings.kernel.parts import Parts
 from tidings.notify.accept.endpoint import AcceptEndpoint
 from tidings.notify.access import routes as access_routes
 from tidings.notify.audit_trail import routes as audit_routes
-from tidings.notify.branding import deps as branding_deps
 from tidings.notify.branding import routes as branding_routes
-from tidings.notify.categories import deps as categories_deps
 from tidings.notify.categories import routes as categories_routes
 from tidings.notify.channels import routes as channels_routes
 from tidings.notify.erasure import routes as erasure_routes
-from tidings.notify.imports import deps as imports_deps
 from tidings.notify.imports import routes as imports_routes
 from tidings.notify.notifications import deps as notifications_deps
 from tidings.notify.notifications import routes as notifications_routes
@@ -29,20 +26,15 @@ from tidings.notify.notifications.lookup import NotificationFinder
 from tidings.notify.notifications.release import Releaser
 from tidings.notify.notifications.resend import Resender
 from tidings.notify.notifications.simulate import Simulator
-from tidings.notify.preference_center import deps as preference_center_deps
 from tidings.notify.preference_center import routes as preference_center_routes
-from tidings.notify.recipients import deps as recipients_deps
+from tidings.notify.recipients import consent_routes, preference_routes
 from tidings.notify.recipients import routes as recipients_routes
-from tidings.notify.recipients.change_preferences import PreferenceChanger
 from tidings.notify.recipients.lookup import AddressFinder
-from tidings.notify.recipients.upsert import RecipientUpserter
-from tidings.notify.refusals.refuse import Refuser
 from tidings.notify.subject_access import routes as subject_access_routes
-from tidings.notify.suppressions import deps as suppressions_deps
+from tidings.notify.suppressions import platform_routes as platform_suppressions_routes
 from tidings.notify.suppressions import routes as suppressions_routes
 from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import routes as tenants_routes
-from tidings.notify.tracking import deps as tracking_deps
 from tidings.notify.tracking import routes as tracking_routes
 from tidings.router.audit_trail import routes as router_audit_routes
 from tidings.router.callbacks import routes as callbacks_routes
@@ -52,7 +44,6 @@ from tidings.router.executions_api import routes as executions_routes
 from tidings.router.inbound_routes import routes as inbound_routes_routes
 from tidings.router.policies import routes as policies_routes
 from tidings.router.profiles import routes as profiles_routes
-from tidings.router.profiles.proven_facts import StoredMailboxNews
 from tidings.router.sealed_secrets import routes as secrets_routes
 from tidings.router.spend import routes as spend_routes
 from tidings.router.status_map import routes as status_map_routes
@@ -76,67 +67,6 @@ def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteH
         clock=system.clock,
     )
     return [
-        *recipients_routes.routers(
-            recipients_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                keyring=system.kernel.keyring,
-                categories=system.notify.categories,
-                mailboxes=StoredMailboxNews(),
-                outbox=system.kernel.outbox,
-                audit=system.kernel.audit,
-            )
-        ),
-        *preference_center_routes.routers(
-            preference_center_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                loader=system.composition.facts,
-                changer=PreferenceChanger(
-                    outbox=system.kernel.outbox, audit=system.kernel.audit, clock=system.clock
-                ),
-                refuser=Refuser(outbox=system.kernel.outbox, audit=system.kernel.audit, clock=system.clock),
-                mailboxes=StoredMailboxNews(),
-                limits=system.kernel.hot_state.limits,
-            )
-        ),
-        *tracking_routes.routers(
-            tracking_deps.Deps(tracker=system.composition.tracker, recorder=system.notify.visits)
-        ),
-        *suppressions_routes.routers(
-            suppressions_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                keyring=system.kernel.keyring,
-                outbox=system.kernel.outbox,
-                audit=system.kernel.audit,
-            )
-        ),
-        *imports_routes.routers(
-            imports_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                importer=system.notify.importer,
-                suppressor=system.notify.suppressor,
-                upserter=RecipientUpserter(
-                    keyring=system.kernel.keyring, mailboxes=StoredMailboxNews(), clock=system.clock
-                ),
-                categories=system.notify.categories,
-                outbox=system.kernel.outbox,
-            )
-        ),
-        *branding_routes.routers(
-            branding_deps.Deps(db=system.db, clock=system.clock, audit=system.kernel.audit)
-        ),
-        *categories_routes.routers(
-            categories_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                audit=system.kernel.audit,
-                idempotency=system.kernel.idempotency,
-                categories=system.notify.categories,
-            )
-        ),
         *notifications_routes.routers(
             notifications_deps.Deps(
                 db=system.db,
@@ -192,6 +122,20 @@ def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
                 tenants_routes.tenants,
                 tenants_routes.tenant,
                 channels_routes.channels,
+                branding_routes.branding,
+                categories_routes.categories,
+                categories_routes.platform_categories,
+                recipients_routes.recipients,
+                preference_routes.preferences,
+                consent_routes.consents,
+                suppressions_routes.suppressions,
+                platform_suppressions_routes.platform_suppressions,
+                imports_routes.imports,
+                imports_routes.suppression_imports,
+                imports_routes.recipient_imports,
+                imports_routes.preference_imports,
+                preference_center_routes.preference_pages,
+                tracking_routes.tracking,
                 erasure_routes.erasures,
                 subject_access_routes.subject_access,
                 *templates_routes.RESOURCES,

@@ -20,6 +20,7 @@ from tidings.kernel.errors import (
 from tidings.notify.preference_center import routes
 from tidings.notify.preference_center.strings import LANGUAGES
 from tidings.notify.preference_center.tokens import OptOutScope
+from tidings.notify.preference_center.visits import LinkVisits
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-pages")]
 
@@ -283,7 +284,7 @@ async def test_kind_words_while_the_database_is_away(
     async def away(*_: object, **__: object) -> NoReturn:
         raise error("secret words of the server")
 
-    monkeypatch.setattr(routes, "open_visit", away)
+    monkeypatch.setattr(LinkVisits, "open", away)
     browser = world.http.client()
     token = "x" * 54
     for tag, words in LANGUAGES.items():

@@ -95,14 +95,20 @@ def build_app(
 ) -> HttpApp:
     """The application over these routers.
 
-    `resources` stand with the parts that their handlers may name. `body_limits` are by path, `raw_routes` by method
-    and path; `tags` is the order of groups in the docs.
+    `resources` stand with the parts that their handlers may name. `body_limits` are by path, for POST,
+    `raw_routes` by method and path; `tags` is the order of groups in the docs.
     """
     routes: list[Route] = []
     endpoints: RouteTable[Endpoint] = RouteTable()
+    limits: RouteTable[int] = RouteTable()
+    for path, limit in (body_limits or {}).items():
+        limits.add("POST", path, limit)
     for parts, served in resources:
         for declared in chain.from_iterable(resource.operations for resource in served):
-            endpoints.add(declared.method, declared.path, Endpoint(declared, parts, door))
+            endpoint = Endpoint(declared, parts, door)
+            endpoints.add(declared.method, declared.path, endpoint)
+            if endpoint.body_limit is not None:
+                limits.add(declared.method, declared.path, endpoint.body_limit)
             routes.append(Route.of(declared))
     for router in routers:
         if type(router) is Router:
@@ -117,7 +123,7 @@ def build_app(
             version=version,
             description=description,
             tags=tags,
-            body_limit=lambda path: (body_limits or {}).get(path, body_limit),
+            body_limit=lambda route: limits.find(route.path)[0].get(route.method, body_limit),
         )
 
     framework = Litestar(
@@ -141,7 +147,7 @@ def build_app(
             BodyLimit(
                 _Front(inner, raw_routes or {}, endpoints, lambda path: _methods_at(framework, path)),
                 limit=body_limit,
-                by_path=body_limits,
+                by_route=limits,
             )
         ),
         clock=clock,

@@ -5,12 +5,12 @@ queue with a byte a minute. The clock is the loop's: this is about a real networ
 """
 
 import asyncio
-from collections.abc import Mapping
 
 from tidings.kernel.http.asgi import App, Message, Receive, Scope, Send, header, respond
 from tidings.kernel.http.errors import BodyTooLargeError, BodyTooSlowError
 from tidings.kernel.http.problems import MEDIA_TYPE, answer
 from tidings.kernel.http.request_ids import request_id_of
+from tidings.kernel.http.routing import RouteTable
 
 DEFAULT_LIMIT = 1024 * 1024
 #: How long a body may take before its pace counts.
@@ -27,19 +27,20 @@ class BodyLimit:
         app: App,
         *,
         limit: int = DEFAULT_LIMIT,
-        by_path: Mapping[str, int] | None = None,
+        by_route: RouteTable[int] | None = None,
         grace_seconds: float = GRACE_SECONDS,
     ) -> None:
         self._app = app
         self._limit = limit
-        self._by_path = dict(by_path or {})
+        self._by_route: RouteTable[int] = by_route or RouteTable()
         self._grace = grace_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        limit = self._by_path.get(scope["path"], self._limit)
+        by_method, _ = self._by_route.find(scope["path"])
+        limit = by_method.get(scope["method"], self._limit)
         announced = header(scope, b"content-length")
         if announced is not None and announced.isdigit() and int(announced) > limit:
             problem = answer(BodyTooLargeError(limit), path=scope["path"], request_id=request_id_of(scope))

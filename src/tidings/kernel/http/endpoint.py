@@ -35,6 +35,9 @@ class Endpoint:
         self._guard = guard
         self._need = _need(declared)
         self._names = names_in(declared.path)
+        limit = declared.body_limit
+        #: How many bytes a body may have; None: as many as any other.
+        self.body_limit: int | None = int(parts.get(limit)) if isinstance(limit, type) else limit
         self._db = parts.get(Database) if _opens(declared) else None
         self._idempotency = parts.get(Idempotency) if _repeats(declared) else None
         self._headers = declared.operation.deprecated.headers() if declared.operation.deprecated else {}

@@ -97,7 +97,7 @@ def document(
     version: str,
     description: str = "",
     tags: Sequence[str] = (),
-    body_limit: Callable[[str], int] | None = None,
+    body_limit: Callable[[Route], int] | None = None,
 ) -> dict[str, Any]:
     """The whole document; groups come in the order of `tags`, the others after them."""
     wanted = _types(routes)
@@ -173,7 +173,7 @@ def _query_fields(declared: Operation) -> Sequence[structs.FieldInfo]:
 
 
 def _operation(
-    route: Route, schemas: Mapping[str, Any], body_limit: Callable[[str], int] | None = None
+    route: Route, schemas: Mapping[str, Any], body_limit: Callable[[Route], int] | None = None
 ) -> dict[str, Any]:
     declared = route.operation
     described: dict[str, Any] = {
@@ -202,7 +202,7 @@ def _operation(
     if declared.upload:
         described["requestBody"] = {"required": True, "content": {kind: {} for kind in declared.upload}}
     if body_limit is not None and "requestBody" in described:
-        described["x-max-body-bytes"] = body_limit(route.path)
+        described["x-max-body-bytes"] = body_limit(route)
     if declared.deprecated is not None:
         described["deprecated"] = True
     if route.resource is not None and declared.scope is not None:

@@ -68,6 +68,8 @@ class Declared:
     idempotent: bool
     #: Which listing its cursors belong to.
     listing: str
+    #: How many bytes its body may have: a number, or a part that is one; None: as many as any other.
+    body_limit: int | type[int] | None
 
 
 class Resource:
@@ -130,6 +132,7 @@ class Resource:
         idempotent: bool = False,
         if_match: IfMatchMode = "required",
         listing: str | None = None,
+        body_limit: int | type[int] | None = None,
         status: int | None = None,
         answer: Any = None,
         also: Mapping[int, Any] | None = None,
@@ -149,7 +152,9 @@ class Resource:
 
         `scope` is a whole one (`recipients:read`, `any`); `writes` is whether a frozen tenant is refused, and which
         half of the resource's scope is needed. `answer` and `body` are for handlers that give a `Reply`, or read the
-        request themselves. `platform_summary` is for the platform's twin of an operation. `also` and `pages` are other answers by their status; `upload` the kinds of files taken.
+        request themselves. `platform_summary` is for the platform's twin of an operation. `also` and `pages` are other
+        answers by their status; `upload` the kinds of files taken. `body_limit` is in bytes, or the type of a part that
+        holds it: a setting.
         """
         changes = method not in _READS if writes is None else writes
 
@@ -200,6 +205,7 @@ class Resource:
                         writes=changes,
                         idempotent=idempotent,
                         listing=listing or self.name,
+                        body_limit=body_limit,
                     )
                 )
             return handler

@@ -1,245 +1,111 @@
-"""What HTTP calls about categories: the platform's registry, and a tenant's own beside it."""
+"""Operations on categories: the platform's registry, and a tenant's own beside it."""
 
-from contextlib import AbstractAsyncContextManager
-from typing import Any, Literal
-
-from litestar import Request, Response, Router, get, patch, post
-
-from tidings.kernel.http.bodies import read_body
-from tidings.kernel.http.callers import TenantNeed, caller_of
-from tidings.kernel.http.etags import etag, expect_version
-from tidings.kernel.http.once import Done, answer_once
-from tidings.kernel.http.operations import deps_of, given, operation
-from tidings.notify.categories import store
+from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
+from tidings.kernel.http.answers import Answer
+from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.etags import IfMatch
+from tidings.kernel.http.injection import AfterCommit, OwnerTx
+from tidings.kernel.http.resources import Owner, Resource
 from tidings.notify.categories.change import as_seen, change, create
-from tidings.notify.categories.deps import Deps
 from tidings.notify.categories.errors import UnknownCategoryError
 from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.categories.registry import Categories
 from tidings.notify.categories.wire import CategoryList, CategoryView, ChangeCategory, CreateCategory
 
-AnyRequest = Request[Any, Any, Any]
-_TAG = "categories"
-_PLATFORM_TAG = "categories (platform)"
-_ONE = "/{category:str}"
-
-
-@get(
-    "/",
-    **operation(
-        summary="List the categories that you can use, in the order of pages.",
-        tag=_TAG,
-        scope="templates:read",
-        answer=CategoryList,
-        description="The platform's and your own; `names` are yours where you have given some.",
-    ),
+categories = Resource("categories", at="/categories", tag="categories", scope="templates")
+platform_categories = Resource(
+    "categories", at="/categories", tag="categories (platform)", scope="tenants", owner=Owner.PLATFORM
 )
-async def list_categories(request: AnyRequest) -> CategoryList:
-    """List categories."""
-    return await _listed(request)
 
 
-@get(
-    _ONE,
-    **operation(
-        summary="Show a category.",
-        tag=_TAG,
-        scope="templates:read",
-        answer=CategoryView,
-        problems=["category_not_found"],
-    ),
+@categories.get()
+@platform_categories.get(
+    name="list_platform_categories", summary="List the platform's categories.", description=""
 )
-async def show_category(request: AnyRequest) -> Response[CategoryView]:
-    """Show a category."""
-    return await _one(request)
+async def list_categories(tx: OwnerTx) -> CategoryList:
+    """List the categories that you can use, in the order of pages.
 
-
-@post(
-    "/",
-    **operation(
-        summary="Create a category of your own.",
-        tag=_TAG,
-        scope="templates:write",
-        body=CreateCategory,
-        answer=CategoryView,
-        status=201,
-        headers=["Idempotency-Key"],
-        problems=["category_taken"],
-    ),
-)
-async def create_category(request: AnyRequest) -> Response[bytes]:
-    """Create a category."""
-    return await _created(request, "tenant")
-
-
-@patch(
-    _ONE,
-    **operation(
-        summary="Change a category of your own, or how one of the platform's appears on your pages.",
-        tag=_TAG,
-        scope="templates:write",
-        body=ChangeCategory,
-        answer=CategoryView,
-        headers=["If-Match"],
-        problems=["category_not_found", "stale_version"],
-        description="Of the platform's you can change `names`, `position` and `hidden`. No category is deleted: "
-        "`retired` keeps new templates from using it.",
-    ),
-)
-async def change_category(request: AnyRequest) -> Response[CategoryView]:
-    """Change a category."""
-    return await _changed(request, "tenant")
-
-
-@get(
-    "/",
-    **operation(
-        summary="List the platform's categories.",
-        tag=_PLATFORM_TAG,
-        scope="tenants:read",
-        tenant=TenantNeed.NONE,
-        answer=CategoryList,
-    ),
-)
-async def list_platform_categories(request: AnyRequest) -> CategoryList:
-    """List categories."""
-    return await _listed(request)
-
-
-@get(
-    _ONE,
-    **operation(
-        summary="Show one of the platform's categories.",
-        tag=_PLATFORM_TAG,
-        scope="tenants:read",
-        tenant=TenantNeed.NONE,
-        answer=CategoryView,
-        problems=["category_not_found"],
-    ),
-)
-async def show_platform_category(request: AnyRequest) -> Response[CategoryView]:
-    """Show a category."""
-    return await _one(request)
-
-
-@post(
-    "/",
-    **operation(
-        summary="Create a category for all tenants.",
-        tag=_PLATFORM_TAG,
-        scope="tenants:write",
-        tenant=TenantNeed.NONE,
-        body=CreateCategory,
-        answer=CategoryView,
-        status=201,
-        headers=["Idempotency-Key"],
-        problems=["category_taken"],
-        description="A tenant that has a category of this name keeps its own.",
-    ),
-)
-async def create_platform_category(request: AnyRequest) -> Response[bytes]:
-    """Create a category."""
-    return await _created(request, "platform")
-
-
-@patch(
-    _ONE,
-    **operation(
-        summary="Change one of the platform's categories: names, order, policy, or retire it.",
-        tag=_PLATFORM_TAG,
-        scope="tenants:write",
-        tenant=TenantNeed.NONE,
-        body=ChangeCategory,
-        answer=CategoryView,
-        headers=["If-Match"],
-        problems=["category_not_found", "stale_version"],
-        description="No category is deleted: `retired` keeps new templates from using it. Where it can't be unsubscribed "
-        "from any more, `warnings` names the platform's templates that show a link which is empty then.",
-    ),
-)
-async def change_platform_category(request: AnyRequest) -> Response[CategoryView]:
-    """Change a category."""
-    return await _changed(request, "platform")
-
-
-def _begin(request: AnyRequest) -> AbstractAsyncContextManager[store.Side]:
-    caller, db = caller_of(request), deps_of(request, Deps).db
-    if caller.tenant_id is None:
-        return db.platform(caller_role=caller.role)
-    return db.tenant(caller.tenant_id, caller_role=caller.role)
-
-
-async def _listed(request: AnyRequest) -> CategoryList:
-    async with _begin(request) as tx:
-        found = await as_seen(tx)
+    The platform's and your own; `names` are yours where you have given some.
+    """
+    found = await as_seen(tx)
     order = sorted(found.values(), key=lambda policy: (policy.position, policy.category))
     return CategoryList(items=tuple(map(CategoryView.of, order)))
 
 
-async def _one(request: AnyRequest) -> Response[CategoryView]:
-    name = str(request.path_params["category"])
-    async with _begin(request) as tx:
-        policy = (await as_seen(tx)).get(name)
+@categories.get("/{category}", problems=["category_not_found"])
+@platform_categories.get(
+    "/{category}",
+    name="show_platform_category",
+    summary="Show one of the platform's categories.",
+    problems=["category_not_found"],
+)
+async def show_category(tx: OwnerTx, category: str) -> Answer[CategoryView]:
+    """Show a category."""
+    policy = (await as_seen(tx)).get(category)
     if policy is None:
         raise UnknownCategoryError("there is no category of this name")
-    return Response(CategoryView.of(policy), headers={"ETag": etag(policy.version)})
+    return Answer(CategoryView.of(policy), version=policy.version)
 
 
-async def _created(request: AnyRequest, owner: Literal["platform", "tenant"]) -> Response[bytes]:
-    deps = deps_of(request, Deps)
-    wanted = (await read_body(request, CreateCategory)).policy(owner)
-    home = "/internal/v1/categories" if owner == "platform" else "/api/v1/categories"
-    async with _begin(request) as tx:
+@categories.post(status=201, idempotent=True, problems=["category_taken"])
+@platform_categories.post(
+    name="create_platform_category",
+    summary="Create a category for all tenants.",
+    description="A tenant that has a category of this name keeps its own.",
+    status=201,
+    idempotent=True,
+    problems=["category_taken"],
+)
+async def create_category(
+    tx: OwnerTx,
+    body: CreateCategory,
+    caller: Caller,
+    audit: AuditLog,
+    clock: Clock,
+    registry: Categories,
+    after_commit: AfterCommit,
+) -> Answer[CategoryView]:
+    """Create a category of your own."""
+    after_commit(registry.invalidate)
+    of_tenant = isinstance(tx, TenantTx)
+    wanted = body.policy("tenant" if of_tenant else "platform")
+    made = await create(tx, wanted, actor=caller.actor, audit=audit, clock=clock)
+    home = "/api/v1/categories" if of_tenant else "/internal/v1/categories"
+    return Answer(CategoryView.of(made), version=made.version, location=f"{home}/{made.category}")
 
-        async def work() -> Done:
-            made = await create(
-                tx, wanted, actor=caller_of(request).actor, audit=deps.audit, clock=deps.clock
-            )
-            headers = {"ETag": etag(made.version), "Location": f"{home}/{made.category}"}
-            return Done(status=201, body=CategoryView.of(made), headers=headers)
 
-        answer = await answer_once(request, tx, deps.idempotency, work)
-    deps.categories.invalidate()
-    return answer
+@categories.patch("/{category}", problems=["category_not_found", "stale_version"])
+@platform_categories.patch(
+    "/{category}",
+    name="change_platform_category",
+    summary="Change one of the platform's categories: names, order, policy, or retire it.",
+    description="No category is deleted: `retired` keeps new templates from using it. Where it can't be unsubscribed "
+    "from any more, `warnings` names the platform's templates that show a link which is empty then.",
+    problems=["category_not_found", "stale_version"],
+)
+async def change_category(
+    tx: OwnerTx,
+    category: str,
+    body: ChangeCategory,
+    if_match: IfMatch,
+    caller: Caller,
+    audit: AuditLog,
+    clock: Clock,
+    registry: Categories,
+    after_commit: AfterCommit,
+) -> Answer[CategoryView]:
+    """Change a category of your own, or how one of the platform's appears on your pages.
 
-
-async def _changed(request: AnyRequest, by: Literal["platform", "tenant"]) -> Response[CategoryView]:
-    deps = deps_of(request, Deps)
-    wanted = await read_body(request, ChangeCategory)
+    Of the platform's you can change `names`, `position` and `hidden`. No category is deleted: `retired` keeps new
+    templates from using it.
+    """
+    after_commit(registry.invalidate)
 
     def make(before: CategoryPolicy) -> CategoryPolicy:
-        expect_version(request.scope, before.version)
-        return wanted.onto(before, by=by)
+        if_match.expect(before.version)
+        return body.onto(before, by="tenant" if isinstance(tx, TenantTx) else "platform")
 
-    async with _begin(request) as tx:
-        changed = await change(
-            tx,
-            str(request.path_params["category"]),
-            make,
-            actor=caller_of(request).actor,
-            audit=deps.audit,
-            clock=deps.clock,
-        )
-    deps.categories.invalidate()
-    view = CategoryView.of(changed.policy, changed.warnings)
-    return Response(view, headers={"ETag": etag(changed.policy.version)})
-
-
-def routers(deps: Deps) -> list[Router]:
-    """The routes of this package."""
-    return [
-        Router(
-            "/api/v1/categories",
-            route_handlers=[list_categories, show_category, create_category, change_category],
-            opt=given(deps),
-        ),
-        Router(
-            "/internal/v1/categories",
-            route_handlers=[
-                list_platform_categories,
-                show_platform_category,
-                create_platform_category,
-                change_platform_category,
-            ],
-            opt=given(deps),
-        ),
-    ]
+    changed = await change(tx, category, make, actor=caller.actor, audit=audit, clock=clock)
+    return Answer(CategoryView.of(changed.policy, changed.warnings), version=changed.policy.version)

@@ -94,11 +94,6 @@ class ProblemView(Struct, frozen=True, kw_only=True):
     #: `warning`: the line was taken, without what is named.
     severity: Severity
 
-    @classmethod
-    def of(cls, problem: LineProblem) -> "ProblemView":
-        """The problem as it is shown."""
-        return by_name(cls, problem)
-
 
 class ImportLinks(Struct, frozen=True, kw_only=True):
     """Where to go from here."""
@@ -154,6 +149,6 @@ class ImportView(Struct, frozen=True, kw_only=True):
             unchanged=known.tally.unchanged,
             refused=known.tally.refused,
             skipped=known.tally.skipped,
-            first_problems=[ProblemView.of(problem) for problem in problems],
+            first_problems=[by_name(ProblemView, problem) for problem in problems],
             links=ImportLinks(self=at, report=f"{at}/report"),
         )

@@ -5,21 +5,24 @@ from datetime import timedelta
 from typing import Final
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import TenantTx
-from tidings.kernel.hot_state import Take
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.hot_state import Limits, Take
 from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.limit_windows import FixedWindow
 from tidings.notify.categories import store as category_store
+from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts, PersonFacts, SharedFacts
 from tidings.notify.preference_center import store
 from tidings.notify.preference_center.choices import offers_for
-from tidings.notify.preference_center.deps import Deps
 from tidings.notify.preference_center.pages import Offer, PageBrand
 from tidings.notify.preference_center.strings import PageStrings, strings_for
 from tidings.notify.preference_center.tokens import (
     Purpose,
     StoredToken,
     hash_of,
+    no_address,
     tenant_of_token,
 )
 from tidings.notify.recipients import addresses as address_store
@@ -132,59 +135,79 @@ class LinkVisit:
         return named or self.words.category(category)
 
 
-async def open_visit(deps: Deps, text: str, *, came_from: str, purpose: Purpose = "opt_out") -> LinkVisit:
-    """The visit by this link; a `NoVisitError` where there is none."""
-    tenant_id = tenant_of_token(text)
-    # What is no token at all is counted first, and nothing is looked up for it.
-    if tenant_id is not None:
-        shared = await deps.loader.shared()
-        async with deps.db.tenant(tenant_id) as tx:
-            visit = await _find(deps, tx, shared, text, purpose)
-        if visit is not None:
-            return visit
-    place = await deps.places.name(deps.loader, came_from)
-    taken = await deps.limits.take(None, [[Take(key=f"opt-out:guess:{place}", limit=_PER_GUESSER)]])
-    raise NoVisitError("unknown" if taken[0].granted else "busy")
+class Places:
+    """Where visitors come from: known by a hash only, under a pepper that never leaves us and never changes."""
+
+    def __init__(self, loader: FactsLoader) -> None:
+        self._loader = loader
+        self._pepper: Pepper | None = None
+
+    async def name(self, came_from: str) -> str:
+        """How a place is called; the database is asked the first time only."""
+        if self._pepper is None:
+            self._pepper = (await self._loader.shared()).platform_pepper
+        return self._pepper.hash(no_address(f"visitor:{came_from}"))
 
 
-async def refuse_too_many(deps: Deps, visit: LinkVisit) -> None:
-    """Count a change by this link; a `NoVisitError` where there were too many."""
-    take = Take(key=f"opt-out:link:{visit.token.id}", limit=_PER_LINK)
-    if not (await deps.limits.take(visit.tenant_id, [[take]]))[0].granted:
-        raise NoVisitError("busy", visit.words)
+class LinkVisits:
+    """Opens visits, and counts those that are too many."""
 
+    def __init__(self, db: Database, *, loader: FactsLoader, limits: Limits, clock: Clock) -> None:
+        self._db = db
+        self._loader = loader
+        self._limits = limits
+        self._clock = clock
+        self._places = Places(loader)
 
-async def _find(
-    deps: Deps, tx: TenantTx, shared: SharedFacts, text: str, purpose: Purpose
-) -> LinkVisit | None:
-    token = await store.find_token(tx, hash_of(text))
-    if token is None or token.purpose != purpose:
-        return None
-    recipient_id = token.scope.recipient_id
-    facts = await deps.loader.load(tx, shared, [recipient_id], guardians=False)
-    person = facts.people.get(recipient_id)
-    if person is None:
-        return None
-    if token.expires_at <= deps.clock.now() or person.erased:
-        raise NoVisitError("expired", strings_for(person.locale))
-    stored = await address_store.load_addresses(tx, recipient_ids=[recipient_id])
-    scope = token.scope
-    hashes = (
-        [address.address_hash for address in stored if address.channel == scope.channel]
-        if scope.address_hash is None
-        else [scope.address_hash]
-    )
-    places = tuple(ChannelAddress(scope.channel, address_hash) for address_hash in hashes)
-    refusals = await refusal_store.find_at(tx, places)
-    reached = {address.channel for address in stored} | _ADDRESSLESS
-    since = (deps.clock.now() - _LATELY).date()
-    return LinkVisit(
-        tenant_id=tx.tenant_id,
-        used=await category_store.used_categories(tx, since=since),
-        text=text,
-        token=token,
-        facts=facts,
-        channels=tuple({c for c in facts.tenant.channels if c in reached} | {token.scope.channel}),
-        places=places,
-        refused=frozenset(refusal.category or EVERYTHING for refusal in refusals),
-    )
+    async def open(self, text: str, *, came_from: str, purpose: Purpose = "opt_out") -> LinkVisit:
+        """The visit by this link; a `NoVisitError` where there is none."""
+        tenant_id = tenant_of_token(text)
+        # What is no token at all is counted first, and nothing is looked up for it.
+        if tenant_id is not None:
+            shared = await self._loader.shared()
+            async with self._db.tenant(tenant_id) as tx:
+                visit = await self._find(tx, shared, text, purpose)
+            if visit is not None:
+                return visit
+        place = await self._places.name(came_from)
+        taken = await self._limits.take(None, [[Take(key=f"opt-out:guess:{place}", limit=_PER_GUESSER)]])
+        raise NoVisitError("unknown" if taken[0].granted else "busy")
+
+    async def refuse_too_many(self, visit: LinkVisit) -> None:
+        """Count a change by this link; a `NoVisitError` where there were too many."""
+        take = Take(key=f"opt-out:link:{visit.token.id}", limit=_PER_LINK)
+        if not (await self._limits.take(visit.tenant_id, [[take]]))[0].granted:
+            raise NoVisitError("busy", visit.words)
+
+    async def _find(self, tx: TenantTx, shared: SharedFacts, text: str, purpose: Purpose) -> LinkVisit | None:
+        token = await store.find_token(tx, hash_of(text))
+        if token is None or token.purpose != purpose:
+            return None
+        recipient_id = token.scope.recipient_id
+        facts = await self._loader.load(tx, shared, [recipient_id], guardians=False)
+        person = facts.people.get(recipient_id)
+        if person is None:
+            return None
+        if token.expires_at <= self._clock.now() or person.erased:
+            raise NoVisitError("expired", strings_for(person.locale))
+        stored = await address_store.load_addresses(tx, recipient_ids=[recipient_id])
+        scope = token.scope
+        hashes = (
+            [address.address_hash for address in stored if address.channel == scope.channel]
+            if scope.address_hash is None
+            else [scope.address_hash]
+        )
+        places = tuple(ChannelAddress(scope.channel, address_hash) for address_hash in hashes)
+        refusals = await refusal_store.find_at(tx, places)
+        reached = {address.channel for address in stored} | _ADDRESSLESS
+        since = (self._clock.now() - _LATELY).date()
+        return LinkVisit(
+            tenant_id=tx.tenant_id,
+            used=await category_store.used_categories(tx, since=since),
+            text=text,
+            token=token,
+            facts=facts,
+            channels=tuple({c for c in facts.tenant.channels if c in reached} | {token.scope.channel}),
+            places=places,
+            refused=frozenset(refusal.category or EVERYTHING for refusal in refusals),
+        )

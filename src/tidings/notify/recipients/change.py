@@ -147,9 +147,7 @@ class RecipientChanger:
 
 async def load_whole(tx: TenantTx, recipient_id: RecipientId, keyring: Keyring) -> LoadedRecipient:
     """One recipient with all that belongs to it."""
-    recipient = (await store.find_recipients(tx, ids=[recipient_id])).get(recipient_id)
-    if recipient is None:
-        raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
+    recipient = await store.find_recipient(tx, recipient_id)
     found = await address_store.load_addresses(tx, recipient_ids=[recipient_id])
     keys: Mapping[str, DataKey] = await keyring.data_keys(tx, [recipient_id], create=False)
     refusals = await refusal_store.find_at(tx, [ChannelAddress(a.channel, a.address_hash) for a in found])

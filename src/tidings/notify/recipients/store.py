@@ -12,6 +12,7 @@ from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.mapping import by_name
 from tidings.kernel.sql import Queries
+from tidings.notify.recipients.errors import UnknownRecipientError
 from tidings.notify.recipients.model import Identity, IdentityType, Recipient
 
 QUERIES = Queries.beside(__file__)
@@ -167,6 +168,14 @@ async def find_recipients(tx: TenantTx, *, ids: Sequence[RecipientId]) -> dict[R
     """Those that exist."""
     rows = await tx.fetch(QUERIES.find_recipients, tenant_id=tx.tenant_id, ids=list(ids))
     return {recipient.id: recipient for recipient in map(from_row, rows)}
+
+
+async def find_recipient(tx: TenantTx, recipient_id: RecipientId) -> Recipient:
+    """One; an `UnknownRecipientError` where it does not exist."""
+    found = (await find_recipients(tx, ids=[recipient_id])).get(recipient_id)
+    if found is None:
+        raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
+    return found
 
 
 async def list_recipients(

@@ -3,10 +3,12 @@
 from collections.abc import AsyncIterator
 
 from tidings.contracts.addresses import redact
+from tidings.kernel.clock import Clock
 from tidings.kernel.csv_text import csv_lines
-from tidings.kernel.ids import TenantId
+from tidings.kernel.db import TenantTx
+from tidings.kernel.http.injection import OpenTx
+from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.suppressions import store
-from tidings.notify.suppressions.deps import Deps
 from tidings.notify.suppressions.model import SEALED_FOR
 from tidings.notify.suppressions.wire import ExportSuppressionsQuery, opened
 
@@ -27,23 +29,24 @@ _PART = 2_000
 
 
 async def export_lines(
-    deps: Deps, tenant_id: TenantId, query: ExportSuppressionsQuery, *, reveal: bool
+    open_tx: OpenTx[TenantTx], query: ExportSuppressionsQuery, *, keyring: Keyring, clock: Clock
 ) -> AsyncIterator[bytes]:
     """Headings, then the rows; each part is read in a transaction of its own."""
+    reveal = query.reveal == "true"
     yield csv_lines([COLUMNS])
     after, more = "", True
     while more:
-        async with deps.db.tenant(tenant_id) as tx:
+        async with open_tx() as tx:
             found = await store.export_suppressions(
                 tx,
                 after_id=after,
                 channel=query.channel,
                 reason=query.reason,
                 with_released=query.released == "true",
-                now=deps.clock.now(),
+                now=clock.now(),
                 limit=_PART,
             )
-            keys = await deps.keyring.data_keys(tx, [SEALED_FOR], create=False) if found else {}
+            keys = await keyring.data_keys(tx, [SEALED_FOR], create=False) if found else {}
         key = keys.get(SEALED_FOR)
         if found:
             after = found[-1].id

@@ -1,9 +1,7 @@
-"""What HTTP calls about addresses and mail domains that nobody may write to."""
+"""Operations on addresses and mail domains that no tenant may write to."""
 
-from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Any
+from typing import Annotated
 
-from litestar import Request, Response, Router, delete, get, post
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tidings.contracts.addresses import NormalisedAddress, normalise
@@ -11,22 +9,24 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.text import Reason as Words
 from tidings.kernel.db import PlatformTx
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.bodies import read_body, read_query
-from tidings.kernel.http.callers import TenantNeed, caller_of
-from tidings.kernel.http.operations import deps_of, given, operation, path_id
-from tidings.kernel.http.paging import Page, PageQuery, page_of, read_cursor
-from tidings.notify.ids import SUPPRESSION
+from tidings.kernel.http.answers import Answer
+from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.paging import Page, Paging
+from tidings.kernel.http.resources import Owner, Resource
+from tidings.kernel.mapping import by_name
+from tidings.notify.ids import SuppressionId
 from tidings.notify.suppressions import platform_store
-from tidings.notify.suppressions.deps import Deps
 from tidings.notify.suppressions.model import SuppressibleChannel, SuppressionReason, whole_domain
-from tidings.notify.suppressions.platform_store import PlatformRow
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.suppressions.wire import ReleaseQuery
 
-_TAG = "suppressions"
-_LISTING = "platform-suppressions"
-
-AnyRequest = Request[Any, Any, Any]
+platform_suppressions = Resource(
+    "platform-suppressions",
+    at="/platform-suppressions",
+    tag="suppressions",
+    scope="suppressions",
+    owner=Owner.PLATFORM,
+)
 
 
 class AddForAll(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,107 +72,38 @@ class PlatformSuppressionView(Struct, frozen=True, kw_only=True):
     created_by: str
     created_at: Moment
 
-    @classmethod
-    def of(cls, row: PlatformRow) -> "PlatformSuppressionView":
-        """The row as it is shown."""
-        return cls(**{name: getattr(row, name) for name in cls.__struct_fields__})
 
-
-@post(
-    "/",
-    **operation(
-        summary="Suppress an address or a mail domain for all tenants.",
-        tag=_TAG,
-        scope="suppressions:write",
-        tenant=TenantNeed.NONE,
-        body=AddForAll,
-        answer=AddedForAll,
-        status=201,
-        also={200: AddedForAll},
-    ),
-)
-async def suppress_for_all(request: AnyRequest) -> Response[AddedForAll]:
-    """Suppress for all tenants."""
-    deps = deps_of(request, Deps)
-    wanted = await read_body(request, AddForAll)
-    address, domain = wanted.target()
-    async with _platform(request) as tx:
-        created = await _suppressor(deps).add_for_platform(
-            tx,
-            channel=wanted.channel,
-            address=address,
-            mail_domain=domain,
-            reason=wanted.reason,
-            actor=caller_of(request).actor,
-            notes=wanted.notes,
-        )
-    return Response(AddedForAll(created=created), status_code=201 if created else 200)
-
-
-@get(
-    "/",
-    **operation(
-        summary="List what is suppressed for all tenants, the newest first.",
-        tag=_TAG,
-        scope="suppressions:read",
-        tenant=TenantNeed.NONE,
-        query=PageQuery,
-        answer=Page[PlatformSuppressionView],
-    ),
-)
-async def list_for_all(request: AnyRequest) -> Page[PlatformSuppressionView]:
-    """List what is suppressed for all tenants."""
-    query = read_query(request, PageQuery)
-    after = read_cursor(query.cursor, listing=_LISTING)
-    async with _platform(request) as tx:
-        found = await platform_store.list_for_all(
-            tx, after_id=after.id if after else None, limit=query.limit + 1
-        )
-    return page_of(
-        found,
-        limit=query.limit,
-        listing=_LISTING,
-        id_of=lambda row: row.id,
-        render=PlatformSuppressionView.of,
+@platform_suppressions.post(status=201, also={200: AddedForAll})
+async def suppress_for_all(
+    tx: PlatformTx, body: AddForAll, caller: Caller, suppressor: Suppressor
+) -> Answer[AddedForAll]:
+    """Suppress an address or a mail domain for all tenants."""
+    address, domain = body.target()
+    created = await suppressor.add_for_platform(
+        tx,
+        channel=body.channel,
+        address=address,
+        mail_domain=domain,
+        reason=body.reason,
+        actor=caller.actor,
+        notes=body.notes,
     )
+    return Answer(AddedForAll(created=created), status=201 if created else 200)
 
 
-@delete(
-    "/{suppression_id:str}",
-    **operation(
-        summary="Release a suppression of the platform's.",
-        tag=_TAG,
-        scope="suppressions:write",
-        tenant=TenantNeed.NONE,
-        path={"suppression_id": SUPPRESSION},
-        query=ReleaseQuery,
-        status=204,
-        problems=["suppression_not_found"],
-        description="The row stays, with who released it and when.",
-    ),
-)
-async def release_for_all(request: AnyRequest) -> None:
-    """Release a suppression of the platform's."""
-    wanted = path_id(request, SUPPRESSION, "suppression_id")
-    query = read_query(request, ReleaseQuery)
-    async with _platform(request) as tx:
-        await _suppressor(deps_of(request, Deps)).release_for_platform(
-            tx, wanted, actor=caller_of(request).actor, reason=query.reason
-        )
+@platform_suppressions.get()
+async def list_for_all(tx: PlatformTx, paging: Paging) -> Page[PlatformSuppressionView]:
+    """List what is suppressed for all tenants, the newest first."""
+    found = await platform_store.list_for_all(tx, after_id=paging.after_id, limit=paging.fetch)
+    return paging.page(found, lambda row: by_name(PlatformSuppressionView, row))
 
 
-def _platform(request: AnyRequest) -> AbstractAsyncContextManager[PlatformTx]:
-    return deps_of(request, Deps).db.platform(caller_role=caller_of(request).role)
+@platform_suppressions.delete("/{suppression_id}", problems=["suppression_not_found"])
+async def release_for_all(
+    tx: PlatformTx, suppression_id: SuppressionId, query: ReleaseQuery, caller: Caller, suppressor: Suppressor
+) -> None:
+    """Release a suppression of the platform's.
 
-
-def _suppressor(deps: Deps) -> Suppressor:
-    return Suppressor(keyring=deps.keyring, outbox=deps.outbox, audit=deps.audit, clock=deps.clock)
-
-
-def router(deps: Deps) -> Router:
-    """The platform's own list."""
-    return Router(
-        "/internal/v1/platform-suppressions",
-        route_handlers=[suppress_for_all, list_for_all, release_for_all],
-        opt=given(deps),
-    )
+    The row stays, with who released it and when.
+    """
+    await suppressor.release_for_platform(tx, suppression_id, actor=caller.actor, reason=query.reason)

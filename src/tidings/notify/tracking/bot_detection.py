@@ -19,7 +19,7 @@ _NAMED: Final = re.compile(
 #: What the privacy protection of Apple's mail program sends, and nothing more: it loads every picture, read or not.
 _BARE: Final = frozenset({"", "mozilla/5.0"})
 #: Headers by which browsers and proxies say that nobody looks yet.
-AHEAD: Final = (b"purpose", b"sec-purpose", b"x-purpose", b"x-moz")
+AHEAD: Final = ("purpose", "sec-purpose", "x-purpose", "x-moz")
 _AHEAD: Final = re.compile(r"prefetch|prerender|preview", re.IGNORECASE)
 
 

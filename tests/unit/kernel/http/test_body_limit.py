@@ -9,6 +9,7 @@ import pytest
 from tidings.kernel.http.asgi import Message, Receive, Scope, Send, read_all, respond
 from tidings.kernel.http.body_limit import BodyLimit
 from tidings.kernel.http.errors import BodyTooLargeError, BodyTooSlowError
+from tidings.kernel.http.routing import RouteTable
 
 
 class Reader:
@@ -67,13 +68,18 @@ async def test_a_chunked_body_is_stopped_on_its_way() -> None:
     assert reader.read is None
 
 
-async def test_a_path_may_have_its_own_limit() -> None:
+async def test_a_route_may_have_its_own_limit() -> None:
     reader = Reader()
-    layer = BodyLimit(reader, limit=10, by_path={"/bulk": 100})
+    limits: RouteTable[int] = RouteTable()
+    limits.add("POST", "/files/{name}", 100)
+    limits.add("GET", "/bulk", 100)
+    layer = BodyLimit(reader, limit=10, by_route=limits)
 
-    await call(layer, [b"x" * 100], path="/bulk")
+    await call(layer, [b"x" * 100], path="/files/one")
 
     assert reader.read == b"x" * 100
+    with pytest.raises(BodyTooLargeError):
+        await call(layer, [b"x" * 100], path="/bulk")
 
 
 async def test_a_body_that_does_not_come_is_given_up_on() -> None:

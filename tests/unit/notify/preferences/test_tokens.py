@@ -13,7 +13,6 @@ from tidings.contracts.ids import RECIPIENT
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TENANT
 from tidings.kernel.keys.pepper import Pepper
-from tidings.notify.preference_center.deps import Places
 from tidings.notify.preference_center.tokens import (
     OptOutScope,
     hash_of,
@@ -22,6 +21,7 @@ from tidings.notify.preference_center.tokens import (
     no_address,
     tenant_of_token,
 )
+from tidings.notify.preference_center.visits import Places
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 TENANT_ID, LAILA = TENANT.new(NOON), RECIPIENT.new(NOON)
@@ -100,8 +100,8 @@ def test_no_address_hashes_to_a_place_and_the_pepper_is_asked_for_once() -> None
         return SimpleNamespace(platform_pepper=PEPPER)
 
     async def names() -> list[str]:
-        places, loader = Places(), SimpleNamespace(shared=shared)
-        return [await places.name(loader, place) for place in ("192.0.2.1", "192.0.2.1", "192.0.2.2")]  # type: ignore[arg-type]
+        places = Places(SimpleNamespace(shared=shared))  # type: ignore[arg-type]
+        return [await places.name(place) for place in ("192.0.2.1", "192.0.2.1", "192.0.2.2")]
 
     first, again, other = asyncio.run(names())
     assert (first == again, first == other, asked) == (True, False, ["shared"])

@@ -29,12 +29,12 @@ bundles = template_resource()
 
 _MEDIA_TYPE: Final = "application/zip"
 _TAKEN_AS_ZIP: Final = (_MEDIA_TYPE, "application/x-zip-compressed", "application/octet-stream")
-#: Zips may be longer than other bodies.
-BODY_LIMITS: Final = {"/api/v1/templates/import": MOST_PACKED_BYTES}
 
 
 @bundles.post(
-    "/import", problems=["template_bundle_refused", "wrong_content_type", "body_too_large", "tenant_frozen"]
+    "/import",
+    body_limit=MOST_PACKED_BYTES,
+    problems=["template_bundle_refused", "wrong_content_type", "body_too_large", "tenant_frozen"],
 )
 async def import_templates(
     open_tx: OpenTx[OwnerTx],
