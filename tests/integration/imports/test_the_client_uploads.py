@@ -1,12 +1,13 @@
 """The client for asyncio sends a file to the application itself."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 
 import httpx2
 import pytest
 
 from tests.support.people import PeopleWorld
-from tidings_client import AsyncTidings, ConflictError, imports
+from tidings_client import AsyncTidings, ConflictError
 
 
 async def pieces(text: str) -> AsyncIterator[bytes]:
@@ -19,14 +20,14 @@ async def test_a_file_and_its_report(world: PeopleWorld) -> None:
     _, key = await world.http.key(tenant.id)
     transport = httpx2.ASGITransport(app=world.http.app, raise_app_exceptions=False)
     text = "email,created\na@example.test,1605261600\nb@example.test,never\nnobody,1\n"
-    call = imports.import_file("suppressions", {}, key="file-1", media_type="text/csv")
 
     async with AsyncTidings("http://tidings.test", key, transport=transport) as tidings:
-        done = await tidings.upload(call, pieces(text))
-        again = await tidings.upload(call, iter([text.encode()]))
+        send = partial(tidings.suppressions.import_, idempotency_key="file-1")
+        done = await send(pieces(text))
+        again = await send(iter([text.encode()]))
         with pytest.raises(ConflictError):
-            await tidings.upload(call, iter([b"email,created\nother@example.test,1\n"]))
-        report = b"".join([piece async for piece in tidings.download(imports.report(done.id))])
+            await send(iter([b"email,created\nother@example.test,1\n"]))
+        report = b"".join([piece async for piece in tidings.imports.report(done.id)])
 
     assert (done.added, done.refused, done.problems, done.warnings) == (2, 1, 2, 1)
     assert again == done
