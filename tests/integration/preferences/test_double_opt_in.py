@@ -8,7 +8,7 @@ import pytest
 from tests.support.people import told, unused
 from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.contracts.tenants import NotificationPolicy
-from tidings.notify.preference_center.strings import PS
+from tidings.notify.preference_center.strings import languages
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-double")]
 
@@ -144,11 +144,14 @@ async def test_who_wants_nothing_is_not_promised_messages(world: PipelineWorld) 
         await sender.choose(recipient_id, global_unsubscribed_at=world.clock.now().isoformat())
         pages = [await browser.post(link) for _ in range(2)]
         assert [page.status_code for page in pages] == [200, 200]
-        assert all(PS.confirmed_but_off in page.text and 'role="status"' not in page.text for page in pages)
+        assert all(
+            languages()["ps"].confirmed_but_off in page.text and 'role="status"' not in page.text
+            for page in pages
+        )
         assert await _hears(world, sender, recipient_id) == "suppressed"
         [way_on] = {path for page in pages for path in re.findall(r'href="(/p/[\w-]{54})"', page.text)}
         choices = await browser.get(way_on)
-        assert (choices.status_code, PS.off_note in choices.text) == (200, True)
+        assert (choices.status_code, languages()["ps"].off_note in choices.text) == (200, True)
         form = {
             name: re.findall(rf'name="{name}" value="([\w:]+)"', choices.text)
             for name in ("version", "shown")

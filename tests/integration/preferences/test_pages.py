@@ -18,7 +18,7 @@ from tidings.kernel.errors import (
     DatabaseUnavailableError,
 )
 from tidings.notify.preference_center import routes
-from tidings.notify.preference_center.strings import LANGUAGES
+from tidings.notify.preference_center.strings import languages
 from tidings.notify.preference_center.tokens import OptOutScope
 from tidings.notify.preference_center.visits import LinkVisits
 
@@ -287,7 +287,7 @@ async def test_kind_words_while_the_database_is_away(
     monkeypatch.setattr(LinkVisits, "open", away)
     browser = world.http.client()
     token = "x" * 54
-    for tag, words in LANGUAGES.items():
+    for tag, words in languages().items():
         for path in ("u", "p", "c"):
             for method in ("GET", "POST"):
                 page = await browser.request(

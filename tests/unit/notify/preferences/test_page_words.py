@@ -12,15 +12,16 @@ from tidings.notify.preference_center.pages import (
     confirmed_page,
     done_page,
 )
-from tidings.notify.preference_center.strings import EN, LANGUAGES, PageStrings, strings_accepted, strings_for
+from tidings.notify.preference_center.strings import PageStrings, languages, strings_accepted, strings_for
 from tidings.notify.render.locales import direction_of
 
+EN = languages()["en"]
 HOSTILE = PageBrand(
     name="<script>\"&'", colour="#ffee00", support_url='https://x.example/"><script>alert(1)</script>'
 )
 
 
-@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+@pytest.mark.parametrize("words", languages().values(), ids=languages())
 def test_a_language_is_whole(words: PageStrings) -> None:
     assert words.direction == direction_of(words.language)
     assert words.channels.keys() == EN.channels.keys()
@@ -33,7 +34,7 @@ def test_a_language_is_whole(words: PageStrings) -> None:
             assert words is EN or field.name == "direction" or text != english, field.name
 
 
-@pytest.mark.parametrize("words", LANGUAGES.values(), ids=LANGUAGES)
+@pytest.mark.parametrize("words", languages().values(), ids=languages())
 def test_names_stay_names(words: PageStrings) -> None:
     offers = [Offer(category="x<b>", needs_consent=True, channels=(("email", True),))]
     pages = [

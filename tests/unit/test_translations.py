@@ -1,0 +1,67 @@
+"""Every gettext catalogue has every text, with the placeholders of the English one, and none that nobody shows."""
+
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from babel.messages.catalog import Catalog, Message
+from babel.messages.pofile import read_po
+
+from tidings.contracts.tenants import Channel
+from tidings.notify.preference_center.strings import PageStrings, languages
+from tidings.router.conversations.keyword_lists import LANGUAGES
+from tidings.router.conversations.model import ConfirmationKind
+
+SRC = Path(__file__).parents[2] / "src/tidings"
+PAGES = SRC / "notify/preference_center/translations"
+REPLIES = SRC / "router/conversations/translations"
+
+
+def read(path: Path) -> tuple[Catalog, dict[str, Message]]:
+    with path.open("rb") as opened:
+        catalogue = read_po(opened, abort_invalid=True)
+    return catalogue, {str(message.context): message for message in catalogue if message.id}
+
+
+@pytest.mark.parametrize(
+    "path", sorted(SRC.rglob("translations/*.po")), ids=lambda path: f"{path.parts[-3]}-{path.stem}"
+)
+def test_a_catalogue_is_whole_and_has_the_same_placeholders(path: Path) -> None:
+    catalogue, texts = read(path)
+    _, source = read(path.with_name("source.pot"))
+
+    assert (catalogue.locale_identifier or "").split("_")[0] == path.stem
+    assert texts.keys() == source.keys()
+    assert not catalogue.obsolete
+    for key, text in texts.items():
+        assert text.id == source[key].id, f"{key}: the English text has changed"
+        assert text.string, key
+        assert not text.fuzzy, key
+        assert sorted(re.findall(r"\{\w*\}", str(text.string))) == sorted(
+            re.findall(r"\{\w*\}", str(text.id))
+        )
+        assert source[key].auto_comments, f"{key}: a translator needs to know where it stands"
+
+
+def test_every_text_of_a_source_is_shown_somewhere() -> None:
+    shown = {field.name for field in fields(PageStrings)} - {
+        "language",
+        "direction",
+        "channels",
+        "categories",
+    }
+    labels = {f"channel.{channel}" for channel in get_args(Channel)}
+
+    _, pages = read(PAGES / "source.pot")
+    _, replies = read(REPLIES / "source.pot")
+
+    assert {key for key in pages if "." not in key} == shown
+    assert {key for key in pages if key.startswith("channel.")} == labels
+    assert replies.keys() == set(get_args(ConfirmationKind))
+
+
+def test_there_is_a_catalogue_for_every_language() -> None:
+    assert languages().keys() == {path.stem for path in PAGES.glob("*.po")} | {"en"}
+    assert {path.stem for path in REPLIES.glob("*.po")} | {"en"} == set(LANGUAGES)
