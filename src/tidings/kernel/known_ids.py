@@ -5,12 +5,12 @@ looks one up asks about its state anyway. Ids that nobody has heard of are looke
 gets its answer, a real one among them too, and a thousand of them in a second cost some dozens of statements.
 """
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from datetime import timedelta
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.gather import Gatherer
-from tidings.kernel.http.short_memory import ShortMemory
+from tidings.kernel.ttl_cache import TtlCache
 
 #: Those of them that exist.
 Find = Callable[[Sequence[str]], Awaitable[Collection[str]]]
@@ -30,10 +30,9 @@ class KnownIds:
 
     def __init__(self, find: Find, *, clock: Clock, most_known: int = _MOST_KNOWN) -> None:
         self._find = find
-        self._most_known = most_known
-        self._known: OrderedDict[str, None] = OrderedDict()
-        self._lately: ShortMemory[str, bool] = ShortMemory(
-            clock=clock, seconds=_UNKNOWN_SECONDS, size=_MOST_UNKNOWN
+        self._known: TtlCache[str, bool] = TtlCache(clock=clock, ttl=timedelta.max, size=most_known)
+        self._lately: TtlCache[str, bool] = TtlCache(
+            clock=clock, ttl=timedelta(seconds=_UNKNOWN_SECONDS), size=_MOST_UNKNOWN
         )
         self._strangers: Gatherer[None, str, bool] = Gatherer(
             self._look, most_at_once=_MOST_AT_ONCE, most_waiting=_MOST_WAITING, linger=_LINGER
@@ -41,10 +40,7 @@ class KnownIds:
 
     async def has(self, wanted: str) -> bool:
         """Whether there is such a one."""
-        if wanted in self._known:
-            self._known.move_to_end(wanted)
-            return True
-        return await self._lately.get(wanted, self._ask)
+        return self._known.get(wanted) or await self._lately.get_or_fetch(wanted, self._ask)
 
     async def _ask(self, wanted: str) -> bool:
         return await self._strangers.do(None, wanted)
@@ -52,7 +48,5 @@ class KnownIds:
     async def _look(self, _: None, wanted: Sequence[str]) -> Sequence[bool | Exception]:
         found = set(await self._find(wanted))
         for one in found:
-            self._known[one] = None
-        while len(self._known) > self._most_known:
-            self._known.popitem(last=False)
+            self._known.put(one, True)
         return [one in found for one in wanted]

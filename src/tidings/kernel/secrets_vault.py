@@ -5,17 +5,17 @@ a secret whose only key is `value` leads to that text. A tenant's reference is l
 `tenants/<tenant id>/`, so that whatever it says it reads nobody else's.
 """
 
-import asyncio
 import json
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.kernel.keys.remembered import Remembered
 from tidings.kernel.secrets import MAX_SECRET_BYTES, Secret, SecretNotFoundError, after_scheme
 from tidings.kernel.secrets_vault_client import VaultClient
+from tidings.kernel.ttl_cache import TtlCache
 
 #: Secrets that are remembered at once, each for a few seconds.
 _MOST = 1_000
@@ -37,8 +37,7 @@ class VaultSecrets:
         self._client = client
         self._mount = mount.strip("/")
         self._tenants = tenants.strip("/")
-        self._known: Remembered[str, dict[str, Any]] = Remembered(clock=clock, size=_MOST, ttl=fresh)
-        self._asking: dict[str, asyncio.Lock] = {}
+        self._known: TtlCache[str, dict[str, Any] | None] = TtlCache(clock=clock, size=_MOST, ttl=fresh)
 
     async def resolve(
         self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref"
@@ -60,23 +59,12 @@ class VaultSecrets:
         return Secret(text)
 
     async def _read(self, path: str, field: str) -> dict[str, Any]:
-        known = self._known.get(path)
-        if known is not None:
-            return known
-        # Many sends may miss the same secret at once: one of them asks.
-        lock = self._asking.setdefault(path, asyncio.Lock())
-        try:
-            async with lock:
-                known = self._known.get(path)
-                if known is None:
-                    known = await self._client.read(self._mount, path)
-                    if known is None:
-                        raise SecretNotFoundError(f"{field}: Vault has no such secret, or it was deleted")
-                    self._known.put(path, known)
-        finally:
-            if not lock.locked():
-                self._asking.pop(path, None)
-        return known
+        # Many sends may miss the same secret at once: the cache asks once.
+        found = await self._known.get_or_fetch(path, partial(self._client.read, self._mount))
+        if found is None:
+            self._known.forget(path)
+            raise SecretNotFoundError(f"{field}: Vault has no such secret, or it was deleted")
+        return found
 
 
 def _text(found: dict[str, Any], key: str | None) -> str:

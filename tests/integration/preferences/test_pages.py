@@ -268,7 +268,7 @@ async def test_nothing_is_looked_up_for_what_is_no_token(world: PipelineWorld) -
     await world.clock.advance(timedelta(minutes=1))
     assert (await browser.get("/u/example")).status_code == 404
     # Other tests turn the clock back, and what was remembered then stays fresh for long.
-    world.system.notify.categories._memory.forget(None)
+    world.system.notify.categories.invalidate()
     with counting(world.db) as asked:
         assert (await browser.get("/p/example")).status_code == 404
     assert [table for table in asked.by_table() if "categories" in table or "tokens" in table] == []

@@ -5,11 +5,11 @@ within a second, and a busy tenant costs one look-up in that time.
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Literal, Protocol
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.short_memory import ShortMemory
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import (
     NotAllowedError,
@@ -17,6 +17,7 @@ from tidings.kernel.refusals import (
     TenantFrozenError,
     TenantSuspendedError,
 )
+from tidings.kernel.ttl_cache import TtlCache
 
 #: Below a second, so that a change counts within one even when the look-up takes a while.
 REMEMBERED_SECONDS = 0.5
@@ -44,13 +45,13 @@ class TenantGate:
 
     def __init__(self, states: TenantStates, *, clock: Clock) -> None:
         self._states = states
-        self._memory: ShortMemory[TenantId, TenantState | None] = ShortMemory(
-            clock=clock, seconds=REMEMBERED_SECONDS
+        self._memory: TtlCache[TenantId, TenantState | None] = TtlCache(
+            clock=clock, ttl=timedelta(seconds=REMEMBERED_SECONDS)
         )
 
     async def check(self, tenant_id: TenantId, *, writes: bool, named_by_header: bool = False) -> None:
         """Return where the tenant may pass; otherwise raise what is in its way."""
-        state = await self._memory.get(tenant_id, self._states.state_of)
+        state = await self._memory.get_or_fetch(tenant_id, self._states.state_of)
         if state is None:
             if named_by_header:
                 raise BadValueError("X-Tenant-Id", "names a tenant that is not known here")

@@ -16,8 +16,8 @@ from tidings.kernel.keys.ciphers import KEY_BYTES, Key, UnreadableError, associa
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.kms import Kms
 from tidings.kernel.keys.pepper import Pepper
-from tidings.kernel.keys.remembered import Remembered
 from tidings.kernel.sql import Queries
+from tidings.kernel.ttl_cache import TtlCache
 
 QUERIES = Queries.beside(__file__)
 
@@ -39,10 +39,10 @@ class Keyring:
         self.kms = kms
         # Found by the very token they came from: one that was rolled back, re-wrapped or swapped is another
         # token and finds nothing, so there is nothing to invalidate.
-        self._unwrapped: Remembered[tuple[bytes, bytes], bytes] = Remembered(
+        self._unwrapped: TtlCache[tuple[bytes, bytes], bytes] = TtlCache(
             clock=clock, size=cache_size, ttl=cache_ttl
         )
-        self._peppers: Remembered[TenantId | None, Pepper] = Remembered(
+        self._peppers: TtlCache[TenantId | None, Pepper] = TtlCache(
             clock=clock, size=cache_size, ttl=cache_ttl
         )
 

@@ -1,13 +1,14 @@
 """Knows callers by what they carry: an API key, or a token where those are set up."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.http.callers import Authenticator, Caller
-from tidings.kernel.http.short_memory import ShortMemory
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import UnauthenticatedError
+from tidings.kernel.ttl_cache import TtlCache
 from tidings.notify.access import store
 from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.model import ApiKey, KeyState, hash_secret, read_credential
@@ -42,8 +43,8 @@ class KeyAuthenticator:
         self._on_broken_seal = on_broken_seal
         self._clock = clock
         self._last_used = last_used
-        self._memory: ShortMemory[ApiKeyId, ApiKey | None] = ShortMemory(
-            clock=clock, seconds=REMEMBERED_SECONDS
+        self._memory: TtlCache[ApiKeyId, ApiKey | None] = TtlCache(
+            clock=clock, ttl=timedelta(seconds=REMEMBERED_SECONDS)
         )
 
     async def authenticate(self, credential: str) -> Caller:
@@ -52,7 +53,7 @@ class KeyAuthenticator:
         if read is None:
             raise UnauthenticatedError(UNKNOWN)
         key_id, secret = read
-        key = await self._memory.get(key_id, self._find)
+        key = await self._memory.get_or_fetch(key_id, self._find)
         if key is None:
             # The same work as for a key that exists.
             hash_secret(secret)

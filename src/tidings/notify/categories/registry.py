@@ -1,11 +1,12 @@
 """Remembers the categories, so that nobody asks for them with every message."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.http.short_memory import ShortMemory
 from tidings.kernel.ids import TenantId
+from tidings.kernel.ttl_cache import TtlCache
 from tidings.notify.categories import store
 from tidings.notify.categories.model import CategoryPolicy, TenantCategory, merged
 
@@ -18,27 +19,22 @@ class Categories:
 
     def __init__(self, db: Database, *, clock: Clock) -> None:
         self._db = db
-        self._clock = clock
-        self._memory = self._new_memory()
-        self._tenants = self._new_tenants()
+        ttl = timedelta(seconds=REMEMBERED_SECONDS)
+        self._platform: TtlCache[None, Mapping[str, CategoryPolicy]] = TtlCache(clock=clock, ttl=ttl, size=1)
+        self._tenants: TtlCache[TenantId, tuple[TenantCategory, ...]] = TtlCache(clock=clock, ttl=ttl)
 
     async def all(self) -> Mapping[str, CategoryPolicy]:
         """The platform's by name. Ask before a transaction begins: it may take a connection of its own."""
-        return await self._memory.get(None, self._load)
+        return await self._platform.get_or_fetch(None, self._load)
 
     async def of(self, tenant_id: TenantId) -> Mapping[str, CategoryPolicy]:
         """All that a tenant can use, by name, as it has them; to be asked for before a transaction begins too."""
-        return merged(await self.all(), await self._tenants.get(tenant_id, self._load_tenant))
+        return merged(await self.all(), await self._tenants.get_or_fetch(tenant_id, self._load_tenant))
 
     def invalidate(self) -> None:
         """Look anew at the next question."""
-        self._memory, self._tenants = self._new_memory(), self._new_tenants()
-
-    def _new_memory(self) -> ShortMemory[None, Mapping[str, CategoryPolicy]]:
-        return ShortMemory(clock=self._clock, seconds=REMEMBERED_SECONDS, size=1)
-
-    def _new_tenants(self) -> ShortMemory[TenantId, tuple[TenantCategory, ...]]:
-        return ShortMemory(clock=self._clock, seconds=REMEMBERED_SECONDS)
+        self._platform.clear()
+        self._tenants.clear()
 
     async def _load(self, _: None) -> Mapping[str, CategoryPolicy]:
         async with self._db.platform() as tx:

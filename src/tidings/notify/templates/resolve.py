@@ -15,8 +15,8 @@ from tidings.contracts.messages import Attachment
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.http.short_memory import ShortMemory
 from tidings.kernel.ids import TenantId
+from tidings.kernel.ttl_cache import TtlCache
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.assets import cid_of
@@ -51,7 +51,9 @@ class TemplateResolver:
         self._db = db
         self._clock = clock
         self._keep_bytes = keep_bytes
-        self._keys = self._new_memory()
+        self._keys: TtlCache[tuple[TenantId, str], Mapping[Channel, TemplateVersionId]] = TtlCache(
+            clock=clock, ttl=timedelta(seconds=_REMEMBERED_SECONDS)
+        )
         self._kept: OrderedDict[TemplateVersionId, _Kept] = OrderedDict()
         self._bytes = 0
 
@@ -66,7 +68,7 @@ class TemplateResolver:
 
     async def channels(self, tenant_id: TenantId, key: str) -> Mapping[Channel, TemplateVersionId]:
         """The version in force for each channel that a key has one for; empty for an unknown key."""
-        return await self._keys.get((tenant_id, key), self._look_up)
+        return await self._keys.get_or_fetch((tenant_id, key), self._look_up)
 
     async def versions(
         self, tenant_id: TenantId, ids: Iterable[TemplateVersionId]
@@ -129,10 +131,7 @@ class TemplateResolver:
 
     def invalidate(self) -> None:
         """Look anew at the next question."""
-        self._keys = self._new_memory()
-
-    def _new_memory(self) -> ShortMemory[tuple[TenantId, str], Mapping[Channel, TemplateVersionId]]:
-        return ShortMemory(clock=self._clock, seconds=_REMEMBERED_SECONDS)
+        self._keys.clear()
 
     async def _look_up(self, wanted: tuple[TenantId, str]) -> Mapping[Channel, TemplateVersionId]:
         tenant_id, key = wanted

@@ -1,12 +1,13 @@
 """For `/readyz`: not ready where the present has no partition, degraded where a later or an earlier one is missing."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DegradedError, NotReadyError
-from tidings.kernel.http.short_memory import ShortMemory
+from tidings.kernel.ttl_cache import TtlCache
 from tidings.operations.partitions.missing_message import REMEDY, missing_words
 from tidings.operations.partitions.plan import Partition
 from tidings.operations.partitions.store import missing_partitions
@@ -21,13 +22,13 @@ class PartitionReadiness:
     def __init__(self, db: Database, *, clock: Clock) -> None:
         self._db = db
         self._clock = clock
-        self._memory: ShortMemory[None, Sequence[Partition]] = ShortMemory(
-            clock=clock, seconds=_REMEMBERED_SECONDS, size=1
+        self._memory: TtlCache[None, Sequence[Partition]] = TtlCache(
+            clock=clock, ttl=timedelta(seconds=_REMEMBERED_SECONDS), size=1
         )
 
     async def check(self) -> str:
         """That none is missing; otherwise which, and what to do."""
-        missing = await self._memory.get(None, self._look)
+        missing = await self._memory.get_or_fetch(None, self._look)
         now = self._clock.now()
         present = [one for one in missing if one.start <= now < one.end]
         if present:

@@ -2,14 +2,15 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Final, Literal, Protocol, TypeAlias
 
 from tidings.contracts.callback_forms import MOST_BYTES
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.http.short_memory import ShortMemory
 from tidings.kernel.logs import get_logger
 from tidings.kernel.sql import Queries
+from tidings.kernel.ttl_cache import TtlCache
 from tidings.router.bounces.bounce_codes import event_of
 from tidings.router.bounces.report import BounceReport, read_report
 from tidings.router.bounces.tokens import ReturnToken, ReturnTokens
@@ -67,7 +68,9 @@ class BounceReceiver:
         self._clock = clock
         self.observer = observer
         self._addresses = frozenset(address.lower() for address in addresses)
-        self._accounts: ShortMemory[str, _Account | None] = ShortMemory(clock=clock, seconds=_LOOK_AGAIN)
+        self._accounts: TtlCache[str, _Account | None] = TtlCache(
+            clock=clock, ttl=timedelta(seconds=_LOOK_AGAIN)
+        )
         self._pace = Evidence(clock=clock, most=_MOST_A_MINUTE)
 
     def knows(self, address: str) -> bool:
@@ -79,7 +82,7 @@ class BounceReceiver:
         raw = raw[:MOST_KEPT]
         report = read_report(raw)
         token = self._token(report, to)
-        account = None if token is None else await self._accounts.get(token.account_mark, self._look)
+        account = None if token is None else await self._accounts.get_or_fetch(token.account_mark, self._look)
         if token is None or account is None:
             return self._counted(via, "not_ours")
         event = event_of(report, token.attempt_id, received_at=self._clock.now())

@@ -16,13 +16,12 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError, NotConfiguredError
 from tidings.kernel.http.places import UNKNOWN, PlaceLimit
-from tidings.kernel.http.short_memory import ShortMemory
 from tidings.kernel.ids import TenantId
-from tidings.kernel.keys.remembered import Remembered
 from tidings.kernel.known_ids import KnownIds
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import InvalidError, TooBusyError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
+from tidings.kernel.ttl_cache import TtlCache
 from tidings.router.adapters.registry import read_account
 from tidings.router.callbacks import store
 from tidings.router.callbacks.errors import HookUnavailableError
@@ -77,8 +76,10 @@ class CallbackHooks:
         self._secrets = secrets
         self._clock = clock
         self._max_age = max_age.total_seconds()
-        self._accounts: ShortMemory[str, HookAccount | None] = ShortMemory(clock=clock, seconds=_LOOK_AGAIN)
-        self._hooks: Remembered[str, CallbackHook] = Remembered(clock=clock, size=_MOST, ttl=2 * max_age)
+        self._accounts: TtlCache[str, HookAccount | None] = TtlCache(
+            clock=clock, ttl=timedelta(seconds=_LOOK_AGAIN)
+        )
+        self._hooks: TtlCache[str, CallbackHook] = TtlCache(clock=clock, size=_MOST, ttl=2 * max_age)
         self._reading: dict[str, asyncio.Lock] = {}
         self._ids = KnownIds(self._find_ids, clock=clock)
         self._strangers = PlaceLimit(_MOST_STRANGERS, clock=clock)
@@ -94,7 +95,7 @@ class CallbackHooks:
                 raise TooBusyError
             return None
         known = self._hooks.get(account_id)
-        account = await self._accounts.get(account_id, self._look)
+        account = await self._accounts.get_or_fetch(account_id, self._look)
         if account is None or account.vendor != vendor:
             return None
         if known is not None and known.account == account and self._age(known) < self._max_age:

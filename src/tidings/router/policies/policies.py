@@ -7,7 +7,7 @@ from tidings.contracts.enums import UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.ids import TenantId
-from tidings.kernel.keys.remembered import Remembered
+from tidings.kernel.ttl_cache import TtlCache
 from tidings.router.policies import store
 from tidings.router.policies.model import Policy
 
@@ -21,7 +21,7 @@ class Policies:
     def __init__(self, db: Database, *, clock: Clock, look_again: timedelta = timedelta(seconds=1)) -> None:
         """A change is seen after `look_again` at the latest."""
         self._db = db
-        self._known: Remembered[TenantId, Mapping[UseCase, Policy]] = Remembered(
+        self._known: TtlCache[TenantId, Mapping[UseCase, Policy]] = TtlCache(
             clock=clock, size=_MOST, ttl=look_again
         )
 

@@ -16,8 +16,8 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.keys.remembered import Remembered
 from tidings.kernel.logs import get_logger
+from tidings.kernel.ttl_cache import TtlCache
 from tidings.router.status_map import store
 from tidings.router.status_map.model import StatusMeaning
 from tidings.router.status_map.store import Key
@@ -64,10 +64,10 @@ class Meanings:
     def __init__(self, db: Database, *, clock: Clock, look_again: timedelta = timedelta(seconds=1)) -> None:
         """A change is seen after `look_again` at most."""
         self._db = db
-        self._own: Remembered[TenantId, Mapping[Key, StatusMeaning]] = Remembered(
+        self._own: TtlCache[TenantId, Mapping[Key, StatusMeaning]] = TtlCache(
             clock=clock, size=_MOST, ttl=look_again
         )
-        self._everybodys: Remembered[None, Mapping[Key, StatusMeaning]] = Remembered(
+        self._everybodys: TtlCache[None, Mapping[Key, StatusMeaning]] = TtlCache(
             clock=clock, size=1, ttl=look_again
         )
 

@@ -7,7 +7,7 @@ from tidings.contracts.channel_configs import adapter_of
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.ids import TenantId
-from tidings.kernel.keys.remembered import Remembered
+from tidings.kernel.ttl_cache import TtlCache
 from tidings.router.channel_configs import store
 from tidings.router.channel_configs.store import StoredAccount
 
@@ -29,7 +29,7 @@ class Accounts:
         """`vendors` are the adapters' names, and theirs are all vendors; a change is seen after `look_again` at most."""
         self._db = db
         self._adapters = vendors
-        self._known: Remembered[TenantId, Mapping[str, StoredAccount]] = Remembered(
+        self._known: TtlCache[TenantId, Mapping[str, StoredAccount]] = TtlCache(
             clock=clock, size=_MOST, ttl=look_again
         )
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from tests.support.clock import ManualClock
-from tidings.kernel.http.short_memory import ShortMemory
+from tidings.kernel.ttl_cache import TtlCache
 
 
 class Source:
@@ -26,23 +26,23 @@ class Source:
 
 async def test_an_answer_lasts_its_time_and_no_longer() -> None:
     clock, source = ManualClock(), Source()
-    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=0.5)
+    cache: TtlCache[str, int] = TtlCache(clock=clock, ttl=timedelta(seconds=0.5))
 
-    first = await memory.get("a", source.fetch)
+    first = await cache.get_or_fetch("a", source.fetch)
     await clock.advance(timedelta(milliseconds=499))
-    second = await memory.get("a", source.fetch)
+    second = await cache.get_or_fetch("a", source.fetch)
     await clock.advance(timedelta(milliseconds=1))
-    third = await memory.get("a", source.fetch)
+    third = await cache.get_or_fetch("a", source.fetch)
 
     assert (first, second, third) == (1, 1, 2)
 
 
 async def test_many_askers_at_once_cause_one_fetch() -> None:
     clock, source = ManualClock(), Source()
-    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=0.5)
+    cache: TtlCache[str, int] = TtlCache(clock=clock, ttl=timedelta(seconds=0.5))
     source.gate.clear()
 
-    asking = [asyncio.create_task(memory.get("a", source.fetch)) for _ in range(20)]
+    asking = [asyncio.create_task(cache.get_or_fetch("a", source.fetch)) for _ in range(20)]
     await asyncio.sleep(0)
     asking[0].cancel()
     source.gate.set()
@@ -55,48 +55,63 @@ async def test_many_askers_at_once_cause_one_fetch() -> None:
 
 async def test_time_counts_from_the_question() -> None:
     clock, source = ManualClock(), Source()
-    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=0.5)
+    cache: TtlCache[str, int] = TtlCache(clock=clock, ttl=timedelta(seconds=0.5))
     source.gate.clear()
 
-    asking = asyncio.create_task(memory.get("a", source.fetch))
+    asking = asyncio.create_task(cache.get_or_fetch("a", source.fetch))
     await asyncio.sleep(0)
     await clock.advance(timedelta(seconds=1))
     source.gate.set()
     await asking
 
-    assert memory.peek("a") is None
+    assert cache.get("a") is None
 
 
 async def test_what_was_being_fetched_when_told_to_forget_is_not_kept() -> None:
     clock, source = ManualClock(), Source()
-    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=60)
+    cache: TtlCache[str, int] = TtlCache(clock=clock, ttl=timedelta(seconds=60))
     source.gate.clear()
 
-    asking = asyncio.create_task(memory.get("a", source.fetch))
+    asking = asyncio.create_task(cache.get_or_fetch("a", source.fetch))
     await asyncio.sleep(0)
-    memory.forget("a")
+    cache.forget("a")
     source.gate.set()
     await asking
 
-    assert memory.peek("a") is None
+    assert cache.get("a") is None
 
 
 async def test_a_failure_is_not_remembered() -> None:
     clock, source = ManualClock(), Source()
-    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=60)
+    cache: TtlCache[str, int] = TtlCache(clock=clock, ttl=timedelta(seconds=60))
 
     for _ in range(2):
         with pytest.raises(ValueError, match="bad"):
-            await memory.get("bad", source.fetch)
+            await cache.get_or_fetch("bad", source.fetch)
 
     assert source.asked == 2
 
 
 async def test_the_memory_is_bounded() -> None:
     clock, source = ManualClock(), Source()
-    memory: ShortMemory[str, int] = ShortMemory(clock=clock, seconds=60, size=3)
+    cache: TtlCache[str, int] = TtlCache(clock=clock, ttl=timedelta(seconds=60), size=3)
 
     for key in "abcd":
-        await memory.get(key, source.fetch)
+        await cache.get_or_fetch(key, source.fetch)
 
-    assert [memory.peek(key) for key in "abcd"] == [None, 2, 3, 4]
+    assert [cache.get(key) for key in "abcd"] == [None, 2, 3, 4]
+
+
+async def test_what_was_being_fetched_when_the_cache_was_cleared_is_not_kept() -> None:
+    clock, source = ManualClock(), Source()
+    cache: TtlCache[str, int] = TtlCache(clock=clock, ttl=timedelta(seconds=60))
+    cache.put("b", 7)
+    source.gate.clear()
+
+    asking = asyncio.create_task(cache.get_or_fetch("a", source.fetch))
+    await asyncio.sleep(0)
+    cache.clear()
+    source.gate.set()
+    await asking
+
+    assert (cache.get("a"), cache.get("b"), len(cache)) == (None, None, 0)
