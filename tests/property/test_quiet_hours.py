@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tidings.contracts.tenants import Day, QuietHours
-from tidings.notify.recipients.quiet_hours import LONGEST, quiet_until
+from tidings.notify.quiet_hours.quiet_until import LONGEST, quiet_until
 
 DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 ZONES = [

@@ -20,7 +20,11 @@ class CompositionStage:
     def __init__(self, kernel: "KernelStage", notify: "NotifyStage", vendors: "VendorsStage") -> None:
         db, clock, keyring = kernel.db, kernel.clock, kernel.keyring
         self.facts = FactsLoader(
-            db, keyring=keyring, categories=notify.categories, accounts=vendors.accounts, clock=clock
+            platform_pepper=kernel.platform_pepper,
+            keyring=keyring,
+            categories=notify.categories,
+            accounts=vendors.accounts,
+            clock=clock,
         )
         self.composer = Composer(templates=notify.templates, renderer=notify.renderer)
         self.tracker = Tracker(self.facts, kernel.base_url)

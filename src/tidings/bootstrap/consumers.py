@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.kernel.bus import Subscription
 from tidings.notify.channels import health
-from tidings.notify.dispatch import outcome, reconsider
+from tidings.notify.dispatch import outcome
 from tidings.notify.dispatch.unsettled import OutcomeSweeper
 from tidings.notify.preference_center import confirmations
+from tidings.notify.quiet_hours import reconsider
 from tidings.notify.receipts import consumer as receipts
 from tidings.notify.receipts.address_effects import AddressEffects
 from tidings.router.executions.ended import StoredEnds

@@ -13,6 +13,7 @@ from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PoolSettings
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import Kms, open_kms
+from tidings.kernel.keys.platform_pepper import PlatformPepper
 from tidings.kernel.outbox import Outbox
 from tidings.settings import HttpSettings, Settings, address_and_port, words
 
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from tidings.kernel.hot_state_takeover import TakeoverHotState
     from tidings.kernel.http.health import Check
     from tidings.kernel.idempotency import Idempotency
-    from tidings.kernel.keys.pepper import Pepper
     from tidings.kernel.local_hot_state import LocalHotState
     from tidings.kernel.metrics import Metrics
     from tidings.kernel.postgres_bus import PostgresBus
@@ -82,7 +82,8 @@ class KernelStage:
             self.closing.push_async_callback(self.db.close)
         self.kms: Kms = open_kms(settings.kms_url())
         self.keyring = Keyring(self.kms, clock=self.clock)
-        self.origins = Origins(self.platform_pepper)
+        self.platform_pepper = PlatformPepper(self.db, self.keyring)
+        self.origins = Origins(self.platform_pepper.get)
         self.outbox = Outbox("notification")
         self.router_outbox = Outbox("chan")
         self.audit = AuditLog("notification", self.clock, origins=self.origins)
@@ -101,11 +102,6 @@ class KernelStage:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.closing.aclose()
-
-    async def platform_pepper(self) -> "Pepper":
-        """What addresses are hashed with where no tenant is known."""
-        async with self.db.platform() as tx:
-            return await self.keyring.platform_pepper(tx)
 
     @cached_property
     def metrics(self) -> "Metrics":

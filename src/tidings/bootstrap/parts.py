@@ -16,6 +16,7 @@ from tidings.kernel.dns import Resolver
 from tidings.kernel.durable.dead_letters import DeadLetters
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.http.own_address import OwnAddress
+from tidings.kernel.keys.platform_pepper import PlatformPepper
 from tidings.kernel.parts import Parts
 from tidings.notify.channels.configured_channels import StoredChannelsSetUp
 from tidings.notify.imports.upload import UploadLimit
@@ -44,6 +45,7 @@ def _shared(system: "System") -> Parts:
     return (
         Parts(system.db, system.kernel.idempotency, system.kernel.keyring)
         .add(Clock, system.clock)
+        .add(PlatformPepper, system.kernel.platform_pepper)
         .add(Limits, system.kernel.hot_state.limits)
         .add(Resolver, system.kernel.resolver)
         .add(VendorProbe, system.vendors.desk)

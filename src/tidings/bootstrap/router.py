@@ -28,7 +28,7 @@ class RouterStage:
         self.policies = Policies(db, clock=clock)
         self.history = StoredHistory(clock)
         #: What return paths of mails carry.
-        self.return_tokens = ReturnTokens(kernel.platform_pepper)
+        self.return_tokens = ReturnTokens(kernel.platform_pepper.get)
         #: Where adapters of tenants may connect to.
         self.tenant_guard = public_and(words(kernel.settings.channels.tenant_networks))
         #: When an execution of this process is due next.

@@ -10,7 +10,7 @@ from tidings.kernel.refusals import FieldError
 from tidings.notify.channels.model import Branding as Overrides
 from tidings.notify.channels.model import Colour
 from tidings.notify.render.model import Brand
-from tidings.notify.templates.compile.links import host_allowed
+from tidings.notify.tenants.link_domains import host_allowed
 
 Address = Annotated[
     str,
@@ -85,6 +85,11 @@ def brand_of(
         support_url=plain.support_url,
         theme_etag=theme_etag,
     )
+
+
+def theme_etag_of(tenant_etag: str, version: int | None) -> str:
+    """What the tenant's events call its theme, and the version of what it has said here."""
+    return "-".join(part for part in (tenant_etag, f"v{version}" if version else "") if part)
 
 
 def ink_on(colour: str) -> str:

@@ -11,9 +11,9 @@ from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.branding import store
-from tidings.notify.branding.model import TenantBranding, link_faults
-from tidings.notify.facts.model import TenantFacts
-from tidings.notify.facts.store import load_tenant
+from tidings.notify.branding.model import TenantBranding, link_faults, theme_etag_of
+from tidings.notify.tenants.model import Tenant
+from tidings.notify.tenants.store import own_tenant
 
 branding = Resource("branding", at="/branding", tag="branding", scope="channels")
 
@@ -34,7 +34,7 @@ async def show_branding(tx: TenantTx) -> Answer[BrandingView]:
     Channels may override parts of it.
     """
     known, version = await store.find_branding(tx)
-    return _shown(known, await load_tenant(tx), version)
+    return _shown(known, await own_tenant(tx), version)
 
 
 @branding.put(problems=["stale_version"])
@@ -47,8 +47,8 @@ async def put_branding(
     """
     before, version = await store.find_branding(tx, lock=True)
     if_match.expect(version)
-    tenant = await load_tenant(tx)
-    if faults := link_faults(body, tenant.policy.allowed_link_domains):
+    tenant = await own_tenant(tx)
+    if faults := link_faults(body, tenant.notification_policy.allowed_link_domains):
         raise InvalidError(faults)
     if to_builtins(body) != to_builtins(before) or not version:
         version = await store.put_branding(tx, body, actor=caller.actor, now=clock.now())
@@ -61,10 +61,10 @@ async def put_branding(
             after=to_builtins(body),
         )
         await audit.append(tx, [entry])
-        tenant = await load_tenant(tx)
     return _shown(body, tenant, version)
 
 
-def _shown(known: TenantBranding, tenant: TenantFacts, version: int) -> Answer[BrandingView]:
-    view = BrandingView(branding=known, theme_etag=tenant.theme_etag, version=version)
+def _shown(known: TenantBranding, tenant: Tenant, version: int) -> Answer[BrandingView]:
+    etag = theme_etag_of(tenant.theme_etag, version)
+    view = BrandingView(branding=known, theme_etag=etag, version=version)
     return Answer(view, version=version)

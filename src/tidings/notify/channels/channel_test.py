@@ -16,6 +16,8 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.hot_state import Limits, Take
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.pepper import Pepper
+from tidings.kernel.keys.platform_pepper import PlatformPepper
 from tidings.kernel.limit_windows import SlidingWindow
 from tidings.notify.channels import store
 from tidings.notify.channels.errors import (
@@ -27,8 +29,6 @@ from tidings.notify.channels.errors import (
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.channels.senders import authorised, grants_on, shown_on
 from tidings.notify.channels.store import Begin
-from tidings.notify.facts.load import FactsLoader
-from tidings.notify.facts.model import SharedFacts
 from tidings.notify.suppressions import store as suppression_store
 from tidings.notify.suppressions.model import SuppressionQuestion, domain_hash_of, mail_domain_of
 from tidings.notify.tenants import store as tenant_store
@@ -63,7 +63,7 @@ class ChannelTester:
         desk: VendorProbe,
         accounts: SharedAccounts,
         limits: Limits,
-        loader: FactsLoader,
+        platform_pepper: PlatformPepper,
         keyring: Keyring,
         audit: AuditLog,
         clock: Clock,
@@ -71,7 +71,7 @@ class ChannelTester:
         self._desk = desk
         self._accounts = accounts
         self._limits = limits
-        self._loader = loader
+        self._platform_pepper = platform_pepper
         self._keyring = keyring
         self._audit = audit
         self._clock = clock
@@ -81,10 +81,10 @@ class ChannelTester:
     ) -> TestSend:
         """What the vendor said; no transaction is open while it is asked."""
         to = normalise(wish.channel, wish.to, field="to")
-        shared = await self._loader.shared()
+        platform_pepper = await self._platform_pepper.get()
         async with begin() as tx:
             config, vendor, policy = await self._allowed(tx, wish)
-            await self._not_held(tx, shared, wish.channel, to)
+            await self._not_held(tx, platform_pepper, wish.channel, to)
         await self._take(tenant_id, Take(key=f"channel_test:{wish.channel}", limit=LIMIT))
         entry = Entry(
             entity_type="channel",
@@ -131,13 +131,13 @@ class ChannelTester:
         return config, vendor, policy
 
     async def _not_held(
-        self, tx: TenantTx, shared: SharedFacts, channel: Channel, to: NormalisedAddress
+        self, tx: TenantTx, platform_pepper: Pepper, channel: Channel, to: NormalisedAddress
     ) -> None:
         pepper = await self._keyring.pepper(tx)
         question = SuppressionQuestion(
             channel=channel,
             address_hash=pepper.hash(to),
-            platform_hash=shared.platform_pepper.hash(to),
+            platform_hash=platform_pepper.hash(to),
             mail_domain=mail_domain_of(channel, to),
             domain_hash=domain_hash_of(channel, to, pepper),
         )

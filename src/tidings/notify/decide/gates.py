@@ -9,8 +9,8 @@ from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.decide.model import PASS, DecisionRequest, Defer, Pass, StepRequest, Stop, Verdict
 from tidings.notify.decide.reasons import GateReason
 from tidings.notify.facts.model import Facts, PersonFacts, TenantFacts
+from tidings.notify.quiet_hours.quiet_until import quiet_until
 from tidings.notify.recipients.preferences_model import category_denied, channel_denied
-from tidings.notify.recipients.quiet_hours import quiet_until
 from tidings.notify.tenants.model import TenantStatus
 
 #: How long a suspended tenant's messages wait before they are looked at again.

@@ -51,6 +51,10 @@ def _passed(gate: Gate, reason: GateReason | None, step: int) -> TraceLine:
     return TraceLine(gate.value, "pass", reason, None, step)
 
 
+#: What a released notification is known by.
+RELEASED: Final = line_of(Gate.QUIET_HOURS, Pass(GateReason.QUIET_BUT_RELEASED))
+
+
 def encode(lines: Iterable[TraceLine]) -> str:
     """The lines as short text."""
     return ";".join(map(_text, lines))

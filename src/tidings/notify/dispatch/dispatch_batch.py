@@ -42,14 +42,13 @@ from tidings.notify.dispatch.model import Move
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
-from tidings.notify.notifications.release import RELEASED
 
 #: Deferrals of the past that a trace still tells of.
 _REMEMBERED: Final = 10
 #: What a guardian's copy is known by, from the moment that it is made.
 _COPIED: Final = trace.line_of(Gate.RECIPIENT, Pass(GateReason.COPY_FOR_GUARDIAN))
 #: Lines that say something of the notification for good.
-_MARKS: Final = (_COPIED, RELEASED)
+_MARKS: Final = (_COPIED, trace.RELEASED)
 #: The reason of those that could not be decided or rendered, again and again, through a fault of ours.
 GAVE_UP: Final = "internal_error"
 

@@ -14,10 +14,10 @@ from tidings.contracts.ids import RecipientId
 from tidings.contracts.senders import SENDERLESS
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
-from tidings.kernel.keys.pepper import Pepper
+from tidings.kernel.keys.platform_pepper import PlatformPepper
 from tidings.notify.categories.model import merged
 from tidings.notify.categories.registry import Categories
 from tidings.notify.facts import store
@@ -40,29 +40,23 @@ class FactsLoader:
 
     def __init__(
         self,
-        db: Database,
         *,
+        platform_pepper: PlatformPepper,
         keyring: Keyring,
         categories: Categories,
         accounts: SharedAccounts,
         clock: Clock,
     ) -> None:
-        self._db = db
+        self._platform_pepper = platform_pepper
         self._accounts = accounts
         self._keyring = keyring
         self._categories = categories
         self._clock = clock
-        #: It never changes, and is kept only after the transaction that may have made it.
-        self._platform_pepper: Pepper | None = None
 
     async def shared(self) -> SharedFacts:
         """What all tenants share; remembered. Ask before a transaction begins: it may take a connection of its own."""
         categories = await self._categories.all()
-        if self._platform_pepper is None:
-            async with self._db.platform() as tx:
-                pepper = await self._keyring.platform_pepper(tx)
-            self._platform_pepper = pepper
-        return SharedFacts(categories=categories, platform_pepper=self._platform_pepper)
+        return SharedFacts(categories=categories, platform_pepper=await self._platform_pepper.get())
 
     async def load(
         self,

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from tidings.contracts.ids import RecipientId
-from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.errors import MissingReferenceError
 from tidings.kernel.sql import Queries
+from tidings.notify.branding.model import theme_etag_of
 from tidings.notify.branding.store import read_branding
 from tidings.notify.categories.store import read_tenants
 from tidings.notify.channels.store import from_row as channel_from_row
@@ -17,16 +15,9 @@ from tidings.notify.facts.model import TenantFacts
 from tidings.notify.recipients.preference_store import from_row as preferences_from_row
 from tidings.notify.recipients.preferences_model import NO_CHOICES, Choices
 from tidings.notify.tenants.model import TenantStatus
+from tidings.notify.tenants.store import read_policy
 
 QUERIES = Queries.beside(__file__)
-
-
-# Rows were checked when they were written, and a policy may have been written by newer code: read leniently.
-class _StoredPolicy(NotificationPolicy, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    pass
-
-
-_read_policy = msgspec.json.Decoder(_StoredPolicy).decode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,18 +44,13 @@ async def load_tenant(tx: TenantTx) -> TenantFacts:
         status=TenantStatus(first["tenant_status"]),
         locale=first["default_locale"],
         timezone=first["default_timezone"],
-        policy=_read_policy(first["notification_policy"]),
+        policy=read_policy(first["notification_policy"]),
         version=first["event_version"],
         channels={row["channel"]: channel_from_row(row) for row in rows if row["id"] is not None},
         categories=read_tenants(first["categories"]),
         branding=read_branding(first["branding"]) if first["branding"] else None,
-        theme_etag=_theme_etag(first["theme_etag"], first["branding_version"]),
+        theme_etag=theme_etag_of(first["theme_etag"], first["branding_version"]),
     )
-
-
-def _theme_etag(told: str, version: int | None) -> str:
-    """What the tenant's events call its theme, and the version of what it has said here."""
-    return "-".join(part for part in (told, f"v{version}" if version else "") if part)
 
 
 async def load_people(tx: TenantTx, *, recipient_ids: Sequence[RecipientId]) -> dict[RecipientId, PersonRow]:

@@ -24,13 +24,13 @@ from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.dispatch.reconsider import reconsider_quiet
 from tidings.notify.ids import CONSENT_EVENT, PREFERENCES
 from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import ImportedRow, LineCounts, LineProblem
 from tidings.notify.imports.preference_rows import ImportedPreferences, nested, read, strange_columns
 from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.target import Author, WriteResult
+from tidings.notify.quiet_hours.reconsider import reconsider_quiet
 from tidings.notify.recipients import consent_store, preference_store, store
 from tidings.notify.recipients.change_preferences import choices_wrong, digests_wrong, quiet_differs
 from tidings.notify.recipients.consent import settle

@@ -34,8 +34,8 @@ from tidings.notify.notifications.progress import next_of, phase_of, repeated_pe
 from tidings.notify.notifications.timeline import timeline
 from tidings.notify.notifications.trace import DeliveryTrace, load_trace
 from tidings.notify.notifications.view import NotificationView, attempts_of
+from tidings.notify.quiet_hours.quiet_until import quiet_until
 from tidings.notify.recipients.model import NAME_PURPOSE
-from tidings.notify.recipients.quiet_hours import quiet_until
 from tidings.notify.recipients.wire import opened
 from tidings.notify.templates.model import Published
 from tidings.notify.templates.resolve import TemplateResolver

@@ -1,22 +1,15 @@
 """A notification that waits is sent now: it does not wait for quiet hours any more. Every other gate is asked as before."""
 
-from typing import Final
-
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.notify.decide import trace
-from tidings.notify.decide.model import Gate, Pass
-from tidings.notify.decide.reasons import GateReason
 from tidings.notify.notifications import store
 from tidings.notify.notifications.errors import NotWaitingError
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.store import find_one
-
-#: What a released notification is known by.
-RELEASED: Final = trace.line_of(Gate.QUIET_HOURS, Pass(GateReason.QUIET_BUT_RELEASED))
 
 
 class Releaser:
@@ -29,7 +22,7 @@ class Releaser:
     async def release(self, tx: TenantTx, notification_id: NotificationId, *, actor: str) -> Notification:
         """The notification, due now; one that is in the queue already is answered as it is."""
         waited = await store.release_notification(
-            tx, id=notification_id, mark=trace.encode([RELEASED]), now=self._clock.now()
+            tx, id=notification_id, mark=trace.encode([trace.RELEASED]), now=self._clock.now()
         )
         notification = await find_one(tx, notification_id)
         if not waited:

@@ -10,7 +10,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
-from tidings.notify.dispatch.reconsider import reconsider_quiet
+from tidings.notify.quiet_hours.reconsider import reconsider_quiet
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients import store
 from tidings.notify.recipients.addresses import AddressChange

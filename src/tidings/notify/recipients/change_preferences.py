@@ -18,11 +18,11 @@ from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.dispatch.reconsider import reconsider_quiet
 from tidings.notify.ids import CONSENT_EVENT, PREFERENCES
+from tidings.notify.quiet_hours.reconsider import reconsider_quiet
 from tidings.notify.recipients import consent_store, preference_store, store
 from tidings.notify.recipients.consent import settle
-from tidings.notify.recipients.consent_ledger import ConsentEvent, told_between
+from tidings.notify.recipients.consent_ledger import ConsentEvent, allowed_by, told_between
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.preferences_model import (
     Choices,
@@ -87,8 +87,10 @@ class PreferenceChanger:
             await self._refuser.allow_recipient(
                 tx,
                 recipient_id,
-                told_between(before.choices, wanted),
-                needing_consent=[name for name, policy in categories.items() if policy.needs_consent],
+                allowed_by(
+                    told_between(before.choices, wanted),
+                    needing_consent=[name for name, policy in categories.items() if policy.needs_consent],
+                ),
                 source=source,
                 actor=actor,
             )

@@ -1,6 +1,6 @@
 """Every yes and every no, as they are kept: what a change of preferences means for the ledger. No I/O."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -10,6 +10,7 @@ from tidings.contracts.tenants import Channel
 from tidings.notify.ids import ConsentEventId
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import ChannelChoice, Choices
+from tidings.notify.refusals.model import EVERYTHING
 
 Kind = Literal["consent_requested", "consent_granted", "consent_withdrawn", "opted_out", "opted_in"]
 _ALLOWED = ChannelChoice()
@@ -55,6 +56,17 @@ def told_between(before: Choices, after: Choices) -> list[ConsentStatement]:
         *_everything(before, after),
         *_channels(before, after),
     ]
+
+
+def allowed_by(told: Sequence[ConsentStatement], *, needing_consent: Collection[str]) -> set[tuple[str, str]]:
+    """The channels ('' for all) and categories that a yes allows; it withdraws refusals of addresses, a no changes none."""
+    allowed: set[tuple[str, str]] = set()
+    for statement in told:
+        if statement.kind == "opted_in":
+            allowed.add((statement.channel or "", statement.category or EVERYTHING))
+        elif statement.kind == "consent_granted":
+            allowed |= {("", category) for category in needing_consent}
+    return allowed
 
 
 def _consent(before: Consent, after: Consent) -> Iterator[ConsentStatement]:

@@ -13,9 +13,8 @@ from tidings.kernel.events import new_event
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.ids import AddressRefusalId
-from tidings.notify.recipients.consent_ledger import ConsentStatement
 from tidings.notify.refusals import store
-from tidings.notify.refusals.model import EVERYTHING, ChannelAddress
+from tidings.notify.refusals.model import ChannelAddress
 
 _ENTITY: Final = "address_refusal"
 
@@ -107,22 +106,20 @@ class Refuser:
         self,
         tx: TenantTx,
         recipient_id: RecipientId,
-        told: Sequence[ConsentStatement],
+        allowed: Collection[tuple[str, str]],
         *,
-        needing_consent: Collection[str],
         source: str,
         actor: str,
     ) -> None:
-        """A yes that was told of over the API counts for every address of the recipient; a no does not change them."""
-        said: set[tuple[str, str]] = set()
-        for one in told:
-            if one.kind == "opted_in":
-                said.add((one.channel or "", one.category or EVERYTHING))
-            elif one.kind == "consent_granted":
-                said |= {("", category) for category in needing_consent}
-        if said:
+        """Withdraw the refusals of all addresses of the recipient, by channel and category.
+
+        '' as the channel means all of them, '' as the category the refusal of everything.
+        """
+        if allowed:
             now = self._clock.now()
-            gone = await store.withdraw_of_recipient(tx, recipient_id, sorted(said), source=source, now=now)
+            gone = await store.withdraw_of_recipient(
+                tx, recipient_id, sorted(allowed), source=source, now=now
+            )
             await self._withdrawn(tx, gone, source=source, actor=actor)
 
     async def _withdrawn(

@@ -14,7 +14,6 @@ from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.ids import SuppressionId
-from tidings.notify.notifications.store import find_notifications
 from tidings.notify.suppressions import store
 from tidings.notify.suppressions.counts import read_counts
 from tidings.notify.suppressions.errors import UnknownSuppressionError
@@ -172,5 +171,5 @@ async def _known(tx: TenantTx, suppression_id: SuppressionId) -> Suppression:
 async def _refuse_foreign_source(tx: TenantTx, wish: SuppressionSpec) -> None:
     """A suppression names a notification of the tenant's own, or none."""
     source = wish.source_notification_id
-    if source is not None and not await find_notifications(tx, ids=[NotificationId(source)]):
+    if source is not None and not await store.notification_exists(tx, NotificationId(source)):
         raise BadValueError("source_notification_id", "must be a notification of yours that is still kept")

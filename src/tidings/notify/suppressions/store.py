@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.mapping import RowMapper
@@ -36,6 +37,18 @@ class PlatformSuppression:
     reason: SuppressionReason
     notes: str | None = None
     expires_at: datetime | None = None
+
+
+async def notification_exists(tx: TenantTx, notification_id: NotificationId) -> bool:
+    """Whether a notification is the tenant's own, and still kept."""
+    return bool(
+        await tx.fetch_value(
+            QUERIES.notification_exists,
+            tenant_id=tx.tenant_id,
+            created_at=time_of(notification_id),
+            id=notification_id,
+        )
+    )
 
 
 async def add_suppressions(

@@ -221,3 +221,10 @@ FROM unnest(
 ORDER BY fresh.channel, fresh.address_hash, fresh.mail_domain
 ON CONFLICT DO NOTHING
 RETURNING id;
+
+-- name: notification_exists
+-- Whether the tenant still has the notification that a suppression is to name.
+SELECT EXISTS (
+    SELECT FROM notification.notifications
+    WHERE tenant_id = :tenant_id AND created_at = :created_at AND id = :id
+);

@@ -6,6 +6,7 @@ import msgspec
 
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.errors import MissingReferenceError
 from tidings.kernel.http.tenant_gate import TenantState
 from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper
@@ -20,7 +21,7 @@ class _StoredPolicy(NotificationPolicy, frozen=True, kw_only=True, forbid_unknow
     pass
 
 
-_read_policy = msgspec.json.Decoder(_StoredPolicy).decode
+read_policy = msgspec.json.Decoder(_StoredPolicy).decode
 
 
 async def lock_tenants(tx: PlatformTx, *, tenant_ids: Sequence[TenantId]) -> dict[TenantId, Tenant]:
@@ -57,6 +58,14 @@ async def find_tenant(tx: PlatformTx | TenantTx, *, tenant_id: TenantId) -> Tena
     return _from_row(row) if row else None
 
 
+async def own_tenant(tx: TenantTx) -> Tenant:
+    """The tenant of this transaction."""
+    tenant = await find_tenant(tx, tenant_id=tx.tenant_id)
+    if tenant is None:
+        raise MissingReferenceError("tenants_local")
+    return tenant
+
+
 async def find_tenant_by_slug(tx: PlatformTx, *, slug: str) -> Tenant | None:
     """The tenant with this slug."""
     row = await tx.fetch_one(QUERIES.find_tenant_by_slug, slug=slug)
@@ -84,5 +93,5 @@ _from_row = RowMapper(
     Tenant,
     [QUERIES.lock_tenants, QUERIES.find_tenant, QUERIES.find_tenant_by_slug, QUERIES.list_tenants],
     columns={"id": "tenant_id", "version": "event_version"},
-    read={"notification_policy": _read_policy},
+    read={"notification_policy": read_policy},
 )

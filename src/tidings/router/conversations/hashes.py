@@ -7,6 +7,7 @@ from tidings.contracts.addresses import NormalisedAddress
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.pepper import Pepper
+from tidings.kernel.keys.platform_pepper import PlatformPepper
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,18 +24,12 @@ class AddressHashes:
     """Hashes; the platform's pepper is known for as long as this lives, because it never changes."""
 
     def __init__(self, db: Database, keyring: Keyring) -> None:
-        self._db = db
         self._keyring = keyring
-        self._platform: Pepper | None = None
+        self._platform = PlatformPepper(db, keyring)
 
     async def platform_pepper(self) -> Pepper:
         """The platform's; ask once before the first transaction, so that none is opened inside another."""
-        if self._platform is None:
-            async with self._db.platform() as tx:
-                pepper = await self._keyring.platform_pepper(tx)
-            # After the commit: what was rolled back would be another one the next time.
-            self._platform = pepper
-        return self._platform
+        return await self._platform.get()
 
     async def of(self, tx: TenantTx, addresses: Sequence[NormalisedAddress]) -> list[Hashed]:
         """One each, in the same order."""

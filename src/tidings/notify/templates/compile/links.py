@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -12,6 +12,7 @@ from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 from tidings.notify.templates.compile.sanitise import SCHEMES
 from tidings.notify.templates.faults import Fault
 from tidings.notify.templates.model import LinkPolicy
+from tidings.notify.tenants.link_domains import host_allowed
 
 Kind = Literal["href", "src"]
 
@@ -137,11 +138,3 @@ def _missing(url: str, assets: Collection[str] | None) -> str | None:
         return None
     there = f"; the version has {', '.join(sorted(assets))}" if assets else "; the version has none"
     return f"names the picture {name[:80]}, which the version does not have{there}: upload it, or correct the name"
-
-
-def host_allowed(host: str, allowed: Sequence[str]) -> bool:
-    """Whether a list of domains names a host: `example.com` itself, `*.example.com` what is under it."""
-    return any(
-        host.endswith(name[1:]) and len(host) > len(name) - 1 if name.startswith("*.") else host == name
-        for name in allowed
-    )
