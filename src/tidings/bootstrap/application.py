@@ -1,6 +1,6 @@
 """What the API serves: the routes behind their door."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from litestar import Router
@@ -15,6 +15,7 @@ from tidings.kernel.http.asgi import App
 from tidings.kernel.http.callers import AccessGuard, Authenticator
 from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
+from tidings.kernel.http.resources import Resource
 from tidings.kernel.metrics import Metrics
 from tidings.notify.accept.endpoint import BODY_LIMIT, BULK_PATH, ONE_PATH, AcceptEndpoint
 from tidings.notify.access.authenticate import AnyAuthenticator
@@ -49,8 +50,9 @@ def application(
     tokens: Authenticator | None = None,
     checks: Mapping[str, Check] | None = None,
     on_answer: Callable[[Answered], None] | None = None,
+    only: Collection[Resource] | None = None,
 ) -> HttpApp:
-    """The application; a test adds routes of its own and listens in."""
+    """The application; a test adds routes of its own, listens in, or builds it with the `only` resources that it calls."""
     door = AccessGuard(
         authenticator=AnyAuthenticator(
             keys=KnownKeys(system.access.keys, system.db, clock=system.clock),
@@ -63,8 +65,11 @@ def application(
     front = AcceptEndpoint(door=door, acceptor=system.accept.acceptor)
     http = system.settings.http
     return build_app(
-        routers=[*routers(system, front), *more_routers],
-        resources=resources(system),
+        routers=[*(routers(system, front) if only is None else ()), *more_routers],
+        resources=[
+            (parts, [one for one in declared if only is None or one in only])
+            for parts, declared in resources(system)
+        ],
         door=door,
         clock=system.clock,
         version=__version__,

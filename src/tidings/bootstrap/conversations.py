@@ -1,5 +1,7 @@
 """What becomes of what people write: conversations, confirmations of keywords, webhooks to those who were written to."""
 
+import random
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,7 +28,9 @@ if TYPE_CHECKING:
     from tidings.kernel.durable.claims import ClaimingJob
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
-    from tidings.router.conversations.jobs import ConversationJob
+    from tidings.router.conversations.jobs import ConversationJob, ConversationSettings
+    from tidings.router.conversations.receive import Receiver
+    from tidings.router.conversations.shared_stop import SharedStops
 
 
 class ConversationsStage:
@@ -43,14 +47,18 @@ class ConversationsStage:
         accept: "AcceptStage",
     ) -> None:
         self._kernel = kernel
+        #: How many messages the job takes on at once; a test chooses fewer.
+        self.job_settings: ConversationSettings | None = None
+        #: The jitter of retried webhooks.
+        self.random_unit: Callable[[], float] = random.random
         self._policies = router.policies
         self._vendors = vendors.vendors
         self._wakeups = callbacks.conversation_wakeups
         self._observer = ConversationMetrics(router.metrics)
         db, clock, keyring, audit = kernel.db, kernel.clock, kernel.keyring, kernel.router_audit
-        self._hashes = AddressHashes(db, keyring)
-        self.sent_notes = SentNotes(self._hashes, outbox=kernel.router_outbox, clock=clock)
-        self._correspondents = StoredCorrespondents(
+        self.hashes = AddressHashes(db, keyring)
+        self.sent_notes = SentNotes(self.hashes, outbox=kernel.router_outbox, clock=clock)
+        self.correspondents = StoredCorrespondents(
             keyring=keyring,
             upserter=accept.upserter,
             suppressor=notify.suppressor,
@@ -65,7 +73,7 @@ class ConversationsStage:
         self.answerer = Answerer(
             db,
             replier=NotificationReplier(accept.acceptor),
-            correspondents=self._correspondents,
+            correspondents=self.correspondents,
             accounts=vendors.accounts,
             keyring=keyring,
             audit=audit,
@@ -82,33 +90,49 @@ class ConversationsStage:
         self.trier = WebhookTester(db, trial_caller, clock=clock)
 
     @cached_property
-    def job(self) -> "ConversationJob":
-        """Puts inbound messages into conversations, and heeds keywords."""
+    def receiver(self) -> "Receiver":
+        """Puts a tenant's inbound messages into conversations."""
         from tidings.notify.tenants.names import StoredTenantNames
-        from tidings.router.conversations.jobs import ConversationJob
         from tidings.router.conversations.receive import Receiver
-        from tidings.router.conversations.resolve import TenantResolver
+
+        return Receiver(
+            keyring=self._kernel.keyring,
+            hashes=self.hashes,
+            policies=self._policies,
+            correspondents=self.correspondents,
+            names=StoredTenantNames(),
+            outbox=self._kernel.router_outbox,
+            clock=self._kernel.clock,
+        )
+
+    @cached_property
+    def shared_stops(self) -> "SharedStops":
+        """Heeds a STOP on a number that several tenants share."""
         from tidings.router.conversations.shared_stop import SharedStops
 
-        kernel, hashes, correspondents = self._kernel, self._hashes, self._correspondents
+        return SharedStops(
+            hashes=self.hashes,
+            correspondents=self.correspondents,
+            outbox=self._kernel.router_outbox,
+            clock=self._kernel.clock,
+        )
+
+    @cached_property
+    def job(self) -> "ConversationJob":
+        """Puts inbound messages into conversations, and heeds keywords."""
+        from tidings.router.conversations.jobs import ConversationJob
+        from tidings.router.conversations.resolve import TenantResolver
+
+        kernel = self._kernel
         return ConversationJob(
             kernel.db,
-            TenantResolver(kernel.db, kernel.keyring, hashes),
-            Receiver(
-                keyring=kernel.keyring,
-                hashes=hashes,
-                policies=self._policies,
-                correspondents=correspondents,
-                names=StoredTenantNames(),
-                outbox=kernel.router_outbox,
-                clock=kernel.clock,
-            ),
-            SharedStops(
-                hashes=hashes, correspondents=correspondents, outbox=kernel.router_outbox, clock=kernel.clock
-            ),
+            TenantResolver(kernel.db, kernel.keyring, self.hashes),
+            self.receiver,
+            self.shared_stops,
             wakeups=self._wakeups,
             clock=kernel.clock,
             observer=self._observer,
+            settings=self.job_settings,
             poll_seconds=lambda: kernel.bus.wakeups.poll_seconds,
         )
 
@@ -146,7 +170,12 @@ class ConversationsStage:
 
         kernel = self._kernel
         deliverer = Deliverer(
-            kernel.db, self._caller, keyring=kernel.keyring, clock=kernel.clock, observer=self._observer
+            kernel.db,
+            self._caller,
+            keyring=kernel.keyring,
+            clock=kernel.clock,
+            observer=self._observer,
+            jitter=self.random_unit,
         )
         return ClaimingJob(
             kernel.db,

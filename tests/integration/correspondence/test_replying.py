@@ -6,7 +6,7 @@ import pytest
 
 from tests.integration.correspondence.conftest import correspondents
 from tests.integration.correspondence.test_correspondents import CONVERSATION, NUMBER, wish
-from tests.integration.notifications.world import SentWorld, publish
+from tests.integration.notifications.world import SentWorld, publish_replies
 from tests.support.people import rows
 from tests.support.system import announce
 from tidings.cli.story import tell
@@ -14,7 +14,7 @@ from tidings.contracts.correspondence import ConversationReply, ReplyKey, ReplyR
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import InvalidError, KeyReusedError
-from tidings.notify.correspondence.replies import TEMPLATE, NotificationReplier
+from tidings.notify.correspondence.replies import NotificationReplier
 from tidings_client.calls import explain as explain_call
 
 ROW = (
@@ -59,18 +59,8 @@ def _replier(world: SentWorld) -> NotificationReplier:
 
 
 async def _published(world: SentWorld, tenant_id: TenantId) -> None:
-    """A template of the tenant's own: the platform's set is not in this database."""
     async with world.http.as_tenant(tenant_id) as client:
-        await publish(
-            client,
-            TEMPLATE,
-            "sms",
-            category="transactional",
-            locales={"en": {"format": "text", "body": "{{text}}"}},
-            default_locale="en",
-            variables_schema={"type": "object", "properties": {"text": {"type": "string"}}},
-            preview_samples={"usual": {"text": "x"}},
-        )
+        await publish_replies(client)
 
 
 async def test_a_reply_is_a_notification_and_is_ordered_once(world: SentWorld) -> None:

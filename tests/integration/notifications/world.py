@@ -14,6 +14,7 @@ from tests.support.people import PeopleWorld, unused
 from tidings.contracts.ids import NotificationId
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.ids import TenantId, time_of
+from tidings.notify.correspondence import replies
 
 HOME = "/api/v1/notifications"
 TEMPLATE = "welcome"
@@ -131,3 +132,17 @@ async def publish(
     assert made.status_code == 201, made.text
     published = await client.post(f"{path}/1.0.0/publish")
     assert published.status_code == 200, published.text
+
+
+async def publish_replies(client: httpx2.AsyncClient) -> None:
+    """Publish a template of the tenant's own for answers by SMS: the platform's set is not in this database."""
+    await publish(
+        client,
+        replies.TEMPLATE,
+        "sms",
+        category="transactional",
+        locales={"en": {"format": "text", "body": "{{text}}"}},
+        default_locale="en",
+        variables_schema={"type": "object", "properties": {"text": {"type": "string"}}},
+        preview_samples={"usual": {"text": "x"}},
+    )

@@ -14,121 +14,49 @@ import msgspec
 import pytest
 import pytest_asyncio
 
-from tests.support.clock import ManualClock
-from tests.support.kms import MemoryKms
+from tests.support.http import http_over
+from tests.support.people import unused
 from tests.support.postgres import TestDatabase, TestServer
+from tests.support.senders import any_sender
+from tests.support.system import LOOPBACK, now_clock, system_over
+from tidings.bootstrap import System
 from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.contracts.correspondence import ConversationReply, Correspondent, ReplyKey, ReplyResult
-from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
+from tidings.contracts.correspondence import Correspondent
+from tidings.contracts.ids import NOTIFICATION, RECIPIENT, RecipientId
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import Channel
-from tidings.kernel.audit.log import AuditLog
-from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, Row
 from tidings.kernel.durable.claims import ClaimingJob
-from tidings.kernel.durable.dead_letters import DeadLetters
-from tidings.kernel.durable.presence import WORKER
-from tidings.kernel.durable.wakeup import DueTimer
-from tidings.kernel.http.app import HttpApp, build_app
-from tidings.kernel.http.callers import AccessGuard, Caller
-from tidings.kernel.http.tenant_gate import TenantGate, TenantState
-from tidings.kernel.idempotency import Idempotency
-from tidings.kernel.ids import TENANT, TenantId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
-from tidings.kernel.outbox import Outbox
-from tidings.kernel.parts import Parts
-from tidings.kernel.refusals import KeyReusedError
-from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.notify.correspondence.correspondents import StoredCorrespondents
-from tidings.notify.recipients.upsert import RecipientUpserter
-from tidings.notify.suppressions.suppress import Suppressor
-from tidings.notify.tenants.names import StoredTenantNames
-from tidings.router.adapters.egress import Guard, anywhere
-from tidings.router.adapters.registry import ADAPTERS
+from tidings.kernel.keys.kms import Kms
+from tidings.notify.access.model import ApiKey
+from tidings.notify.channels.routes import channels
+from tidings.notify.templates.routes import RESOURCES as TEMPLATES
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
-from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations import routes as conversation_routes
-from tidings.router.conversations.answer import Answerer
-from tidings.router.conversations.confirmation_store import REPLY_CLAIMS
-from tidings.router.conversations.hashes import AddressHashes
-from tidings.router.conversations.jobs import ConversationJob, ConversationSettings
+from tidings.router.conversations.jobs import ConversationJob
 from tidings.router.conversations.keep_inbound import insert_inbound
-from tidings.router.conversations.keyword_confirmations import ConfirmationSender
-from tidings.router.conversations.model import InboundMessageId
-from tidings.router.conversations.queue import dead_inbound
-from tidings.router.conversations.receive import Receiver
-from tidings.router.conversations.resolve import TenantResolver
-from tidings.router.conversations.sent import SentMessage, SentNotes
-from tidings.router.conversations.shared_stop import SharedStops
-from tidings.router.conversations.wakeups import ConversationWakeups
+from tidings.router.conversations.sent import SentMessage
 from tidings.router.executions.model import moment
-from tidings.router.inbound_routes import routes as route_routes
-from tidings.router.inbound_routes.call import WebhookCaller
-from tidings.router.inbound_routes.change import RouteChanger
-from tidings.router.inbound_routes.deliver import Deliverer
-from tidings.router.inbound_routes.delivery_store import DELIVERY_CLAIMS
-from tidings.router.inbound_routes.webhook_test import WebhookTester
-from tidings.router.policies.policies import Policies
-from tidings.router.profiles.proven_facts import StoredMailboxNews
-from tidings.router.vendors.accounts import Accounts
-from tidings.router.vendors.open_adapters import OpenAdapters
-from tidings.router.vendors.vendors import Vendors
+from tidings.router.inbound_routes.routes import inbound_routes
 
 OURS = "+15005550006"
 LAILA = "+93701234567"
 OMAR = "+93701234568"
 SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ="
+#: Of the application, what these tests call.
+_CALLED = (
+    conversation_routes.conversations,
+    conversation_routes.inbound_messages,
+    conversation_routes.unmatched,
+    inbound_routes,
+    channels,
+    *TEMPLATES,
+)
 _serials = count(1)
-
-
-class PlayedReplier:
-    """Notify's side of the port for answers: takes whatever it is given."""
-
-    def __init__(self, clock: ManualClock) -> None:
-        self._clock = clock
-        self.ordered: dict[str, tuple[NotificationId, ConversationReply]] = {}
-
-    async def reply(self, tenant_id: TenantId, reply: ConversationReply) -> ReplyResult:
-        known = self.ordered.get(reply.idempotency_key)
-        if known is None:
-            known = self.ordered[reply.idempotency_key] = (NOTIFICATION.new(self._clock.now()), reply)
-            return ReplyResult(notification_id=known[0], created=True, status="queued")
-        return ReplyResult(notification_id=known[0], created=False, status="queued")
-
-    async def replied(self, tenant_id: TenantId, *, key: ReplyKey, text: str) -> ReplyResult | None:
-        known = self.ordered.get(key.idempotency_key)
-        if known is None:
-            return None
-        if known[1].text != text:
-            raise KeyReusedError
-        return ReplyResult(notification_id=known[0], created=False, status="queued")
-
-
-class _Callers:
-    """Knows callers by what they carry: a tenant's id, or an operator and a tenant."""
-
-    async def authenticate(self, credential: str) -> Caller:
-        operator = credential.startswith("platform")
-        return Caller(
-            kind="key",
-            id="key_operator" if operator else "key_tenant",
-            home=None if operator else TenantId(credential),
-            role="platform.channel.admin" if operator else "tenant.admin",
-            scopes=frozenset({"router:read", "router:write"}),
-            environment="live",
-        )
-
-
-class _AllActive:
-    async def state_of(self, tenant_id: TenantId) -> TenantState | None:
-        return TenantState(status="active", frozen=False)
-
-
-class _NoWitness:
-    async def acting(self, caller: Caller, operation: str) -> None:
-        """Nobody objects."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,111 +70,54 @@ class Told:
 class ConversationWorld:
     """A database, accounts, and a worker that takes on what people write."""
 
-    def __init__(self, db: Database, folder: Path) -> None:
+    def __init__(self, db: Database, folder: Path, networks: str = LOOPBACK) -> None:
+        """Tenants' webhooks may lead to these `networks`."""
         self.db = db
         self.folder = folder
-        self.clock = ManualClock(SystemClock().now())
-        self.secrets = SecretsByScheme({"file": FileSecrets(folder)})
-        self.keyring = Keyring(MemoryKms(), clock=self.clock)
-        self.audit = AuditLog("chan", self.clock)
-        self.outbox = Outbox("chan")
-        self.hashes = AddressHashes(db, self.keyring)
-        self.wakeups = ConversationWakeups()
-        notify_outbox = Outbox("notification")
-        self.correspondents = StoredCorrespondents(
-            keyring=self.keyring,
-            upserter=RecipientUpserter(keyring=self.keyring, mailboxes=StoredMailboxNews(), clock=self.clock),
-            suppressor=Suppressor(
-                keyring=self.keyring,
-                outbox=notify_outbox,
-                audit=AuditLog("notification", self.clock),
-                clock=self.clock,
-            ),
-            outbox=notify_outbox,
-            clock=self.clock,
-        )
-        self.receiver = Receiver(
-            keyring=self.keyring,
-            hashes=self.hashes,
-            policies=Policies(db, clock=self.clock, look_again=timedelta(0)),
-            correspondents=self.correspondents,
-            names=StoredTenantNames(),
-            outbox=self.outbox,
-            clock=self.clock,
-        )
-        self.shared = SharedStops(
-            hashes=self.hashes, correspondents=self.correspondents, outbox=self.outbox, clock=self.clock
-        )
-        self.vendors = Vendors(
-            Accounts(db, vendors=frozenset(ADAPTERS), clock=self.clock),
-            OpenAdapters(self.secrets, clock=self.clock, tenant_guard=anywhere),
-        )
-        self.sent = SentNotes(self.hashes, outbox=self.outbox, clock=self.clock)
-        self.replier = PlayedReplier(self.clock)
-        self.guard: Guard = anywhere
-        self.caller = WebhookCaller(self.secrets, clock=self.clock, guard=self._may_call)
-        self.changer = RouteChanger(
-            secrets=self.secrets, audit=self.audit, clock=self.clock, require_https=False
-        )
-        self.app = self._app()
+        self.clock = now_clock()
+        self._networks = networks
+        self._processes: list[System] = []
+        self.system = system = self.process()
+        self.http = http_over(system, only=_CALLED)
+        self.keyring, self.audit = system.kernel.keyring, system.kernel.router_audit
+        self.outbox = system.kernel.router_outbox
+        self.wakeups = system.callbacks.conversation_wakeups
+        self.correspondents, self.sent = system.conversations.correspondents, system.conversations.sent_notes
+        self.vendors = system.vendors.vendors
+        self._keys: dict[str, tuple[ApiKey, str]] = {}
 
-    def job(
-        self,
-        receiver: Receiver | None = None,
-        settings: ConversationSettings | None = None,
-        shared: SharedStops | None = None,
-    ) -> ConversationJob:
-        """A worker that takes messages on."""
-        return ConversationJob(
-            self.db,
-            TenantResolver(self.db, self.keyring, self.hashes),
-            receiver or self.receiver,
-            shared or self.shared,
-            wakeups=self.wakeups,
-            clock=self.clock,
-            settings=settings,
-        )
+    def process(self, kms: Kms | None = None) -> System:
+        """A further one over the same database; it may claim, even where the others take it for dead."""
+        environment = {"TIDINGS_SECRETS_DIR": str(self.folder), "TIDINGS_TENANT_NETWORKS": self._networks}
+        system = system_over(self.db, None, self.clock, **environment)
+        if kms is not None:
+            system.kernel.keyring = Keyring(kms, clock=self.clock)
+        system.kernel.presence.known.set()
+        system.conversations.random_unit = lambda: 1.0
+        self._processes.append(system)
+        return system
 
-    def replies(self, worker: str | None = None) -> ClaimingJob[str]:
-        """A worker that sends confirmations."""
-        name = worker or WORKER.new(self.clock.now())
-        sender = ConfirmationSender(self.db, self.vendors, keyring=self.keyring, clock=self.clock)
-        return ClaimingJob(
-            self.db,
-            REPLY_CLAIMS,
-            sender.send,
-            name="conversation_replies",
-            due_timer=DueTimer(self.wakeups.replies),
-            worker_id=lambda: name,
-            clock=self.clock,
-        )
+    async def close(self) -> None:
+        """End what the processes hold open; the database is the test's."""
+        for system in self._processes:
+            await system.kernel.closing.aclose()
+
+    def job(self) -> ConversationJob:
+        """Takes messages on."""
+        return self.system.conversations.job
+
+    def replies(self) -> ClaimingJob[str]:
+        """Sends confirmations."""
+        return self.system.conversations.replies
 
     def deliveries(self) -> ClaimingJob[str]:
-        """A worker that calls webhooks."""
-        name = WORKER.new(self.clock.now())
-        deliverer = Deliverer(
-            self.db, self.caller, keyring=self.keyring, clock=self.clock, jitter=lambda: 1.0
-        )
-        return ClaimingJob(
-            self.db,
-            DELIVERY_CLAIMS,
-            deliverer.deliver,
-            name="inbound_deliveries",
-            due_timer=DueTimer(self.wakeups.deliveries),
-            worker_id=lambda: name,
-            clock=self.clock,
-        )
+        """Calls webhooks."""
+        return self.system.conversations.deliveries
 
     async def tenant(self, name: str = "The Clinic") -> TenantId:
         """A new one."""
-        tenant_id = TENANT.new(self.clock.now())
-        async with self.db.platform() as tx:
-            await tx.connection.execute(
-                "INSERT INTO notification.tenants_local (tenant_id, name, region) VALUES ($1, $2, 'test')",
-                tenant_id,
-                name,
-            )
-        return tenant_id
+        made = await self.http.tenant(f"t-{unused()}", name=name, notification_policy=any_sender())
+        return made.id
 
     async def account(
         self,
@@ -261,9 +132,7 @@ class ConversationWorld:
         self.secret(
             tenant_id, name, json.dumps({"url": f"http://127.0.0.1:{port}/", "message_id_path": "id"})
         )
-        configs = AdapterConfigs(
-            {kind.name: kind.channels for kind in ADAPTERS.values()}, audit=self.audit, clock=self.clock
-        )
+        configs = self.system.router.adapter_configs
         command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{name}", prices=prices)
         if tenant_id is None:
             async with self.db.platform() as platform:
@@ -335,7 +204,7 @@ class ConversationWorld:
         """A route to that port."""
         self.secret(tenant_id, "inbound", SECRET)
         async with self.db.tenant(tenant_id) as tx:
-            made = await self.changer.create(
+            made = await self.system.conversations.changer.create(
                 tx,
                 inbound,
                 webhook_url=f"http://127.0.0.1:{port}/mo",
@@ -397,61 +266,19 @@ class ConversationWorld:
         self, caller: str, home: str = "/api/v1/router", **headers: str
     ) -> AsyncIterator[httpx2.AsyncClient]:
         """Somebody who calls: a tenant by its id, or `platform`."""
-        transport = httpx2.ASGITransport(app=self.app, raise_app_exceptions=False)
-        async with httpx2.AsyncClient(
-            transport=transport,
-            base_url=f"http://tidings.test{home}",
-            headers={"Authorization": f"Bearer {caller}", **headers},
-        ) as client:
+        _, carried = await self._key(caller)
+        async with self.http.client(carried, **headers) as client:
+            client.base_url = f"http://tidings.test{home}"
             yield client
 
-    def _may_call(self, address: str) -> bool:
-        return self.guard(address)
+    async def key_id(self, caller: str) -> str:
+        """The id of the key that this caller carries."""
+        return (await self._key(caller))[0].id
 
-    def _app(self) -> HttpApp:
-        answerer = Answerer(
-            self.db,
-            replier=self.replier,
-            correspondents=self.correspondents,
-            accounts=self.vendors.accounts,
-            keyring=self.keyring,
-            audit=self.audit,
-        )
-        parts = (
-            Parts(
-                self.db,
-                self.keyring,
-                self.changer,
-                self.wakeups,
-                answerer,
-                Idempotency("notification", self.clock),
-                WebhookTester(self.db, self.caller, clock=self.clock),
-                self.outbox,
-            )
-            .add(Clock, self.clock)
-            .add(AuditLog, self.audit)
-            .add(DeadLetters[InboundMessageId], dead_inbound(audit=self.audit, clock=self.clock))
-        )
-        resources = [
-            conversation_routes.conversations,
-            conversation_routes.inbound_messages,
-            conversation_routes.unmatched,
-            route_routes.inbound_routes,
-        ]
-        return build_app(
-            routers=(),
-            resources=[(parts, resources)],
-            door=AccessGuard(
-                authenticator=_Callers(),
-                gate=TenantGate(_AllActive(), clock=self.clock),
-                witness=_NoWitness(),
-            ),
-            clock=self.clock,
-            version="test",
-            checks={},
-            render_metrics=lambda: b"",
-            body_limit=1024 * 1024,
-        )
+    async def _key(self, caller: str) -> tuple[ApiKey, str]:
+        if caller not in self._keys:
+            self._keys[caller] = await self.http.key(None if caller == "platform" else TenantId(caller))
+        return self._keys[caller]
 
 
 @pytest.fixture
@@ -486,6 +313,5 @@ async def world(conversations_database: TestDatabase, tmp_path: Path) -> AsyncIt
     await db.open()
     found = ConversationWorld(db, tmp_path)
     yield found
-    await found.caller.close()
-    await found.vendors.close()
+    await found.close()
     await db.close()

@@ -1,12 +1,17 @@
 """Conversations and inbound routes over HTTP: seen, answered, closed, changed, and never a neighbour's."""
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
 
+from tests.integration.notifications.world import publish_replies
 from tests.integration.router.conversations.conftest import LAILA, OURS, SECRET, ConversationWorld
+from tests.support.channel_world import put_channel
+from tidings.kernel.db import Row
 from tidings.kernel.ids import TenantId
+from tidings.notify.accept.row import VARIABLES_PURPOSE
 from tidings.router.inbound_routes.sweep import release_numbers
 
 #: Whatever its version is.
@@ -64,10 +69,25 @@ async def test_conversations_are_listed_shown_and_read(
     assert await _audited(world, tenant_id) == [("conversation", "transcript.read")] * 2
 
 
+async def _ordered(world: ConversationWorld, tenant_id: TenantId) -> list[Row]:
+    """The notifications of the tenant, in the order in which they were accepted."""
+    async with world.db.tenant(tenant_id) as tx:
+        return list(await tx.connection.fetch("SELECT * FROM notification.notifications ORDER BY id"))
+
+
+async def _may_answer(world: ConversationWorld, tenant_id: TenantId) -> str:
+    """An account that people write to, with what an answer over it needs."""
+    account = await world.account(tenant_id)
+    async with world.client(tenant_id, "") as client:
+        await put_channel(client, None, "sms", "http")
+        await publish_replies(client)
+    return account
+
+
 async def test_an_answer_is_ordered_once_and_makes_a_stranger_known(
     world: ConversationWorld, tenant_id: TenantId
 ) -> None:
-    account = await world.account(tenant_id)
+    account = await _may_answer(world, tenant_id)
     await world.write(account, "hello")
     await world.job().drain()
     [conversation] = await world.conversations(tenant_id)
@@ -81,11 +101,18 @@ async def test_an_answer_is_ordered_once_and_makes_a_stranger_known(
     assert first.status_code == 202
     assert first.json() | {"created": False} == again.json()
     assert other.json()["notification_id"] != first.json()["notification_id"]
-    [(_, reply), _] = world.replier.ordered.values()
+    [reply, _] = await _ordered(world, tenant_id)
     [conversation] = await world.conversations(tenant_id)
-    assert reply.recipient_id == conversation["recipient_id"] == await world.recipient(tenant_id)
-    assert (reply.channel, reply.text, reply.actor) == ("sms", "Good morning", "key_tenant")
-    assert (reply.vendor, reply.sender) == ("http", OURS)
+    async with world.db.tenant(tenant_id) as tx:
+        owner = await world.keyring.data_key(tx, reply["recipient_id"])
+        audited = await world.audit.read_recent(tx, entity_type="conversation", entity_id=conversation["id"])
+    said = json.loads(owner.unseal(reply["variables_ciphertext"], VARIABLES_PURPOSE))
+    pinned = json.loads(reply["pinned"])
+    assert reply["recipient_id"] == conversation["recipient_id"] == await world.recipient(tenant_id)
+    assert (reply["channel"], reply["correlation_id"]) == ("sms", conversation["id"])
+    assert said == {"text": "Good morning"}
+    assert (pinned["vendor"], pinned["sender"]) == ("http", OURS)
+    assert {row.actor for row in audited} == {await world.key_id(tenant_id)}
 
 
 async def test_closing_by_hand_ends_it(world: ConversationWorld, tenant_id: TenantId) -> None:
@@ -115,7 +142,7 @@ async def test_closing_by_hand_ends_it(world: ConversationWorld, tenant_id: Tena
 async def test_an_order_that_is_given_again_hears_the_same_whatever_has_happened_since(
     world: ConversationWorld, tenant_id: TenantId, since: str
 ) -> None:
-    account = await world.account(tenant_id)
+    account = await _may_answer(world, tenant_id)
     await world.write(account, "hello")
     await world.job().drain()
     [conversation] = await world.conversations(tenant_id)
@@ -140,7 +167,7 @@ async def test_an_order_that_is_given_again_hears_the_same_whatever_has_happened
     assert again.json() == first.json() | {"created": False}
     assert other.json()["code"] == "idempotency_key_reused"
     assert new.json()["code"] in ("conversation_address_gone", "conversation_closed")
-    assert len(world.replier.ordered) == 1
+    assert len(await _ordered(world, tenant_id)) == 1
     assert [action for _, action in await _audited(world, tenant_id)].count("answered") == 1
 
 
@@ -239,7 +266,7 @@ async def test_a_shared_number_of_another_tenant_is_refused_like_ones_own(
         taken = await client.post("/inbound-routes", json=_wish(platform=True))
         seen = await client.get(f"/inbound-routes/{route_id}")
         await world.later(seconds=61)
-        assert await release_numbers(world.db, world.changer, world.clock, limit=10) == 1
+        assert await release_numbers(world.db, world.system.conversations.changer, world.clock, limit=10) == 1
         free = await client.post("/inbound-routes", json=_wish(platform=True))
 
     assert (own.status_code, taken.status_code, free.status_code) == (409, 409, 201)

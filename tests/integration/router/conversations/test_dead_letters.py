@@ -85,8 +85,9 @@ async def test_requeued_they_are_taken_on_and_it_is_on_record(
             "SELECT entity_type, entity_id, action, actor FROM chan.audit WHERE entity_id = ANY($1) ORDER BY entity_id",
             [first, second],
         )
+    operator = await world.key_id("platform")
     assert [tuple(row.values()) for row in audited] == [
-        ("inbound_message", one, "requeued", "key_operator") for one in (first, second)
+        ("inbound_message", one, "requeued", operator) for one in (first, second)
     ]
 
 

@@ -115,7 +115,7 @@ async def test_who_asks_again_and_again_is_answered_once_a_minute(
 async def test_a_policys_words_count_for_what_it_began(world: ConversationWorld, tenant_id: TenantId) -> None:
     changer = PolicyChanger(
         adapters=AvailableAdapters(kinds=ADAPTERS, find=kind_of),
-        accounts=world.vendors.accounts,
+        accounts=world.system.vendors.accounts,
         rates=Rates(),
         audit=world.audit,
         clock=world.clock,
@@ -200,7 +200,7 @@ async def test_two_workers_send_each_confirmation_once(world: ConversationWorld,
             await world.write(account, "stop", sender=f"+9370123{n:04d}")
         await world.job().drain()
 
-        await asyncio.gather(*(world.replies().drain() for _ in range(3)))
+        await asyncio.gather(*(world.process().conversations.replies.drain() for _ in range(3)))
 
         assert len({json.loads(body)["to"] for _, body in vendor.heard}) == 20
         assert len(vendor.heard) == 20
@@ -367,9 +367,11 @@ async def test_two_workers_that_hear_stop_at_once_confirm_once(
         await world.later(seconds=1)
         for sender in people:
             await world.write(account, "stop", sender=sender)
-    settings = ConversationSettings(limit=10, least=1)
+    stages = [world.process().conversations for _ in range(2)]
+    for stage in stages:
+        stage.job_settings = ConversationSettings(limit=10, least=1)
 
-    await asyncio.gather(*(world.job(settings=settings).drain() for _ in range(2)))
+    await asyncio.gather(*(stage.job.drain() for stage in stages))
     await world.later(minutes=1)
     await world.job().drain()
 

@@ -11,17 +11,12 @@ from tests.support.kms import MemoryKms
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import KmsError
-from tidings.notify.tenants.names import StoredTenantNames
-from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.jobs import ConversationSettings
 from tidings.router.conversations.receive import Receiver, ReceiveResult
 from tidings.router.conversations.resolve import ResolvedMessage
-from tidings.router.conversations.sent import SentNotes
 from tidings.router.conversations.store import line_of
 from tidings.router.conversations.transcript import words_of
-from tidings.router.policies.policies import Policies
 
 
 async def test_a_message_to_a_tenants_own_account_opens_a_conversation(
@@ -263,8 +258,10 @@ async def test_a_worker_that_dies_before_it_marks_does_nothing_twice(
 ) -> None:
     account = await world.account(tenant_id)
     await world.write(account, "STOP")
+    dying = world.process().conversations
+    dying.receiver = _Dies(dying.receiver)
     with pytest.raises(DatabaseUnavailableError):
-        await world.job(_Dies(world.receiver)).turn()
+        await dying.job.turn()
     assert [row["status"] for row in await world.inbound()] == ["queued"]
 
     await world.job().drain()
@@ -390,11 +387,9 @@ async def test_without_keys_nothing_is_noted_and_the_attempt_is_recorded_all_the
     world: ConversationWorld, tenant_id: TenantId
 ) -> None:
     turn = await world.send(tenant_id, await world.account(tenant_id), to=OMAR)
-    hashes = AddressHashes(world.db, Keyring(_AwayKms(), clock=world.clock))
-    notes = SentNotes(hashes, outbox=world.outbox, clock=world.clock)
 
     async with world.db.tenant(tenant_id) as tx:
-        await notes.note_sent(tx, [turn], world.clock.now())
+        await world.process(_AwayKms()).conversations.sent_notes.note_sent(tx, [turn], world.clock.now())
         # The transaction goes on.
         assert await tx.connection.fetchval("SELECT 1") == 1
 
@@ -409,7 +404,8 @@ async def test_one_to_whom_many_write_keeps_nobody_waiting(
         await world.write(many, "hello", sender=f"+9370123{n:04d}")
     await world.later(seconds=1)
     await world.write(one, "STOP")
-    job = world.job(settings=ConversationSettings(limit=10, least=2))
+    world.system.conversations.job_settings = ConversationSettings(limit=10, least=2)
+    job = world.job()
 
     first = await job.turn()
 
@@ -423,19 +419,11 @@ async def test_while_nobody_has_the_keys_a_stop_waits_and_does_not_age(
 ) -> None:
     account = await world.account(tenant_id)
     await world.write(account, "STOP")
-    keyring = Keyring(_AwayKms(), clock=world.clock)
-    away = Receiver(
-        keyring=keyring,
-        hashes=AddressHashes(world.db, keyring),
-        policies=Policies(world.db, clock=world.clock),
-        correspondents=world.correspondents,
-        names=StoredTenantNames(),
-        outbox=world.outbox,
-        clock=world.clock,
-    )
-    await world.hashes.platform_pepper()
+    away = world.process().conversations
+    away.receiver = world.process(_AwayKms()).conversations.receiver
+    await world.system.conversations.hashes.platform_pepper()
     for _ in range(12):
-        turn = await world.job(away).turn()
+        turn = await away.job.turn()
         assert (turn.done, turn.again) == (0, 1)
         await world.later(seconds=5)
     assert [row["attempts"] for row in await world.inbound()] == [0]

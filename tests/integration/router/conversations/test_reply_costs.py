@@ -9,16 +9,13 @@ from tidings.contracts.callback_forms import Details, ReadEvent, VendorCost
 from tidings.contracts.prices import PriceModel
 from tidings.kernel.db import Row
 from tidings.kernel.durable.presence import WORKER
-from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.ids import TenantId
 from tidings.router.callbacks import store as callbacks
-from tidings.router.callbacks.apply import Applier, purpose
-from tidings.router.callbacks.jobs import CallbackJob
+from tidings.router.callbacks.apply import purpose
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, BodyLocation
 from tidings.router.callbacks.store import NewEvent, NewRequest
 from tidings.router.conversations import confirmation_store
 from tidings.router.conversations.keyword_confirmations import ConfirmationSender
-from tidings.router.executions import receipts
 from tidings.router.executions.model import moment
 from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
 from tidings.router.spend import store
@@ -70,8 +67,7 @@ async def _told(world: ConversationWorld, account_id: str, micros: int, *, word:
             ],
             now=now,
         )
-    applier = Applier(world.db, world.keyring, receipts.apply, on_woken=lambda _: None)
-    await CallbackJob(world.db, applier, wakeup=Wakeup(), clock=world.clock).drain()
+    await world.system.callbacks.job.drain()
 
 
 async def _attempts(world: ConversationWorld, tenant_id: TenantId) -> list[Row]:
