@@ -7,8 +7,6 @@ from functools import cached_property
 from typing import Any, Literal
 
 import httpx2
-from litestar import Router
-from litestar.handlers import HTTPRouteHandler
 
 from tests.support.system import system_over
 from tidings.bootstrap import System
@@ -16,11 +14,11 @@ from tidings.bootstrap.application import application
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.http.app import HttpApp
-from tidings.kernel.http.asgi import App
 from tidings.kernel.http.body_limit import DEFAULT_LIMIT
-from tidings.kernel.http.callers import AccessGuard, Authenticator
+from tidings.kernel.http.callers import Authenticator
 from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
+from tidings.kernel.http.resources import Resource
 from tidings.kernel.ids import TenantId
 from tidings.notify.access.create import create_key
 from tidings.notify.access.model import ApiKey, KeySpec, credential
@@ -127,13 +125,12 @@ def http_world(
     clock: Clock | None = None,
     tokens: Authenticator | None = None,
     checks: Mapping[str, Check] | None = None,
-    more_routers: Sequence[Router | HTTPRouteHandler] = (),
-    raw_routes: Callable[[AccessGuard], Mapping[tuple[str, str], App]] | None = None,
+    more_resources: Sequence[Resource] = (),
     body_limit: int = DEFAULT_LIMIT,
 ) -> HttpWorld:
     """The application as `bootstrap` builds it, over the test's database."""
     system = system_over(db, clock=clock, TIDINGS_MAX_BODY_BYTES=str(body_limit))
-    return http_over(system, more_routers=more_routers, raw_routes=raw_routes, tokens=tokens, checks=checks)
+    return http_over(system, more_resources=more_resources, tokens=tokens, checks=checks)
 
 
 def http_over(system: System, **more: Any) -> HttpWorld:

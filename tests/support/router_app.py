@@ -1,10 +1,9 @@
 """Some routes of the router behind a door that knows callers by what they carry: a tenant's id, or `admin`."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import httpx2
-from litestar import Router
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.app import HttpApp, build_app
@@ -53,14 +52,11 @@ class _NoWitness:
         """Nobody acts for anybody here."""
 
 
-def router_app(
-    routers: Sequence[Router] = (), *resources: Resource, clock: Clock, parts: Parts | None = None
-) -> HttpApp:
-    """The application with these routes alone."""
+def router_app(*resources: Resource, clock: Clock, parts: Parts | None = None) -> HttpApp:
+    """The application with these resources alone."""
     return build_app(
-        routers=routers,
         resources=[(parts or Parts(), resources)],
-        door=AccessGuard(
+        guard=AccessGuard(
             authenticator=_Callers(), gate=TenantGate(_AllActive(), clock=clock), witness=_NoWitness()
         ),
         clock=clock,

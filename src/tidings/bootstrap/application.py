@@ -3,21 +3,17 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from litestar import Router
-from litestar.handlers import HTTPRouteHandler
-
 from tidings import __version__
-from tidings.bootstrap.surface import resources, routers
+from tidings.bootstrap.surface import resources
 from tidings.kernel import tracing
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.app import HttpApp, build_app
-from tidings.kernel.http.asgi import App
 from tidings.kernel.http.callers import AccessGuard, Authenticator
 from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.metrics import Metrics
-from tidings.notify.accept.endpoint import BODY_LIMIT, BULK_PATH, ONE_PATH, AcceptEndpoint
+from tidings.kernel.parts import Parts
 from tidings.notify.access.authenticate import AnyAuthenticator
 from tidings.notify.access.known_keys import KnownKeys
 from tidings.notify.access.platform_access_audit import AuditingWitness
@@ -45,15 +41,14 @@ _FIRST_TAGS = (
 def application(
     system: "System",
     *,
-    more_routers: Sequence[Router | HTTPRouteHandler] = (),
-    raw_routes: Callable[[AccessGuard], Mapping[tuple[str, str], App]] | None = None,
+    more_resources: Sequence[Resource] = (),
     tokens: Authenticator | None = None,
     checks: Mapping[str, Check] | None = None,
     on_answer: Callable[[Answered], None] | None = None,
     only: Collection[Resource] | None = None,
 ) -> HttpApp:
-    """The application; a test adds routes of its own, listens in, or builds it with the `only` resources that it calls."""
-    door = AccessGuard(
+    """The application; a test adds resources of its own, listens in, or builds it with the `only` resources that it calls."""
+    guard = AccessGuard(
         authenticator=AnyAuthenticator(
             keys=KnownKeys(system.access.keys, system.db, clock=system.clock),
             tokens=tokens or _tokens(system.settings.auth, system.clock),
@@ -62,23 +57,20 @@ def application(
         witness=AuditingWitness(system.db, audit=system.kernel.audit, clock=system.clock),
         clock=system.clock,
     )
-    front = AcceptEndpoint(door=door, acceptor=system.accept.acceptor)
     http = system.settings.http
     return build_app(
-        routers=[*(routers(system, front) if only is None else ()), *more_routers],
         resources=[
-            (parts, [one for one in declared if only is None or one in only])
-            for parts, declared in resources(system)
+            *(
+                (parts, [one for one in declared if only is None or one in only])
+                for parts, declared in resources(system)
+            ),
+            (Parts(system.db), more_resources),
         ],
-        door=door,
+        guard=guard,
         clock=system.clock,
         version=__version__,
         tags=_FIRST_TAGS,
         checks=checks if checks is not None else system.kernel.checks(),
-        raw_routes={**front.routes(), **(raw_routes(door) if raw_routes else {})},
-        body_limits=dict.fromkeys(
-            (ONE_PATH, BULK_PATH, f"{ONE_PATH}/simulate"), max(BODY_LIMIT, http.max_body_bytes)
-        ),
         render_metrics=system.kernel.metrics.render,
         body_limit=http.max_body_bytes,
         tracer=tracing.tracer("http") if system.settings.observability.otlp_url else None,

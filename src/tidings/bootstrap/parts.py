@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.contracts.channel_configs import ChannelConfigs, SharedAccounts, VendorProbe
 from tidings.contracts.channels import ChannelsSetUp
 from tidings.contracts.conversations import ConversationTeller
@@ -18,9 +19,12 @@ from tidings.kernel.hot_state import Limits
 from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.keys.platform_pepper import PlatformPepper
 from tidings.kernel.parts import Parts
+from tidings.notify.accept.group_commit import Wake
+from tidings.notify.accept.routes import SendLimit
 from tidings.notify.channels.configured_channels import StoredChannelsSetUp
 from tidings.notify.imports.upload import UploadLimit
 from tidings.notify.notifications.body import BodyReader
+from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.notifications.step_simulation import StepSimulator
 from tidings.notify.recipients.stored_recipients import StoredRecipients
@@ -66,6 +70,7 @@ def notify_parts(system: "System") -> Parts:
         .add(SharedAccounts, system.vendors.accounts)
         .add(MailboxNews, StoredMailboxNews())
         .add(Router, system.executions.router)
+        .add(Wake, system.accept.wake)
         .add(ExecutionHistory, system.router.history)
         .add(PriceList, AccountPrices(system.vendors.accounts))
         .add(
@@ -88,6 +93,7 @@ def notify_parts(system: "System") -> Parts:
     for part in (
         bodies,
         UploadLimit(system.settings.http.max_import_bytes),
+        SendLimit.of(system.settings.http.max_body_bytes),
         system.kernel.outbox,
         system.access.gate,
         system.access.tenants,
@@ -106,6 +112,14 @@ def notify_parts(system: "System") -> Parts:
         system.composition.composer,
         system.composition.tracker,
         system.accept.validator,
+        system.accept.acceptor,
+        system.accept.writer,
+        Canceller(
+            outbox=system.kernel.outbox,
+            audit=system.kernel.audit,
+            clock=system.clock,
+            stripe=stripe(Stripe.CANCEL),
+        ),
     ):
         parts.add(type(part), part)
     return parts

@@ -2,14 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from litestar import Router
-from litestar.handlers import HTTPRouteHandler
-
-from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.bootstrap.parts import notify_parts, router_parts
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.parts import Parts
-from tidings.notify.accept.endpoint import AcceptEndpoint
+from tidings.notify.accept import routes as accept_routes
 from tidings.notify.access import routes as access_routes
 from tidings.notify.audit_trail import routes as audit_routes
 from tidings.notify.branding import routes as branding_routes
@@ -17,19 +13,12 @@ from tidings.notify.categories import routes as categories_routes
 from tidings.notify.channels import routes as channels_routes
 from tidings.notify.erasure import routes as erasure_routes
 from tidings.notify.imports import routes as imports_routes
-from tidings.notify.notifications import deps as notifications_deps
+from tidings.notify.notifications import explain_routes
 from tidings.notify.notifications import routes as notifications_routes
-from tidings.notify.notifications.body import BodyReader
-from tidings.notify.notifications.cancel import Canceller
-from tidings.notify.notifications.explain import Explainer
-from tidings.notify.notifications.lookup import NotificationFinder
-from tidings.notify.notifications.release import Releaser
-from tidings.notify.notifications.resend import Resender
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.preference_center import routes as preference_center_routes
 from tidings.notify.recipients import consent_routes, preference_routes
 from tidings.notify.recipients import routes as recipients_routes
-from tidings.notify.recipients.lookup import AddressFinder
 from tidings.notify.subject_access import routes as subject_access_routes
 from tidings.notify.suppressions import platform_routes as platform_suppressions_routes
 from tidings.notify.suppressions import routes as suppressions_routes
@@ -51,63 +40,6 @@ from tidings.router.traffic import routes as traffic_routes
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
-
-
-def routers(system: "System", front: AcceptEndpoint) -> list[Router | HTTPRouteHandler]:
-    """All of them; `front` takes what comes most often."""
-    simulator = Simulator(
-        system.db,
-        validator=system.accept.validator,
-        loader=system.composition.facts,
-        keyring=system.kernel.keyring,
-        composer=system.composition.composer,
-        attachments=system.notify.attachments,
-        links=system.notify.links,
-        router=system.executions.router,
-        clock=system.clock,
-    )
-    return [
-        *notifications_routes.routers(
-            notifications_deps.Deps(
-                db=system.db,
-                clock=system.clock,
-                keyring=system.kernel.keyring,
-                history=system.router.history,
-                front=front,
-                finder=NotificationFinder(
-                    addresses=AddressFinder(keyring=system.kernel.keyring, audit=system.kernel.audit),
-                    keyring=system.kernel.keyring,
-                    clock=system.clock,
-                ),
-                resender=Resender(
-                    db=system.db,
-                    validator=system.accept.validator,
-                    writer=system.accept.writer,
-                    keyring=system.kernel.keyring,
-                    audit=system.kernel.audit,
-                    wake=system.accept.wake,
-                ),
-                idempotency=system.kernel.idempotency,
-                canceller=Canceller(
-                    outbox=system.kernel.outbox,
-                    audit=system.kernel.audit,
-                    clock=system.clock,
-                    stripe=stripe(Stripe.CANCEL),
-                ),
-                releaser=Releaser(audit=system.kernel.audit, clock=system.clock),
-                explainer=Explainer(
-                    system.db,
-                    history=system.router.history,
-                    templates=system.notify.templates,
-                    categories=system.notify.categories,
-                    keyring=system.kernel.keyring,
-                    clock=system.clock,
-                ),
-                simulator=simulator,
-                bodies=notify_parts(system).get(BodyReader),
-            )
-        ),
-    ]
 
 
 def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
@@ -136,6 +68,9 @@ def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
                 imports_routes.preference_imports,
                 preference_center_routes.preference_pages,
                 tracking_routes.tracking,
+                accept_routes.sending,
+                notifications_routes.notifications,
+                explain_routes.explaining,
                 erasure_routes.erasures,
                 subject_access_routes.subject_access,
                 *templates_routes.RESOURCES,

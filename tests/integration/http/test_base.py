@@ -7,16 +7,15 @@ from typing import Any
 
 import httpx2
 import pytest
-from litestar import Request, get, post
 
 from tests.support.http import HttpWorld, http_world
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseUnavailableError, NotConfiguredError
-from tidings.kernel.http.app import build_app
-from tidings.kernel.http.asgi import Receive, Scope, Send, read_all, respond
-from tidings.kernel.http.bodies import decode, read_body
-from tidings.kernel.http.callers import AccessGuard, Need
-from tidings.kernel.http.operations import operation
+from tidings.kernel.http.answers import Reply
+from tidings.kernel.http.bodies import decode
+from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.requests import Request
+from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.http.serve import HttpServer, address_of, listen
 from tidings.notify.tenants.wire import StatusChange
 
@@ -192,38 +191,39 @@ async def test_every_route_but_the_public_ones_asks_who_is_calling(world: HttpWo
             assert (answer.status_code == 401) is (route.path not in public), route
 
 
-def test_a_route_without_a_declaration_is_refused_at_the_start(world: HttpWorld) -> None:
-    @get("/open")
-    async def undeclared() -> None: ...
-
-    with pytest.raises(TypeError, match="declare it"):
-        build_app(
-            routers=[undeclared],
-            door=world.app.framework.state.door,
-            clock=world.clock,
-            version="0",
-            checks={},
-            render_metrics=bytes,
-        )
+odd = Resource("odd", at="/api/v1", tag="test", owner=Owner.PUBLIC)
 
 
-@get("/api/v1/broken", **operation(summary="Breaks.", tag="test", public=True))
+@odd.get("/broken")
 async def broken() -> None:
+    """Breaks."""
     raise RuntimeError("postgres://user:password@host")
 
 
-@get("/api/v1/unset", **operation(summary="Is not set up.", tag="test", public=True))
+@odd.get("/unset")
 async def unset() -> None:
+    """Is not set up."""
     raise NotConfiguredError("no AI endpoint is set up; set TIDINGS_AI_URL")
 
 
-@post("/api/v1/echo", **operation(summary="Reads.", tag="test", public=True, body=StatusChange, status=200))
-async def echo(request: Request[Any, Any, Any]) -> StatusChange:
-    return await read_body(request, StatusChange)
+@odd.post("/echo")
+async def echo(body: StatusChange) -> StatusChange:
+    """Reads."""
+    return body
+
+
+raw = Resource("raw", at="/raw", tag="test", scope="notifications")
+
+
+@raw.post(status=202)
+async def read_raw(request: Request, caller: Caller) -> Reply:
+    """Reads the request itself."""
+    body = decode(await request.body(), StatusChange)
+    return Reply(body=json.dumps({"who": caller.tenant_id, "reason": body.reason}).encode())
 
 
 async def test_a_surprise_is_a_500_without_its_inside(db: Database) -> None:
-    world = http_world(db, more_routers=[broken, unset])
+    world = http_world(db, more_resources=[odd])
 
     async with world.client() as client:
         surprise = await client.get("/api/v1/broken")
@@ -239,16 +239,8 @@ async def test_a_surprise_is_a_500_without_its_inside(db: Database) -> None:
     )
 
 
-async def test_a_raw_handler_passes_the_same_door_and_answers_the_same_problems(db: Database) -> None:
-    def raw_routes(door: AccessGuard) -> dict[tuple[str, str], Any]:
-        async def raw(scope: Scope, receive: Receive, send: Send) -> None:
-            caller = await door.admit(scope, Need(scope="notifications:write", writes=True, operation="raw"))
-            body = decode(await read_all(receive), StatusChange)
-            await respond(send, 202, json.dumps({"who": caller.tenant_id, "reason": body.reason}).encode())
-
-        return {("POST", "/api/v1/raw"): raw}
-
-    world = http_world(db, raw_routes=raw_routes)
+async def test_a_handler_that_reads_the_request_itself_passes_the_same_guard(db: Database) -> None:
+    world = http_world(db, more_resources=[raw])
     tenant = await world.tenant()
 
     async with world.client() as nobody, world.as_tenant(tenant.id) as client:
@@ -264,7 +256,7 @@ async def test_a_raw_handler_passes_the_same_door_and_answers_the_same_problems(
 
 
 async def test_a_real_server_stops_a_chunked_flood_and_keeps_serving(db: Database) -> None:
-    world = http_world(db, more_routers=[echo], body_limit=1024)
+    world = http_world(db, more_resources=[odd], body_limit=1024)
     listener = listen("127.0.0.1", 0)
     server = HttpServer(world.app, listener=listener)
     await server.start()

@@ -6,19 +6,19 @@ from typing import Any
 from urllib.parse import quote
 
 from tests.support.http import HttpWorld
-from tidings.kernel.http.openapi import Route
+from tidings.kernel.http.resources import Declared
 from tidings.kernel.moments import timed_fields
 
 _BEYOND = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
 
 
-def routes(world: HttpWorld, *methods: str) -> Iterator[Route]:
+def routes(world: HttpWorld, *methods: str) -> Iterator[Declared]:
     for route in world.app.routes:
         if route.method in methods and route.operation.scope is not None and not route.operation.upload:
             yield route
 
 
-def path_of(route: Route) -> str:
+def path_of(route: Declared) -> str:
     """The route's path with an id from the year 10889 wherever it wants an id, and a plain word elsewhere."""
     kinds = route.operation.path
 

@@ -15,8 +15,7 @@ from msgspec import structs
 from tidings.kernel.http.asgi import SeenScope, headers
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
 from tidings.kernel.http.field_errors import explain, plain_type, printable
-from tidings.kernel.http.requests import CarriesScope
-from tidings.kernel.http.requests import body_of as body_of  # noqa: PLC0414
+from tidings.kernel.http.requests import CarriesScope, body_of
 from tidings.kernel.idempotency import canonical
 from tidings.kernel.moments import bare_number, out_of_range, timed_fields
 from tidings.kernel.refusals import FieldError, InvalidError

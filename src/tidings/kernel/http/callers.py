@@ -1,16 +1,9 @@
-"""Who is calling, for which tenant, and whether they may: the one door in front of every resource.
-
-`AccessGuard.admit` works on the bare ASGI scope, so that a raw handler and a framework's guard pass the same door.
-"""
+"""Who is calling, for which tenant, and whether they may: the access guard in front of every resource."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
-from litestar import Request
-from litestar.connection import ASGIConnection
-from litestar.handlers import BaseRouteHandler
-from litestar.types import Guard
 from structlog.contextvars import bind_contextvars
 
 from tidings.kernel.clock import Clock, SystemClock
@@ -156,47 +149,9 @@ class AccessGuard:
             raise
 
 
-def requires(
-    scope: str,
-    *,
-    tenant: TenantNeed = TenantNeed.REQUIRED,
-    writes: bool | None = None,
-    operation: str = "",
-    test_keys: bool | None = None,
-) -> Guard:
-    """A guard that lets in callers with this scope; `writes` is by the method unless told."""
-
-    async def guard(connection: "ASGIConnection[Any, Any, Any, Any]", _: BaseRouteHandler) -> None:
-        method = str(connection.scope.get("method", "GET"))
-        need = Need(
-            scope=scope,
-            tenant=tenant,
-            writes=method not in ("GET", "HEAD", "OPTIONS") if writes is None else writes,
-            operation=operation or f"{method} {connection.scope.get('path_template', '')}",
-            test_keys=takes_test_keys(scope, method) if test_keys is None else test_keys,
-        )
-        door: AccessGuard = connection.app.state.door
-        connection.scope["state"]["caller"] = await door.admit(connection.scope, need)
-
-    return guard
-
-
 def takes_test_keys(scope: str, method: str) -> bool:
     """Where a route does not say whether test keys may: they read settings, and change nothing."""
     return method in ("GET", "HEAD") and scope in _SETTINGS
-
-
-def caller_of(request: "Request[Any, Any, Any]") -> Caller:
-    """Who was let in."""
-    caller: Caller = request.scope["state"]["caller"]
-    return caller
-
-
-def tenant_of(request: "Request[Any, Any, Any]") -> TenantId:
-    """The tenant this request is about, on routes that need one."""
-    tenant_id = caller_of(request).tenant_id
-    assert tenant_id is not None, "only for routes that require a tenant"  # noqa: S101
-    return tenant_id
 
 
 def _credential(scope: SeenScope) -> str:

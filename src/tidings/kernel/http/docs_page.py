@@ -4,15 +4,16 @@ import base64
 import hashlib
 import html
 import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from string import Template
+from typing import Any
 
-from litestar import Response, get
-from litestar.handlers import HTTPRouteHandler
-from litestar.response import Redirect
+import msgspec
 
-from tidings.kernel.http.operations import operation
+from tidings.kernel.http.answers import Reply
 from tidings.kernel.http.problems import catalogue
+from tidings.kernel.http.resources import Owner, Resource
 
 _PAGE = Path(__file__).with_name("docs_page.html")
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
@@ -36,8 +37,8 @@ Programs go by <code>code</code>, people by <code>detail</code>. <a href="/docs"
 )
 
 
-def docs_routes() -> list[HTTPRouteHandler]:
-    """`/docs`, `/docs/problems`, and `/`, which leads there."""
+def docs_resource(describe: Callable[[], Mapping[str, Any]]) -> Resource:
+    """`/docs`, `/docs/problems`, `/`, which leads there, and the document that `describe` writes."""
     page = _PAGE.read_text(encoding="utf-8")
     style = _STYLE.search(page)
     rows = "".join(
@@ -46,28 +47,29 @@ def docs_routes() -> list[HTTPRouteHandler]:
         for code, (status, title, text) in catalogue().items()
     )
     problems = _PROBLEMS.substitute(style=style[1] if style else "", rows=rows)
+    pages = Resource("docs", at="", tag="docs", owner=Owner.PUBLIC)
 
-    @get("/docs", **operation(public=True, tag="docs", summary="The API, as a page.", media_type="text/html"))
-    async def docs() -> Response[str]:
+    @pages.get("/docs", media_type="text/html")
+    async def docs() -> Reply:
+        """The API, as a page."""
         return _html(page)
 
-    @get(
-        "/docs/problems",
-        **operation(
-            public=True, tag="docs", summary="Every problem code, as a page.", media_type="text/html"
-        ),
-    )
-    async def docs_problems() -> Response[str]:
+    @pages.get("/docs/problems", media_type="text/html")
+    async def docs_problems() -> Reply:
+        """Every problem code, as a page."""
         return _html(problems)
 
-    @get(
-        "/",
-        **operation(public=True, tag="docs", summary="Leads to /docs.", media_type="text/html", status=307),
-    )
-    async def root() -> Redirect:
-        return Redirect("/docs", status_code=307, media_type="text/html")
+    @pages.get("/", media_type="text/html", status=307)
+    async def root() -> Reply:
+        """Leads to /docs."""
+        return Reply(media_type="text/html", headers={"location": "/docs"})
 
-    return [docs, docs_problems, root]
+    @pages.get("/openapi.json")
+    async def openapi_json() -> Reply:
+        """The API, as OpenAPI 3.1."""
+        return Reply(body=msgspec.json.encode(describe()))
+
+    return pages
 
 
 def _explained(title: str, text: str) -> str:
@@ -77,9 +79,9 @@ def _explained(title: str, text: str) -> str:
     return f"<b>{html.escape(title)}{end}</b>" + re.sub(r"`([^`]+)`", r"<code>\1</code>", said)
 
 
-def _html(page: str) -> Response[str]:
+def _html(page: str) -> Reply:
     headers = {"content-security-policy": _policy(page), "referrer-policy": "no-referrer"}
-    return Response(page, media_type="text/html", headers=headers)
+    return Reply.page(page, headers=headers)
 
 
 def _policy(page: str) -> str:

@@ -23,6 +23,8 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.parts import MissingPartError, Parts
 
 _Read = Callable[[Request], Any]
+#: Where the caller of a request stands in its scope.
+_CALLER = "tidings.caller"
 
 
 class Endpoint:
@@ -62,7 +64,7 @@ class Endpoint:
         """Answer one request."""
         scope["path_template"] = self._declared.path
         if self._need is not None:
-            scope["state"]["caller"] = await self._guard.admit(scope, self._need)
+            scope[_CALLER] = await self._guard.admit(scope, self._need)
         request = Request(scope, receive, dict(zip(self._names, values, strict=True)))
         reply = await self._reply(request, await self._arguments(request))
         await send_reply(reply, receive, send, status=self._operation.status, headers=self._headers)
@@ -131,7 +133,7 @@ class Endpoint:
 
 
 def _caller(request: Request) -> Caller:
-    caller: Caller = request.scope["state"]["caller"]
+    caller: Caller = request.scope[_CALLER]
     return caller
 
 

@@ -2,19 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
-from litestar import Response, get
-from litestar.handlers import HTTPRouteHandler
 
 from tidings.kernel.errors import DatabaseUnavailableError, DegradedError, NotReadyError, TidingsError
-from tidings.kernel.http.operations import operation
+from tidings.kernel.http.answers import Answer, Reply
+from tidings.kernel.http.resources import Owner, Resource
 
 #: A check returns when its part is ready, with a few words where there is something to say, and raises where it is not;
 #: a `DegradedError` where it is, in another way. The words of that and of a `NotReadyError` are shown.
 Check: TypeAlias = Callable[[], Awaitable[str | None]]
-#: The framework adds the charset.
+#: The charset is added to it.
 PROMETHEUS = "text/plain; version=0.0.4"
 
 
@@ -78,38 +77,26 @@ async def _words(check: Check) -> str | None:
     return await check()
 
 
-def health_routes(
+def health_resource(
     *, checks: Mapping[str, Check], render_metrics: Callable[[], bytes], timeout: float = 2.0
-) -> list[HTTPRouteHandler]:
+) -> Resource:
     """`/healthz`, `/readyz` and `/metrics`."""
+    health = Resource("health", at="", tag="health", owner=Owner.PUBLIC)
 
-    @get(
-        "/healthz", **operation(public=True, tag="health", summary="Is the process running?", answer=Liveness)
-    )
+    @health.get("/healthz")
     async def healthz() -> Liveness:
+        """Is the process running?"""
         return Liveness()
 
-    @get(
-        "/readyz",
-        **operation(
-            public=True,
-            tag="health",
-            summary="Are all its parts ready? Says which is not.",
-            answer=Readiness,
-            also={503: Readiness},
-        ),
-    )
-    async def readyz() -> Response[Any]:
+    @health.get("/readyz", also={503: Readiness})
+    async def readyz() -> Answer[Readiness]:
+        """Are all its parts ready? Says which is not."""
         readiness = await ask_all(checks, timeout=timeout)
-        return Response(readiness, status_code=503 if readiness.status == "not_ready" else 200)
+        return Answer(readiness, status=503 if readiness.status == "not_ready" else 200)
 
-    @get(
-        "/metrics",
-        **operation(
-            public=True, tag="health", summary="Metrics, as Prometheus reads them.", media_type="text/plain"
-        ),
-    )
-    async def metrics() -> Response[bytes]:
-        return Response(render_metrics(), media_type=PROMETHEUS)
+    @health.get("/metrics", media_type="text/plain")
+    async def metrics() -> Reply:
+        """Metrics, as Prometheus reads them."""
+        return Reply(body=render_metrics(), media_type=PROMETHEUS)
 
-    return [healthz, readyz, metrics]
+    return health

@@ -1,11 +1,9 @@
 """Answers a request with an `Idempotency-Key` once, and the same way again."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from typing import Any, NewType
 
 import msgspec
-from litestar import Request, Response
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
@@ -13,7 +11,7 @@ from tidings.kernel.http.answers import Answer as HttpAnswer
 from tidings.kernel.http.answers import Reply, reply_of
 from tidings.kernel.http.asgi import SeenScope, headers
 from tidings.kernel.http.bodies import meaning_of
-from tidings.kernel.http.callers import Caller, caller_of
+from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.requests import CarriesScope, body_of
 from tidings.kernel.idempotency import (
     HEADER,
@@ -57,7 +55,7 @@ class Once:
     async def __call__(self, tx: TenantTx | PlatformTx, work: Callable[[], Awaitable[Any]]) -> Reply:
         """Do the work in `tx`, or repeat the answer to the first request with the same key and body."""
         scope = self._request.scope
-        key = key_of(scope)
+        key = idempotency_key(scope)
         if key is None:
             return reply_of(await work())
         is_test = self._caller.environment == "test"
@@ -81,46 +79,3 @@ class Once:
         if answer.replayed:
             return Reply(body=answer.response.encode(), status=answer.status, headers={REPLAYED: "true"})
         return replies[0]
-
-
-def key_of(scope: SeenScope) -> str | None:
-    """The request's Idempotency-Key."""
-    given = headers(scope, b"idempotency-key")
-    if not given:
-        return None
-    if len(given) > 1:
-        raise BadValueError(HEADER, "is given more than once")
-    return parse_key(given[0])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Done:
-    """What came of the work."""
-
-    status: int
-    body: Any
-    headers: dict[str, str] = field(default_factory=dict)
-    #: What to answer the second time, where the first answer holds a secret that is not kept.
-    again: Any = None
-
-
-async def answer_once(
-    request: "Request[Any, Any, Any]",
-    tx: TenantTx | PlatformTx,
-    idempotency: Idempotency,
-    work: Callable[[], Awaitable[Done]],
-) -> Response[bytes]:
-    """Do the work in `tx`, or repeat the answer to the first request with the same key and body."""
-
-    async def answered() -> HttpAnswer[Any]:
-        done = await work()
-        return HttpAnswer(done.body, status=done.status, headers=done.headers, again=done.again)
-
-    reply = await Once(request, idempotency, caller_of(request), status=200)(tx, answered)
-    body: Any = reply.body
-    return Response(
-        body,
-        status_code=reply.status or 200,
-        media_type="application/json",
-        headers=dict(reply.headers),
-    )

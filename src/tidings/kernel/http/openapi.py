@@ -6,18 +6,15 @@ shown as refused where they are, unions carry their discriminator, and fields th
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
-from litestar import Litestar
-from litestar.routes import HTTPRoute
 from msgspec import structs
 
 from tidings.kernel.http.callers import TENANT_HEADER, TenantNeed, takes_test_keys
 from tidings.kernel.http.etags import IfMatchMode
 from tidings.kernel.http.field_notes import describe_fields
-from tidings.kernel.http.operations import OPT, Operation
+from tidings.kernel.http.operations import Operation
 from tidings.kernel.http.problems import MEDIA_TYPE, Problem, catalogue
 from tidings.kernel.http.resources import Declared
 from tidings.kernel.ids import TENANT
@@ -45,59 +42,14 @@ _IF_MATCH: dict[IfMatchMode, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
-    """One method of one address."""
-
-    method: str
-    path: str
-    name: str
-    operation: Operation
-    #: The resource, and what is done with it, as the client and the commands call them.
-    resource: str | None = None
-    verb: str | None = None
-
-    @classmethod
-    def of(cls, declared: Declared) -> "Route":
-        """The route of a declaration."""
-        return cls(
-            method=declared.method,
-            path=declared.path,
-            name=declared.name,
-            operation=declared.operation,
-            resource=declared.resource,
-            verb=declared.verb,
-        )
-
-
-def routes_of(app: Litestar) -> Iterator[Route]:
-    """Every route of the app; one that was not declared is a mistake in our code."""
-    for route in app.routes:
-        if not isinstance(route, HTTPRoute):
-            continue
-        for handler in route.route_handlers:
-            if handler.http_methods == {"OPTIONS"}:
-                continue
-            declared = handler.opt.get(OPT)
-            if not isinstance(declared, Operation):
-                raise TypeError(
-                    f"{route.path}: declare it with operation(…), so that nothing is open by mistake"
-                )
-            path = re.sub(r"\{(\w+)(?::\w+)?\}", r"{\1}", route.path)
-            for method in sorted(handler.http_methods):
-                yield Route(
-                    method=method, path=path, name=handler.name or handler.handler_name, operation=declared
-                )
-
-
 def document(
-    routes: Sequence[Route],
+    routes: Sequence[Declared],
     *,
     title: str,
     version: str,
     description: str = "",
     tags: Sequence[str] = (),
-    body_limit: Callable[[Route], int] | None = None,
+    body_limit: Callable[[Declared], int] | None = None,
 ) -> dict[str, Any]:
     """The whole document; groups come in the order of `tags`, the others after them."""
     wanted = _types(routes)
@@ -126,12 +78,12 @@ def document(
     }
 
 
-def _tags(routes: Sequence[Route], first: Sequence[str]) -> list[str]:
+def _tags(routes: Sequence[Declared], first: Sequence[str]) -> list[str]:
     used = {route.operation.tag for route in routes}
     return [name for name in first if name in used] + sorted(used - set(first), key=str.lower)
 
 
-def _types(routes: Sequence[Route]) -> list[Any]:
+def _types(routes: Sequence[Declared]) -> list[Any]:
     found: dict[str, Any] = {repr(Problem): Problem}
     for route in routes:
         declared = route.operation
@@ -173,7 +125,7 @@ def _query_fields(declared: Operation) -> Sequence[structs.FieldInfo]:
 
 
 def _operation(
-    route: Route, schemas: Mapping[str, Any], body_limit: Callable[[Route], int] | None = None
+    route: Declared, schemas: Mapping[str, Any], body_limit: Callable[[Declared], int] | None = None
 ) -> dict[str, Any]:
     declared = route.operation
     described: dict[str, Any] = {
@@ -212,7 +164,7 @@ def _operation(
     return described
 
 
-def _parameters(route: Route, schemas: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _parameters(route: Declared, schemas: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     declared = route.operation
     for name in _PARAMETER.findall(route.path):
         kind = declared.path.get(name)
@@ -257,7 +209,7 @@ def _header(name: str, text: str, *, required: bool, pattern: str) -> dict[str, 
     }
 
 
-def _responses(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _responses(route: Declared, schemas: Mapping[str, Any]) -> dict[str, Any]:
     declared = route.operation
     fine: dict[str, Any] = {"description": "As asked."}
     if declared.answer is not None:
@@ -287,7 +239,7 @@ def _responses(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:
     return responses
 
 
-def _takes_test_keys(route: Route) -> bool:
+def _takes_test_keys(route: Declared) -> bool:
     declared = route.operation
     if declared.test_keys is None:
         return takes_test_keys(declared.scope or "", route.method.upper())

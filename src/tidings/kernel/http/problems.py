@@ -12,16 +12,9 @@ from typing import Any
 
 import msgspec
 import structlog
-from litestar.exceptions import (
-    HTTPException,
-    MethodNotAllowedException,
-    NotFoundException,
-    ValidationException,
-)
 
 from tidings.kernel import errors, refusals
 from tidings.kernel.http import errors as edge
-from tidings.kernel.http.field_errors import humanise
 from tidings.kernel.refusals import FieldError
 
 MEDIA_TYPE = "application/problem+json"
@@ -115,7 +108,7 @@ class Answer:
 
 def answer(error: Exception, *, path: str, request_id: str) -> Answer:
     """The problem document for `error`, with the headers that belong to it."""
-    ours = _ours(error)
+    ours = error if isinstance(error, errors.TidingsError) else errors.TidingsError()
     status, title = _status(type(ours))
     code = ours.code
     path = _SECRET_PATH.sub(r"/\1/…", path)
@@ -156,32 +149,6 @@ def catalogue() -> dict[str, tuple[int, str, str]]:
         if status < 500 or _expected(kind):
             found.setdefault(kind.code, (status, title, _PLAIN.get(kind) or _sentence(_docstring(kind))))
     return dict(sorted(found.items()))
-
-
-def _ours(error: Exception) -> errors.TidingsError:
-    match error:
-        case errors.TidingsError():
-            return error
-        case NotFoundException():
-            return edge.NoRouteError()
-        case MethodNotAllowedException():
-            return edge.WrongMethodError(())
-        case ValidationException():
-            return refusals.InvalidError(_of_validation(error))
-        case HTTPException(status_code=413):
-            return edge.BodyTooLargeError(0)
-        case HTTPException() if 400 <= error.status_code < 500:
-            return edge.BadRequestError(error.detail)
-    return errors.TidingsError()
-
-
-def _of_validation(error: ValidationException) -> list[FieldError]:
-    found = error.extra if isinstance(error.extra, list) else []
-    return [
-        FieldError(str(item.get("key", "")), humanise(str(item.get("message", ""))))
-        for item in found
-        if isinstance(item, dict)
-    ] or [FieldError("", "is not acceptable")]
 
 
 def _status(kind: type[errors.TidingsError]) -> tuple[int, str]:

@@ -10,7 +10,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.http.answers import Reply
 from tidings.kernel.http.callers import ANY_CALLER, Caller
 from tidings.kernel.http.injection import OpenTx
-from tidings.kernel.http.once import key_of
+from tidings.kernel.http.once import idempotency_key
 from tidings.kernel.http.paging import Page, Paging
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Owner, Resource
@@ -207,7 +207,7 @@ def _order(
         options=msgspec.json.encode(query).decode(),
         dry_run=query.dry_run == "true",
         emit_events=emit_events,
-        idempotency_key=key_of(request.scope),
+        idempotency_key=idempotency_key(request.scope),
         actor=caller.actor,
         role=caller.role,
     )

@@ -1,80 +1,77 @@
-"""What HTTP calls to understand a notification: its trace, its body, and a simulation of one that was not sent."""
+"""Operations to understand a notification: its trace, its body, and a simulation of one that was not sent."""
 
-from typing import Any, Final
+from typing import Final
 
-from litestar import Request, get, post
-
-from tidings.contracts.ids import NOTIFICATION
-from tidings.kernel.http.bodies import read_body, read_query
-from tidings.kernel.http.callers import caller_of, tenant_of
-from tidings.kernel.http.operations import deps_of, operation
+from tidings.contracts.ids import NotificationId
+from tidings.kernel.db import TenantTx
+from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.injection import OpenTx
+from tidings.kernel.http.resources import Resource
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.accept.order import OrderedBy
+from tidings.notify.accept.routes import EXAMPLE, TAG, SendLimit
 from tidings.notify.accept.wire import NotificationInput, order_of
-from tidings.notify.notifications.accept_routes import EXAMPLE, TAG
-from tidings.notify.notifications.asked_for import ID, asked_for
-from tidings.notify.notifications.deps import Deps
+from tidings.notify.notifications.body import BodyReader
+from tidings.notify.notifications.explain import Explainer
 from tidings.notify.notifications.explain_view import ExplainView
+from tidings.notify.notifications.routes import is_test
+from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.notifications.simulate_view import BodyView, SimulationView, simulation_view
+from tidings.notify.notifications.store import within_reach
 from tidings.notify.notifications.view import ShowBody
 
-_PATH: Final = {ID: NOTIFICATION}
-#: Whoever may see people's addresses may see what was written to them.
+explaining = Resource("notifications", at="/notifications", tag=TAG, scope="notifications")
+
+#: The scope that may see people's addresses may see what was written to them.
 _REVEAL: Final = "recipients:write"
-#: Whoever may see people may see the names of guardians.
+#: The scope that may see people may see the names of guardians.
 _NAMES: Final = "recipients:read"
 
-AnyRequest = Request[Any, Any, Any]
 
+@explaining.get("/{notification_id}/explain", test_keys=True, problems=["notification_not_found"])
+async def explain_notification(
+    open_tx: OpenTx[TenantTx],
+    tenant_id: TenantId,
+    notification_id: NotificationId,
+    caller: Caller,
+    explainer: Explainer,
+) -> ExplainView:
+    """Explain why somebody did, or did not, get this.
 
-@get(
-    "/{notification_id:str}/explain",
-    **operation(
-        summary="Explain why somebody did, or did not, get this.",
-        tag=TAG,
-        scope="notifications:read",
-        test_keys=True,
-        path=_PATH,
-        answer=ExplainView,
-        problems=["notification_not_found"],
-        description="What every gate said, what happened when, what comes next, and by which template, preferences and policy. Addresses are hints, and nothing of the message is in it; the name of a guardian needs `recipients:read`.",
-    ),
-)
-async def explain_notification(request: AnyRequest) -> ExplainView:
-    """Explain a notification."""
-    notification_id = await asked_for(request)
-    caller = caller_of(request)
-    return await deps_of(request, Deps).explainer.explain(
-        tenant_of(request), notification_id, role=caller.role, with_names=_NAMES in caller.scopes
+    What every gate said, what happened when, what comes next, and by which template, preferences and policy.
+    Addresses are hints, and nothing of the message is in it; the name of a guardian needs `recipients:read`.
+    """
+    await _reach(open_tx, notification_id, caller)
+    return await explainer.explain(
+        tenant_id, notification_id, role=caller.role, with_names=_NAMES in caller.scopes
     )
 
 
-@get(
-    "/{notification_id:str}/body",
-    **operation(
-        summary="Show what somebody was, or would be, written.",
-        tag=TAG,
-        scope="notifications:read",
-        test_keys=True,
-        path=_PATH,
-        query=ShowBody,
-        answer=BodyView,
-        problems=["notification_not_found", "recipient_erased", "body_gone"],
-        description="Rendered once more from the frozen template and the sealed variables; `exact` says whether it is proven to be what was sent. `channel` asks for the text of another step of the ladder. Needs `recipients:write` as well, and is audited.",
-    ),
+@explaining.get(
+    "/{notification_id}/body",
+    test_keys=True,
+    problems=["notification_not_found", "recipient_erased", "body_gone"],
 )
-async def show_body(request: AnyRequest) -> BodyView:
-    """Show a body."""
-    notification_id = await asked_for(request)
-    caller = caller_of(request)
+async def show_body(
+    open_tx: OpenTx[TenantTx],
+    tenant_id: TenantId,
+    notification_id: NotificationId,
+    query: ShowBody,
+    caller: Caller,
+    bodies: BodyReader,
+) -> BodyView:
+    """Show what somebody was, or would be, written.
+
+    Rendered once more from the frozen template and the sealed variables; `exact` says whether it is proven to be what
+    was sent. `channel` asks for the text of another step of the ladder. Needs `recipients:write` as well, and is
+    audited.
+    """
+    await _reach(open_tx, notification_id, caller)
     if _REVEAL not in caller.scopes:
         raise MissingScopeError(_REVEAL)
-    shown = await deps_of(request, Deps).bodies.read(
-        tenant_of(request),
-        notification_id,
-        channel=read_query(request, ShowBody).channel,
-        role=caller.role,
-        actor=caller.actor,
+    shown = await bodies.read(
+        tenant_id, notification_id, channel=query.channel, role=caller.role, actor=caller.actor
     )
     rendered = shown.rendered
     return BodyView(
@@ -89,26 +86,27 @@ async def show_body(request: AnyRequest) -> BodyView:
     )
 
 
-@post(
+@explaining.post(
     "/simulate",
-    **operation(
-        summary="Rehearse a notification: decide and render it, send and write nothing.",
-        tag=TAG,
-        scope="notifications:write",
-        test_keys=True,
-        writes=False,
-        body=NotificationInput,
-        answer=SimulationView,
-        problems=["invalid_variables", "recipient_not_found", "recipient_erased"],
-        description="Takes what `POST /` takes. A recipient who is not known yet is imagined. Rate limits are not taken from.",
-        example=EXAMPLE,
-    ),
+    scope="notifications:write",
+    body_limit=SendLimit,
+    test_keys=True,
+    writes=False,
+    problems=["invalid_variables", "recipient_not_found", "recipient_erased"],
+    example=EXAMPLE,
 )
-async def simulate_notification(request: AnyRequest) -> SimulationView:
-    """Simulate a notification."""
-    wanted = await read_body(request, NotificationInput)
-    by = OrderedBy(tenant_of(request), caller_of(request).role, is_test=True)
-    return simulation_view(await deps_of(request, Deps).simulator.simulate(order_of(wanted, by)))
+async def simulate_notification(
+    tenant_id: TenantId, body: NotificationInput, caller: Caller, simulator: Simulator
+) -> SimulationView:
+    """Rehearse a notification: decide and render it, send and write nothing.
+
+    Takes what `POST /` takes. A recipient who is not known yet is imagined. Rate limits are not taken from.
+    """
+    by = OrderedBy(tenant_id, caller.role, is_test=True)
+    return simulation_view(await simulator.simulate(order_of(body, by)))
 
 
-HANDLERS = [explain_notification, show_body, simulate_notification]
+async def _reach(open_tx: OpenTx[TenantTx], notification_id: NotificationId, caller: Caller) -> None:
+    if is_test(caller):
+        async with open_tx() as tx:
+            await within_reach(tx, notification_id, tests_only=True)

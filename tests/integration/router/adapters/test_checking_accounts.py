@@ -89,7 +89,7 @@ class Accounts:
             .add(VendorProbe, AdapterProbe(vendors, opened))
             .add(OwnAddress, OwnAddress(public_url=PUBLIC))
         )
-        app = router_app((), routes.adapters, clock=CLOCK, parts=parts)
+        app = router_app(routes.adapters, clock=CLOCK, parts=parts)
         async with calling(app, who or self.tenant_id) as client:
             yield client
 

@@ -333,9 +333,8 @@ class CallbackWorld:
         parts = Parts(self.db, self.desk, self.dead).add(CallbackWakeup, self.wakeup)
         parts.add_late(BlobStore, lambda: self.blobs)
         return build_app(
-            routers=(),
             resources=[(parts, [hooks, callbacks])],
-            door=AccessGuard(
+            guard=AccessGuard(
                 authenticator=_Callers(),
                 gate=TenantGate(_AllActive(), clock=self.clock),
                 witness=_NoWitness(),

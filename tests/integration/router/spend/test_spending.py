@@ -188,7 +188,7 @@ async def test_what_was_spent_over_http(ledger: Ledger) -> None:
             ],
         )
     rates = Rates.read("USD EUR=0.5")
-    app = router_app((), spend, clock=CLOCK, parts=Parts(ledger.db, rates).add(Clock, CLOCK))
+    app = router_app(spend, clock=CLOCK, parts=Parts(ledger.db, rates).add(Clock, CLOCK))
 
     async with calling(app, ledger.tenant_id) as client:
         by_day = (await client.get(HOME, params={"until": today.isoformat()})).json()

@@ -26,4 +26,4 @@ def app_of(world: CallbackWorld, *, most: int = 5000, set_size: int = 500) -> Ht
         set_size=set_size,
     )
     parts = Parts(world.db, reapplier).add(AuditLog, world.audit).add(Clock, world.clock)
-    return router_app((), status_map, clock=world.clock, parts=parts)
+    return router_app(status_map, clock=world.clock, parts=parts)

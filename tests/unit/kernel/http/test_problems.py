@@ -2,7 +2,6 @@
 
 import msgspec
 import pytest
-from litestar.exceptions import ClientException, HTTPException, NotFoundException
 
 from tidings.kernel import errors, refusals
 from tidings.kernel.http import errors as edge
@@ -19,7 +18,7 @@ CASES: list[tuple[Exception, int, str]] = [
     (refusals.TenantDeletingError(), 403, "tenant_deleting"),
     (refusals.WrongTenantError(), 403, "wrong_tenant"),
     (errors.NotPermittedError("the database refused: permission denied for table x"), 403, "not_permitted"),
-    (NotFoundException(), 404, "no_route"),
+    (edge.NoRouteError(), 404, "no_route"),
     (refusals.NotFoundError(), 404, "not_found"),
     (edge.WrongMethodError(["GET"]), 405, "wrong_method"),
     (refusals.ConflictError(), 409, "conflict"),
@@ -42,8 +41,8 @@ CASES: list[tuple[Exception, int, str]] = [
     (errors.DatabaseBusyError(), 503, "database_busy"),
     (errors.PartitionMissingError("notification.audit"), 503, "partition_missing"),
     (refusals.UnavailableError(), 503, "unavailable"),
-    (ClientException("odd"), 400, "bad_request"),
-    (HTTPException(status_code=500, detail="secret inside"), 500, "internal"),
+    (edge.BadRequestError("odd"), 400, "bad_request"),
+    (OSError("secret inside"), 500, "internal"),
     (errors.DatabaseError("SELECT secret"), 500, "internal"),
     (RuntimeError("postgres://user:password@host"), 500, "internal"),
     (KeyError("inside"), 500, "internal"),
@@ -68,7 +67,7 @@ def test_each_error_has_its_status_and_code(error: Exception, status: int, code:
     "error",
     [
         RuntimeError("postgres://user:password@host"),
-        HTTPException(status_code=500, detail="secret password"),
+        OSError("secret password"),
         errors.DatabaseError("password"),
         errors.DatabaseUnavailableError("password 10.0.0.7"),
         errors.AlreadyExistsError("uq_password"),

@@ -103,7 +103,7 @@ async def stream_thing(word: str, request: Request) -> Reply:
 
 
 def app(names: Names | None = None) -> Any:
-    return router_app((), things, clock=SystemClock(), parts=Parts(names or Names()))
+    return router_app(things, clock=SystemClock(), parts=Parts(names or Names()))
 
 
 def declared(name: str) -> Any:
@@ -157,7 +157,7 @@ def test_a_handler_that_needs_what_is_not_there_stops_the_start() -> None:
         @odd.post(name="create_thing")
         async def create(names: "Missing") -> None: ...
 
-        router_app((), odd, clock=SystemClock())
+        router_app(odd, clock=SystemClock())
 
 
 class Missing:
@@ -250,7 +250,7 @@ async def test_a_stream_ends_when_the_client_hangs_up() -> None:
         "headers": [],
         "client": ("127.0.0.1", 1),
     }
-    await asyncio.wait_for(router_app((), endless, clock=SystemClock())(scope, receive, send), 10)
+    await asyncio.wait_for(router_app(endless, clock=SystemClock())(scope, receive, send), 10)
     await asyncio.wait_for(ended.wait(), 10)
 
 
