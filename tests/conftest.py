@@ -2,6 +2,8 @@
 
 import gc
 import json
+import os
+import sys
 from collections.abc import AsyncIterator
 
 import pytest
@@ -17,6 +19,14 @@ from tidings.kernel.ids import TENANT, TenantId
 # How long something takes says nothing about whether it is right; machines are shared.
 settings.register_profile("tidings", deadline=None)
 settings.load_profile("tidings")
+
+# Bytecode is kept, whatever the image says: without it every process that a test starts compiles all of Tidings again,
+# which takes as long as the rest of its start, and every worker rewrites the assertions of all tests.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+#: The folders in the order in which workers take them: at the end, no worker waits for another's long test.
+_SLOWEST_FIRST = ["e2e", "simulation", "integration", "conformance", "property", "unit"]
 
 _folder: RunFolder | None = None
 _running: RunningServer | None = None
@@ -53,11 +63,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object | 
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests that share something of their file on one worker: two would make it twice."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the tests that share something of their file on one worker: two would make it twice.
+
+    Unit tests stay with their file, too: the controller's work grows with the square of the number of groups.
+    """
     for item in items:
-        if item.get_closest_marker("xdist_group") is None and _shares_with_its_file(item):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+        file = item.nodeid.partition("::")[0]
+        if item.get_closest_marker("xdist_group") is None and (
+            file.startswith("tests/unit/") or _shares_with_its_file(item)
+        ):
+            item.add_marker(pytest.mark.xdist_group(file))
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: _SLOWEST_FIRST.index(item.nodeid.split("/")[1]))
 
 
 @pytest.hookimpl(tryfirst=True)

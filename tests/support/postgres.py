@@ -44,7 +44,8 @@ class TestServer:
     async def clone(self, template: str = TEMPLATE) -> AsyncIterator["TestDatabase"]:
         """A database of its own, gone afterwards."""
         name = next(_names)
-        await self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY WAL_LOG')
+        # Copying the files costs half of what WAL_LOG costs, as long as a checkpoint has nothing to wait for (fsync=off).
+        await self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
         try:
             yield self.database(name)
         finally:

@@ -23,9 +23,13 @@ def write_groups(items: list[pytest.Item]) -> None:
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # nor has its class
-    """Gives every worker one group after the other, the largest first, and at last the tests of none."""
+    """Gives every worker one group after the other, in the order of the collection."""
 
     _groups: dict[str, str] | None = None
+
+    def __init__(self, config: pytest.Config, log: object) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
 
     def _split_scope(self, nodeid: str) -> str:
         if self._groups is None:
