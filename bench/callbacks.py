@@ -37,11 +37,11 @@ from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import CallbackHooks
-from tidings.router.callbacks.inbound_messages import InboundKeeper
 from tidings.router.callbacks.intake import CallbackGroupCommit, IntakeResult
 from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.receive_callback import CallbackEndpoint, HookCall
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.conversations.keep_inbound import InboundKeeper
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT

@@ -34,6 +34,7 @@ from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.local_hot_state import LocalHotState
+from tidings.router.accounts.accounts import Accounts
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.executions import receipts
@@ -42,7 +43,6 @@ from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.model import NoExecutionObserver
-from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
@@ -51,12 +51,13 @@ from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import AvailableAdapters
 from tidings.router.policies.model import PolicyStep, PolicyTerms
+from tidings.router.policies.plan import Planner
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
+from tidings.router.receipts import Receipt
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.vendors import Vendors
 
 _SET = 100
@@ -286,7 +287,7 @@ class _Router:
                 "SELECT id, state FROM chan.executions_live WHERE tenant_id = $1", tenant_id
             )
         told = [
-            receipts.Receipt(
+            Receipt(
                 id=INBOUND_WEBHOOK_EVENT.new(now),
                 attempt_id=past.id,
                 execution_id=row["id"],

@@ -3,7 +3,7 @@
 A row of the table (tab-separated, `#` begins a comment) is one of
 
     tidings.notify.recipients.model    RecipientWish    RecipientInput     a name of a module, wherever it is imported
-    tidings.router.whose               module           tidings.router.tenant_or_platform     a module, with its .sql
+    tidings.kernel.luck                 module           tidings.kernel.jitter             a module, with its .sql
     tidings.router.callbacks.          token            luck jitter        an identifier in all modules that begin so
 
 `python -m tools.rename table.tsv` says what would change; `--apply` does it and lets ruff sort imports and format.

@@ -13,7 +13,7 @@ from typing import Final
 
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.ids import TenantId
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.circuit import Counts
 from tidings.router.traffic.evaluation import circuit_changes, weights_change, weights_to_look_at
 from tidings.router.traffic.model import ChosenVendor

@@ -14,9 +14,9 @@ from tidings.contracts.callbacks import ReceiptWord, signed_headers
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.whatsapp_cloud.callbacks import message_name
 from tidings.router.callbacks.receive_callback import HookCall
-from tidings.router.channel_configs.store import StoredAccount
 from tidings.sandbox.dialects import dialect
 from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, WebhookRequest
 from tidings.sandbox.dialects.sendgrid import SendgridDialect, verification_key

@@ -57,24 +57,24 @@ from tidings.notify.recipients.recipient_input import AddressInput, IdentityInpu
 from tidings.notify.recipients.upsert import RecipientUpserter, UpsertResult
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.tenants.change import TenantChanger
+from tidings.router.accounts.accounts import Accounts
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.callbacks.apply import Applier, Correlated
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import CallbackHooks
-from tidings.router.callbacks.inbound_messages import InboundKeeper
 from tidings.router.callbacks.intake import CallbackGroupCommit
 from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.model import UnobservedCallbacks
 from tidings.router.callbacks.receive_callback import CallbackEndpoint
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.conversations.keep_inbound import InboundKeeper
 from tidings.router.executions import receipts
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.model import NoExecutionObserver
-from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
@@ -82,6 +82,7 @@ from tidings.router.ids import InboundWebhookEventId
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import AvailableAdapters
 from tidings.router.policies.model import PolicyStep, PolicyTerms
+from tidings.router.policies.plan import Planner
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
 from tidings.router.profiles.proven_facts import StoredMailboxNews
@@ -90,7 +91,6 @@ from tidings.router.status_map import store as status_map
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.status_map.seed import seed
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.vendors import Vendors
 
 #: The vendors are called within the first hours of a day, and call back later on the same day.

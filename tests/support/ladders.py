@@ -41,11 +41,11 @@ from tidings.kernel.keys.data_key import DataKey
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.executions import receipts
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
-from tidings.router.executions.receipts import Applied, Receipt
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.change import PolicyChanger
 from tidings.router.policies.check import AvailableAdapters
 from tidings.router.policies.model import Policy, PolicyStep, PolicyTerms
+from tidings.router.receipts import Applied, Receipt
 from tidings.sandbox import Sandbox
 
 EMAIL = DeliveryRoute(channel="email", vendor="smtp")

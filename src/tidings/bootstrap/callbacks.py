@@ -10,11 +10,11 @@ from tidings.router.callbacks.connection_events import Hearing
 from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import CallbackHooks
-from tidings.router.callbacks.inbound_messages import InboundKeeper
 from tidings.router.callbacks.intake import CallbackGroupCommit
 from tidings.router.callbacks.jobs import WAKEUP_CHANNEL, WAKEUP_PAYLOAD, CallbackJob
 from tidings.router.callbacks.receive_callback import CallbackEndpoint
 from tidings.router.conversations import wakeups as conversation_wakeups
+from tidings.router.conversations.keep_inbound import InboundKeeper
 from tidings.settings import address_and_port, words
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from tidings.contracts.callback_forms import ParsedCallback
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
+    from tidings.router.accounts.model import StoredAccount
     from tidings.router.bounces.mailboxes import BounceMailboxes
     from tidings.router.bounces.receive_bounce import BounceReceiver
     from tidings.router.callbacks.forget import BodyEraser
-    from tidings.router.channel_configs.store import StoredAccount
 
 
 class CallbacksStage:

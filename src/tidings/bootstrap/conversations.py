@@ -94,6 +94,7 @@ class ConversationsStage:
         """Puts a tenant's inbound messages into conversations."""
         from tidings.notify.tenants.names import StoredTenantNames
         from tidings.router.conversations.receive import Receiver
+        from tidings.router.inbound_routes.queue_deliveries import queue_deliveries
 
         return Receiver(
             keyring=self._kernel.keyring,
@@ -101,6 +102,7 @@ class ConversationsStage:
             policies=self._policies,
             correspondents=self.correspondents,
             names=StoredTenantNames(),
+            queue_deliveries=queue_deliveries,
             outbox=self._kernel.router_outbox,
             clock=self._kernel.clock,
         )

@@ -12,10 +12,10 @@ from tidings.kernel.durable.in_hand import InHand
 from tidings.router.conversations.sent import SentNotes
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.commit import TransitionCommitter
-from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
+from tidings.router.policies.plan import Planner
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map.meanings import Meanings
 

@@ -28,6 +28,7 @@ from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.notifications.step_simulation import StepSimulator
 from tidings.notify.recipients.stored_recipients import StoredRecipients
+from tidings.router.accounts.price_list import AccountPrices
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.callbacks.routes import CallbackWakeup
 from tidings.router.channel_configs.check import AccountChecker
@@ -35,7 +36,6 @@ from tidings.router.conversations.model import InboundMessageId
 from tidings.router.conversations.subject_access import StoredConversations
 from tidings.router.executions import receipts
 from tidings.router.policies.check import AvailableAdapters
-from tidings.router.prices.list import AccountPrices
 from tidings.router.profiles.proven_facts import StoredMailboxNews
 from tidings.router.profiles.subject_access import StoredProfiles
 from tidings.router.status_map.reapply import Reapplier

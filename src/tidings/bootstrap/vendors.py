@@ -3,11 +3,11 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tidings.router.accounts.accounts import Accounts
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.prices.rates import Rates
 from tidings.router.traffic.change import TrafficChanger
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.open_adapters import OpenAdapters
 from tidings.router.vendors.probe import AdapterProbe
 from tidings.router.vendors.vendors import Vendors

@@ -12,8 +12,8 @@ from tidings.kernel.db import Row
 from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.postgres_bus.consumer import Consumer
 from tidings.router.callbacks.errors import CallbackBodyGoneError
-from tidings.router.callbacks.inbound_messages import InboundKeeper
 from tidings.router.callbacks.intake import CallbackGroupCommit, IncomingCallback
+from tidings.router.conversations.keep_inbound import InboundKeeper
 from tidings.router.ids import INBOUND_WEBHOOK
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]

@@ -15,6 +15,7 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.secrets import Secret
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.ca_bundle import trusting
 from tidings.router.adapters.egress import anywhere, public_only
 from tidings.router.adapters.mail.imap_mailbox import (
@@ -24,7 +25,6 @@ from tidings.router.adapters.mail.imap_mailbox import (
     read_mailbox_url,
 )
 from tidings.router.bounces.mailboxes import BounceMailboxes
-from tidings.router.channel_configs.store import StoredAccount
 from tidings.sandbox import Sandbox
 
 

@@ -25,7 +25,8 @@ from tidings.kernel.bus import Subscription
 from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.job_watch import LATE
 from tidings.kernel.durable.jobs import run_jobs
-from tidings.router.channel_configs.store import StoredAccount, find_accounts
+from tidings.router.accounts.model import StoredAccount
+from tidings.router.accounts.store import find_accounts
 from tidings.router.conversations.jobs import ConversationJob
 from tidings.router.state_machine.model import ATTEMPT
 

@@ -11,8 +11,7 @@ from tidings.contracts.enums import Priority, UseCase
 from tidings.contracts.ladder import Hours, Strategy, Success
 from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import Channel
-from tidings.router.channel_configs.configure import ADAPTER_CONFIG
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import ADAPTER_CONFIG, StoredAccount
 from tidings.router.policies.model import POLICY, Conditions, Policy, PolicyStep
 
 _CHANNELS: Final[tuple[Channel, ...]] = ("email", "sms", "whatsapp")

@@ -27,7 +27,8 @@ from tidings.kernel.db import Database, Row
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.local_hot_state import LocalHotState
-from tidings.router.channel_configs import store as accounts_store
+from tidings.router import receipts
+from tidings.router.accounts import store as accounts_store
 from tidings.router.executions import receipts as receipts_store
 from tidings.router.executions.model import moment
 from tidings.router.executions.snapshot import state_of
@@ -254,7 +255,7 @@ class PostgresRun:
                 [one.message_id for one in heard],
             )
         known = {row["provider_message_id"]: row for row in rows}
-        by_ladder: dict[str, list[tuple[Pending, receipts_store.Receipt]]] = {}
+        by_ladder: dict[str, list[tuple[Pending, receipts.Receipt]]] = {}
         for one in heard:
             row = known.get(one.message_id)
             if row is None:
@@ -265,7 +266,7 @@ class PostgresRun:
                 continue
             if not one.event:
                 one.event.append(RECEIPT.new(moment(self._clock)))
-            receipt = receipts_store.Receipt(
+            receipt = receipts.Receipt(
                 id=one.event[0],
                 attempt_id=row["id"],
                 execution_id=row["execution_id"],
@@ -279,7 +280,7 @@ class PostgresRun:
                 # The answer to the commit was lost: it is applied once more.
                 await self._apply(some)
 
-    async def _apply(self, some: Sequence[tuple[Pending, receipts_store.Receipt]]) -> None:
+    async def _apply(self, some: Sequence[tuple[Pending, receipts.Receipt]]) -> None:
         unique = {receipt.id: receipt for _, receipt in some}
         notification_id = some[0][0].notification_id
         self._hearing[notification_id] += 1

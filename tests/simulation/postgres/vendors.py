@@ -15,7 +15,7 @@ from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.ids import IdKind, TenantId
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 
 RECEIPT = IdKind("whe", str)
 

@@ -19,22 +19,22 @@ from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
+from tidings.router.accounts.accounts import Accounts
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.model import ExecutionChange, ExecutionId, NoExecutionObserver
-from tidings.router.executions.plan import Planner
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
+from tidings.router.policies.plan import Planner
 from tidings.router.policies.policies import Policies
 from tidings.router.prices.rates import Rates
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.vendors import Vendors
 
 

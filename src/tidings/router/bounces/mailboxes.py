@@ -14,13 +14,13 @@ from tidings.kernel.hot_state import Leases
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.secrets import SecretResolver
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.mail.imap_mailbox import MailboxAddress, open_mailbox
 from tidings.router.adapters.registry import read_account
 from tidings.router.adapters.smtp.adapter import SmtpSettings
 from tidings.router.adapters.smtp.bounce_mailbox import mailbox_of
 from tidings.router.bounces.receive_bounce import BounceReceiver
-from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.vendors.listening import accounts_across
 
 _log = get_logger("bounces")

@@ -29,9 +29,9 @@ from tidings.router.adapters.registry import kind_of
 from tidings.router.callbacks import store
 from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
-from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
 from tidings.router.callbacks.store import ClaimedEvent, CorrelatedAttempt, EventDetails
 from tidings.router.ids import InboundWebhookEventId
+from tidings.router.receipts import ApplyReceipts, Receipt
 from tidings.router.status_map import store as status_map
 from tidings.router.status_map.model import StatusMeaning
 

@@ -22,11 +22,11 @@ from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import InvalidError, TooBusyError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.kernel.ttl_cache import TtlCache
+from tidings.router.accounts.model import ADAPTER_CONFIG
 from tidings.router.adapters.registry import read_account
 from tidings.router.callbacks import store
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.store import HookAccount
-from tidings.router.channel_configs.configure import ADAPTER_CONFIG
 
 _log = get_logger("callbacks")
 #: Seconds for which an account is taken to be what it was.

@@ -1,20 +1,16 @@
-"""Keeps what people wrote in the transaction that keeps the request which told it, and wakes whoever takes it on."""
+"""The port through which callbacks hand over what people wrote; conversations implement it."""
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.kernel.db import PlatformTx
-from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.keys.data_key import DataKey
-from tidings.router.conversations.keep_inbound import announce, insert_inbound
 
 
-class InboundKeeper:
-    """The way of inbound messages to their conversations; one per process."""
-
-    def __init__(self, wakeup: Wakeup) -> None:
-        self._wakeup = wakeup
+class InboundMessages(Protocol):
+    """Keeps inbound messages in the transaction that keeps the vendor's request."""
 
     async def keep(
         self,
@@ -26,11 +22,8 @@ class InboundKeeper:
         now: datetime,
     ) -> list[bool]:
         """Each with the account that was written to; whether each is new, in the same order."""
-        fresh = await insert_inbound(tx, vendor, told, key, now)
-        if any(fresh) and not self._wakeup.attended:
-            await announce(tx)
-        return fresh
+        ...
 
     def wake(self) -> None:
-        """After the commit."""
-        self._wakeup.set()
+        """After the commit: the job that takes them on."""
+        ...

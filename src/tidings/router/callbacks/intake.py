@@ -26,7 +26,7 @@ from tidings.kernel.refusals import TooBusyError
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.apply import details_of, purpose
 from tidings.router.callbacks.errors import HookUnavailableError
-from tidings.router.callbacks.inbound_messages import InboundKeeper
+from tidings.router.callbacks.inbound_messages import InboundMessages
 from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
 from tidings.router.callbacks.portions import portions
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, BodyLocation
@@ -80,7 +80,7 @@ class CallbackGroupCommit:
         keyring: Keyring,
         clock: Clock,
         wakeup: Wakeup,
-        wrote: InboundKeeper,
+        wrote: InboundMessages,
         observer: CallbackObserver | None = None,
         most_waiting: int = 2000,
         most_bytes_waiting: int = _MOST_BYTES_WAITING,

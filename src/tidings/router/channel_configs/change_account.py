@@ -10,11 +10,11 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.secrets import SecretStoreError
-from tidings.router.channel_configs import store
-from tidings.router.channel_configs.account_faults import REFERENCE
+from tidings.router.accounts import store
+from tidings.router.accounts.account_faults import REFERENCE
+from tidings.router.accounts.errors import PlatformAccountError, SecretsNotAskedError
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.channel_configs.configure import AccountChange, AdapterConfigs
-from tidings.router.channel_configs.errors import PlatformAccountError, SecretsNotAskedError
-from tidings.router.channel_configs.store import StoredAccount
 
 #: Begins a transaction of the owner.
 Begin: TypeAlias = Callable[[], AbstractAsyncContextManager[TenantTx | PlatformTx]]

@@ -18,11 +18,12 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.secrets import SecretResolver, SecretStoreError
+from tidings.router.accounts.account_faults import NOT_OPENED, WRONG, wrong_of
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account
-from tidings.router.channel_configs.account_faults import NOT_OPENED, WRONG, wrong_of
 from tidings.router.channel_configs.check_steps import (
     ORDER,
     TLS,
@@ -38,7 +39,6 @@ from tidings.router.channel_configs.check_steps import (
 )
 from tidings.router.channel_configs.hook import hook_of
 from tidings.router.channel_configs.reachability import HostPort, is_encrypted, place_of, reach
-from tidings.router.channel_configs.store import StoredAccount
 
 _log = get_logger("adapter_check")
 #: Nobody's: kept free for examples (RFC 2606; numbers 555-0100 to 555-0199).

@@ -8,8 +8,8 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from tidings.kernel.refusals import FieldError
+from tidings.router.accounts.account_faults import is_of_reference
 from tidings.router.adapters.registry import ReadAccount
-from tidings.router.channel_configs.account_faults import is_of_reference
 from tidings.router.channel_configs.hook import HookAddress
 from tidings.router.channel_configs.reachability import HostPort, ReachabilityResult
 

@@ -6,9 +6,9 @@ from msgspec import Meta, Struct
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.mapping import by_name
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.channel_configs.check import AccountCheck, DryCall
 from tidings.router.channel_configs.check_steps import AccountCheckStep, StepName, StepResult
-from tidings.router.channel_configs.store import StoredAccount
 
 _Address = Annotated[str, Meta(min_length=1, max_length=4096)]
 

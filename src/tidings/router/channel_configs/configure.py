@@ -3,21 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NewType
 
 from tidings.contracts.channel_configs import Account, ConfigureAccount
 from tidings.contracts.prices import PriceModel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.ids import IdKind
 from tidings.kernel.mapping import by_name
-from tidings.router.channel_configs import store
-from tidings.router.channel_configs.errors import AccountExistsError, PlatformAccountError
-from tidings.router.channel_configs.store import StoredAccount
-
-AdapterConfigId = NewType("AdapterConfigId", str)
-ADAPTER_CONFIG = IdKind("adcfg", AdapterConfigId)
+from tidings.router.accounts import store
+from tidings.router.accounts.errors import AccountExistsError, PlatformAccountError
+from tidings.router.accounts.model import ADAPTER_CONFIG, StoredAccount, chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +70,7 @@ class AdapterConfigs:
         platform = isinstance(tx, PlatformTx)
         await store.lock_accounts(tx)
         found = await store.find_accounts(tx, vendors=[c.vendor for c in commands])
-        known = store.chosen(account for account in found if account.platform == platform)
+        known = chosen(account for account in found if account.platform == platform)
         now = self._clock.now()
         fresh = [_new(c, now, platform=platform) for c in commands if c.vendor not in known]
         changed = [
@@ -175,7 +170,7 @@ class AdapterConfigs:
 
     async def accounts(self, tx: TenantTx, vendors: Sequence[str]) -> dict[str, Account]:
         """The tenant's own, or else the platform's; by vendor."""
-        found = store.chosen(await store.find_accounts(tx, vendors=vendors))
+        found = chosen(await store.find_accounts(tx, vendors=vendors))
         return {vendor: _shown(account) for vendor, account in found.items()}
 
 

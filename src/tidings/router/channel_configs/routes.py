@@ -12,15 +12,15 @@ from tidings.kernel.http.injection import OpenTx, OwnerTx
 from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.limit_windows import SlidingWindow
+from tidings.router.accounts import store
+from tidings.router.accounts.errors import PlatformAccountError, TooManyChecksError
+from tidings.router.accounts.model import AdapterConfigId, StoredAccount
 from tidings.router.adapters.registry import ADAPTERS
-from tidings.router.channel_configs import store
 from tidings.router.channel_configs.change_account import AccountChanger
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.channel_configs.check_wire import AdapterCheck, CheckAdapter
-from tidings.router.channel_configs.configure import AccountTerms, AdapterConfigId, AdapterConfigs
-from tidings.router.channel_configs.errors import PlatformAccountError, TooManyChecksError
+from tidings.router.channel_configs.configure import AccountTerms, AdapterConfigs
 from tidings.router.channel_configs.hook import hook_of
-from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.channel_configs.wire import (
     AdapterList,
     AdapterView,

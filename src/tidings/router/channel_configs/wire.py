@@ -10,11 +10,11 @@ from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.prices import PriceModel
 from tidings.kernel.mapping import by_name
 from tidings.kernel.secrets import MAX_REFERENCE_CHARACTERS
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.kind import PriceUnit
 from tidings.router.adapters.registry import AdapterKind, kind_of
 from tidings.router.channel_configs.configure import AccountChange
 from tidings.router.channel_configs.hook import HookAddress
-from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.circuit import CircuitState
 from tidings.router.traffic.traffic_state import AccountCircuit, ChannelWeights
 

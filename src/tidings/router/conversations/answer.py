@@ -19,6 +19,7 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.db import CallerRole, Database, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.router.accounts.accounts import Accounts
 from tidings.router.conversations import store
 from tidings.router.conversations.errors import (
     AddressGoneError,
@@ -28,7 +29,6 @@ from tidings.router.conversations.errors import (
 )
 from tidings.router.conversations.model import Conversation, ConversationId
 from tidings.router.conversations.transcript import keys_of, opened_address
-from tidings.router.vendors.accounts import Accounts
 
 
 class Answerer:

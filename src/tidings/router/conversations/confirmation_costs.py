@@ -10,7 +10,7 @@ from datetime import datetime
 
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Unlearned
 from tidings.kernel.ids import time_of
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.conversations.confirmation_store import ConfirmationAttempt, PendingConfirmation
 from tidings.router.prices.price import price_of
 from tidings.router.spend.model import SpendEntry, estimated

@@ -7,6 +7,7 @@ from typing import Final
 
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.kernel.db import PlatformTx
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.keys.data_key import DataKey
 from tidings.router.conversations import queue
 from tidings.router.conversations.destinations import canonical
@@ -16,6 +17,32 @@ from tidings.router.conversations.sealing import seal_payload
 
 #: Letters of a message that are kept; longer ones are no message that anybody wrote by hand.
 _MOST_LETTERS: Final = 20_000
+
+
+class InboundKeeper:
+    """The way of inbound messages to their conversations; one per process."""
+
+    def __init__(self, wakeup: Wakeup) -> None:
+        self._wakeup = wakeup
+
+    async def keep(
+        self,
+        tx: PlatformTx,
+        vendor: str,
+        told: Sequence[tuple[str, ReadInbound]],
+        *,
+        key: DataKey,
+        now: datetime,
+    ) -> list[bool]:
+        """Each with the account that was written to; whether each is new, in the same order."""
+        fresh = await insert_inbound(tx, vendor, told, key, now)
+        if any(fresh) and not self._wakeup.attended:
+            await queue.announce(tx)
+        return fresh
+
+    def wake(self) -> None:
+        """After the commit."""
+        self._wakeup.set()
 
 
 async def insert_inbound(
@@ -50,8 +77,3 @@ async def insert_inbound(
         )
     fresh = await queue.insert_inbound(tx, vendor=vendor, messages=given, now=now)
     return [one.id in fresh for one in given]
-
-
-async def announce(tx: PlatformTx) -> None:
-    """Tell other processes, when this commits; where no job of this process waits for them."""
-    await queue.announce(tx)

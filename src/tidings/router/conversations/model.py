@@ -24,8 +24,6 @@ LineStatus: TypeAlias = Literal["received", "queued", "sending", "sent", "failed
 #: What we write by ourselves.
 ConfirmationKind: TypeAlias = Literal["stop_confirmation", "start_confirmation", "help"]
 
-#: How long a conversation stays open after its last word, where no policy says otherwise.
-DEFAULT_TTL: Final = timedelta(seconds=86_400)
 #: How long a closed conversation is kept, with its transcript.
 KEPT: Final = timedelta(days=90)
 #: How long it is kept who wrote to whom from a shared number: somewhat longer than the 18 months for which a STOP reaches them.

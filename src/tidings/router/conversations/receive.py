@@ -5,10 +5,10 @@ again, because somebody died before it was marked, does nothing.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from tidings.contracts.conversations import TenantNames
 from tidings.contracts.correspondence import Correspondent, Correspondents
@@ -21,11 +21,10 @@ from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
 from tidings.router.conversations import store
-from tidings.router.conversations.destinations import spellings
 from tidings.router.conversations.events import Announcer
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.keyword_effects import apply_keywords
-from tidings.router.conversations.model import CONVERSATION, DEFAULT_TTL, Action, Conversation
+from tidings.router.conversations.model import CONVERSATION, Action, Conversation, ConversationId
 from tidings.router.conversations.participant import (
     Participant,
     confirmation_of,
@@ -36,14 +35,15 @@ from tidings.router.conversations.participant import (
 from tidings.router.conversations.resolve import ResolvedMessage
 from tidings.router.conversations.shared_stop import SharedStop
 from tidings.router.conversations.store import ConversationSides, Opening
-from tidings.router.inbound_routes import delivery_store
-from tidings.router.inbound_routes import store as route_store
-from tidings.router.inbound_routes.delivery_store import NewDelivery
-from tidings.router.inbound_routes.model import DEFAULT_ROUTE, INBOUND_DELIVERY
+from tidings.router.policies.model import DEFAULT_SESSION_TTL_SECONDS
 from tidings.router.policies.policies import Policies
 from tidings.router.profiles.facts import FactName, SealedId, Value, sealing_purpose
 from tidings.router.profiles.proven_facts import hear
 
+#: Queues messages of conversations for the tenant's webhooks, in the transaction that receives them; how many were queued.
+QueueDeliveries: TypeAlias = Callable[
+    [TenantTx, Sequence[tuple[ConversationId, ResolvedMessage]], datetime], Awaitable[int]
+]
 #: What a messenger's id is called in a profile.
 _IDS: Final[Mapping[str, FactName]] = {"telegram": "telegram_chat_id", "viber": "viber_id"}
 #: Conversations that one person may end in one transaction; the tenant's other people wait for it.
@@ -77,6 +77,7 @@ class Receiver:
         policies: Policies,
         correspondents: Correspondents,
         names: TenantNames,
+        queue_deliveries: QueueDeliveries,
         outbox: Outbox,
         clock: Clock,
     ) -> None:
@@ -86,6 +87,7 @@ class Receiver:
         self._policies = policies
         self._correspondents = correspondents
         self._names = names
+        self._queue_deliveries = queue_deliveries
         self._outbox = outbox
         self._clock = clock
 
@@ -172,7 +174,8 @@ class Receiver:
         await hear(tx, _known_by_messengers(people, keys, now), now=now)
         went_on = await store.go_on(tx, [said_of(person, keys[person.between]) for person in people], now=now)
         await store.insert_lines(tx, [*theirs, *ours], now=now)
-        deliveries = await self._deliveries(tx, people, now)
+        received = [(person.conversation.id, message) for person in people for message, _ in person.messages]
+        deliveries = await self._queue_deliveries(tx, received, now)
         await self._outbox.append(tx, self._events(tx, people, went_on))
         keywords: Counter[Action] = Counter(
             keyword.action for person in people for _, keyword in person.messages if keyword is not None
@@ -243,7 +246,7 @@ class Receiver:
     async def _ttl(self, tx: TenantTx) -> int:
         """Of conversations that people begin."""
         policy = (await self._policies.within(tx)).get("conversational")
-        return policy.session_ttl_seconds if policy is not None else int(DEFAULT_TTL.total_seconds())
+        return policy.session_ttl_seconds if policy is not None else DEFAULT_SESSION_TTL_SECONDS
 
     async def _recognise(self, tx: TenantTx, people: Sequence[Participant]) -> None:
         """Whom we know: whoever the conversation began with, or else whoever has the address."""
@@ -273,25 +276,6 @@ class Receiver:
             wanted |= {p.between: str(p.conversation.id) for p in people if p.between in destroyed}
             keys |= await self._keyring.data_keys(tx, [wanted[between] for between in destroyed])
         return {between: keys[subject] for between, subject in wanted.items()}
-
-    async def _deliveries(self, tx: TenantTx, people: Sequence[Participant], now: datetime) -> int:
-        routes = await route_store.find_serving(tx, now=now)
-        if not routes:
-            return 0
-        wanted = [
-            NewDelivery(
-                id=INBOUND_DELIVERY.new(now),
-                message_id=message.id,
-                conversation_id=person.conversation.id,
-                route_id=route_id,
-            )
-            for person in people
-            for message, _ in person.messages
-            if (route_id := _route(routes, message.destination)) is not None
-        ]
-        if wanted:
-            await delivery_store.insert_deliveries(tx, wanted, now=now)
-        return len(wanted)
 
     def _events(
         self, tx: TenantTx, people: Sequence[Participant], went_on: Sequence[Conversation]
@@ -347,10 +331,3 @@ def _known_by_messengers(
 
 def _state(conversation: Conversation | None) -> tuple[str, str] | None:
     return None if conversation is None else (conversation.id, conversation.status)
-
-
-def _route(routes: Mapping[str, str], destination: str) -> str | None:
-    for spelling in spellings(destination):
-        if spelling in routes:
-            return routes[spelling]
-    return routes.get(DEFAULT_ROUTE)

@@ -4,13 +4,8 @@ In the transaction that records the attempt: two statements for a set, however m
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 
-from tidings.contracts.addresses import NormalisedAddress
-from tidings.contracts.enums import UseCase
-from tidings.contracts.ids import NotificationId, RecipientId
-from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseError, TidingsError
@@ -20,30 +15,11 @@ from tidings.router.conversations import store
 from tidings.router.conversations.destinations import canonical
 from tidings.router.conversations.events import Announcer
 from tidings.router.conversations.hashes import AddressHashes
-from tidings.router.conversations.model import CONVERSATION, DEFAULT_TTL, OUTBOUND_LINE
+from tidings.router.conversations.model import CONVERSATION, OUTBOUND_LINE
 from tidings.router.conversations.store import AnswerableMessage, ConversationSides
+from tidings.router.executions.sent_message import SentMessage
 
 _log = get_logger("conversations")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SentMessage:
-    """A message that a vendor took, and that can be answered."""
-
-    channel: Channel
-    #: `Accepted.sender`: what an answer will be written to.
-    sender_id: str
-    to: NormalisedAddress = field(repr=False)
-    recipient_id: RecipientId | None
-    notification_id: NotificationId
-    account_id: str | None
-    #: The vendor of that account, by which a confirmation goes out.
-    vendor: str | None = None
-    #: Whose policy says what STOP is.
-    use_case: UseCase | None = None
-    #: Of that policy.
-    ttl_seconds: int = int(DEFAULT_TTL.total_seconds())
-    at: datetime
 
 
 class SentNotes:

@@ -6,10 +6,9 @@ from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.enums import UseCase
 from tidings.contracts.messages import Accepted
 from tidings.kernel.ids import time_of
-from tidings.router.conversations.model import DEFAULT_TTL
-from tidings.router.conversations.sent import SentMessage
 from tidings.router.executions.model import OutgoingExecution, ReservedAttempt
-from tidings.router.policies.model import Policy
+from tidings.router.executions.sent_message import SentMessage
+from tidings.router.policies.model import DEFAULT_SESSION_TTL_SECONDS, Policy
 from tidings.router.state_machine.model import CallSkipped, VendorAnswered
 
 
@@ -57,6 +56,6 @@ def _turn(
         account_id=answer.account,
         vendor=call.reservation.vendor,
         use_case=execution.state.use_case,
-        ttl_seconds=policy.session_ttl_seconds if policy else int(DEFAULT_TTL.total_seconds()),
+        ttl_seconds=policy.session_ttl_seconds if policy else DEFAULT_SESSION_TTL_SECONDS,
         at=time_of(call.attempt_id),
     )

@@ -12,7 +12,7 @@ from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import IdKind, time_of
-from tidings.router.conversations.sent import SentMessage
+from tidings.router.executions.sent_message import SentMessage
 from tidings.router.state_machine.model import ExecutionEvent, ExecutionState, OpenAttempt, Transition
 
 ExecutionId = NewType("ExecutionId", str)

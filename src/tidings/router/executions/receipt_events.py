@@ -14,7 +14,7 @@ from tidings.kernel.events import Event
 from tidings.kernel.ids import EVENT, TenantId, time_of
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries
-from tidings.router.executions.receipt_model import ARRIVED, Receipt
+from tidings.router.receipts import ARRIVED, Receipt
 
 QUERIES = Queries.beside(__file__)
 

@@ -1,7 +1,6 @@
 """The use case "vendors have said what became of messages": kept, and the worker that has the execution in hand decides again."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -13,28 +12,14 @@ from tidings.kernel.sql import Queries
 from tidings.kernel.tracing import is_on
 from tidings.router.executions.learning import observation
 from tidings.router.executions.receipt_events import announce
-from tidings.router.executions.receipt_model import ARRIVED, Receipt
 from tidings.router.profiles.store import learn
+from tidings.router.receipts import ARRIVED, Applied, Receipt
 from tidings.router.spend.correct_spend import correct
 from tidings.router.state_machine.model import ReachObservation
-
-__all__ = ["Applied", "Receipt", "apply"]
 
 QUERIES = Queries.beside(__file__)
 
 _REFUSED: Final = frozenset({"rejected_by_recipient", "bounced"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    """What came of a set."""
-
-    #: Those that were not known yet.
-    fresh: frozenset[str]
-    #: Whether executions under way have something to hear now.
-    woken: bool
-    #: The traces of those executions.
-    traceparents: tuple[str, ...] = ()
 
 
 async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> Applied:

@@ -24,7 +24,6 @@ from tidings.kernel.errors import (
 )
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
-from tidings.router.conversations.sent import SentMessage
 from tidings.router.executions import store
 from tidings.router.executions.bill import spent_in
 from tidings.router.executions.columns import columns_of
@@ -35,6 +34,7 @@ from tidings.router.executions.model import (
     ExecutionObserver,
     moment,
 )
+from tidings.router.executions.sent_message import SentMessage
 from tidings.router.executions.store import ExecutionClaim
 from tidings.router.profiles.store import learn
 from tidings.router.spend import record_spend as spend

@@ -15,7 +15,8 @@ from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.senders import ANY_SENDER, may_show
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.accounts import Accounts
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.executions.model import ReservedAttempt, moment
 from tidings.router.prices.price import price_of
 from tidings.router.prices.rates import Rates
@@ -32,7 +33,6 @@ from tidings.router.state_machine.model import (
 )
 from tidings.router.traffic import model as traffic_model
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.simulated import SIMULATED
 from tidings.router.vendors.vendors import Vendors
 

@@ -13,9 +13,9 @@ from tidings.kernel.ids import TenantId
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.model import ExecutionChange, ReservedAttempt, WorkerId, moment
-from tidings.router.executions.plan import Planner
 from tidings.router.executions.reserve import AttemptReserver, ReservationRequest
 from tidings.router.executions.start import StartedExecutions, start, start_state
+from tidings.router.policies.plan import Planner
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import VENDOR_LIMIT, StepBlocked
 

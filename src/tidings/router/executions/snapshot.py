@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from tidings.contracts.ladder import LadderSnapshot, LadderStep, Strategy
+from tidings.contracts.ladder import LadderSnapshot
 from tidings.router.state_machine.model import ActiveStep, ClosedAttempt, ExecutionState
 
 _encode = msgspec.json.Encoder().encode
@@ -69,8 +69,3 @@ def path_text(attempts: tuple[ClosedAttempt, ...]) -> str:
 def path_of(text: str) -> tuple[ClosedAttempt, ...]:
     """What has happened, as history has it."""
     return _decode_path(text)
-
-
-def strategy_of(steps: tuple[LadderStep, ...]) -> Strategy:
-    """Without a policy: the next vendor of the same channel, or the next channel."""
-    return "FAILOVER" if len({step.channel for step in steps}) <= 1 else "SEQUENTIAL"

@@ -74,7 +74,7 @@ class Dead:
     """A message that was given up."""
 
     id: InboundDeliveryId
-    route_id: str
+    route_id: InboundRouteId
     #: What was written to.
     to: str
 

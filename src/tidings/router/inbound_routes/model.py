@@ -1,10 +1,12 @@
 """An inbound route, and a message on its way to the tenant's webhook; no I/O."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Literal, NewType, TypeAlias
 
 from tidings.kernel.ids import IdKind
+from tidings.router.conversations.destinations import spellings
 
 InboundRouteId = NewType("InboundRouteId", str)
 InboundDeliveryId = NewType("InboundDeliveryId", str)
@@ -57,3 +59,9 @@ class InboundDelivery:
     #: What the webhook answered last.
     last_status: int | None
     last_reason: str | None
+
+
+def serving_route(routes: Mapping[str, InboundRouteId], destination: str | None) -> InboundRouteId | None:
+    """The route of a destination, of those that serve, by their numbers; else the one that takes all others."""
+    numbers = spellings(destination) if destination is not None else ()
+    return next((routes[number] for number in (*numbers, DEFAULT_ROUTE) if number in routes), None)

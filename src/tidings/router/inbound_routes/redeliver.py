@@ -8,7 +8,6 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.router.conversations import store as conversation_store
-from tidings.router.conversations.destinations import spellings
 from tidings.router.conversations.model import CONVERSATION
 from tidings.router.inbound_routes import delivery_store, store
 from tidings.router.inbound_routes.errors import (
@@ -17,10 +16,10 @@ from tidings.router.inbound_routes.errors import (
     UnknownInboundRouteError,
 )
 from tidings.router.inbound_routes.model import (
-    DEFAULT_ROUTE,
     InboundDelivery,
     InboundDeliveryId,
     InboundRouteId,
+    serving_route,
 )
 
 #: Dead ones that are ordered anew in one transaction.
@@ -68,7 +67,7 @@ class Redeliverer:
         again = [
             (dead.id, its_route)
             for dead in found
-            if (its_route := _serving_route(serving, dead.route_id, dead.to)) is not None
+            if (its_route := _current_route(serving, dead.route_id, dead.to)) is not None
         ]
         if again:
             await delivery_store.redeliver_dead(tx, again, now=now)
@@ -95,13 +94,11 @@ class Redeliverer:
             tx, CONVERSATION.parse(known.conversation_id)
         )
         number = conversation.sender_id if conversation is not None else None
-        found = _serving_route(routes, known.route_id, number)
-        return None if found is None else InboundRouteId(found)
+        return serving_route(routes, number)
 
 
-def _serving_route(routes: Mapping[str, str], route_id: str, number: str | None) -> str | None:
-    """Its own while that serves; else the one that its number has now."""
-    if route_id in routes.values():
-        return route_id
-    numbers = spellings(number) if number is not None else ()
-    return next((routes[n] for n in (*numbers, DEFAULT_ROUTE) if n in routes), None)
+def _current_route(
+    routes: Mapping[str, InboundRouteId], route_id: InboundRouteId, number: str | None
+) -> InboundRouteId | None:
+    """The delivery's own route while that serves; else the one that its number has now."""
+    return route_id if route_id in routes.values() else serving_route(routes, number)

@@ -15,6 +15,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import AlreadyExistsError
 from tidings.kernel.ids import time_of
 from tidings.kernel.refusals import InvalidError
+from tidings.router.accounts.accounts import Accounts
 from tidings.router.policies import store
 from tidings.router.policies.check import AvailableAdapters, wrong_with
 from tidings.router.policies.errors import (
@@ -28,7 +29,6 @@ from tidings.router.policies.errors import (
 from tidings.router.policies.model import POLICY, Policy, PolicyId, PolicyTerms, second_of, terms_of
 from tidings.router.policies.policy_warnings import PolicyContext, PolicyWarning, warnings_about
 from tidings.router.prices.rates import Rates
-from tidings.router.vendors.accounts import Accounts
 
 #: Raises where the policy is not of the version that the caller has seen.
 Expect = Callable[[Policy], None]

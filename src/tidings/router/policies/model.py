@@ -30,6 +30,8 @@ MOST_STEPS: Final = 20
 _SECOND_OF: Final[Mapping[UseCase, int]] = {"otp": 1_000, "alert": 1_000}
 #: In which costs are summed where nobody says otherwise.
 DEFAULT_CURRENCY: Final = "USD"
+#: For how long a conversation stays open after its last word, where no policy says otherwise.
+DEFAULT_SESSION_TTL_SECONDS: Final = 86_400
 
 Score = Annotated[float, Meta(ge=0.0, le=1.0)]
 StopWord = Annotated[
@@ -89,7 +91,7 @@ class PolicyTerms(Struct, frozen=True, kw_only=True):
     #: The currency of the cap, in which costs are summed.
     cost_cap_currency: Currency = DEFAULT_CURRENCY
     #: For how long a conversation that began with such a message stays open after its last word.
-    session_ttl_seconds: Annotated[int, Meta(ge=60, le=2_592_000)] = 86_400
+    session_ttl_seconds: Annotated[int, Meta(ge=60, le=2_592_000)] = DEFAULT_SESSION_TTL_SECONDS
     #: Instead of the usual words for STOP; empty: the usual ones.
     stop_keywords: Annotated[tuple[StopWord, ...], Meta(max_length=50)] = ()
     #: For people.

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from tidings.contracts.enums import UseCase
 from tidings.contracts.prices import PriceModel
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.policies.check import AvailableAdapters
 from tidings.router.policies.model import PolicyStep, PolicyTerms
 from tidings.router.policies.step_deadlines import beginnings, told

@@ -13,11 +13,12 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError, InvalidError
-from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.executions.plan import Planner, without_policy
+from tidings.router.accounts.accounts import Accounts
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.policies import store
 from tidings.router.policies.check import AvailableAdapters, wrong_with
 from tidings.router.policies.model import POLICY, Policy, PolicyTerms, terms_of
+from tidings.router.policies.plan import Planner, without_policy
 from tidings.router.policies.policy_warnings import PolicyContext, PolicyWarning, warnings_about
 from tidings.router.policies.simulated_costs import SimulatedCosts
 from tidings.router.policies.simulated_ladder import SimulatedRun, walk
@@ -25,7 +26,6 @@ from tidings.router.prices.rates import Rates
 from tidings.router.profiles import store as profiles
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.accounts import Accounts
 
 #: Every vendor takes the message, and nothing is heard of it afterwards.
 _SILENCE = Accepted()

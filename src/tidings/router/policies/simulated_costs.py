@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from tidings.contracts.delivery import ReadyStep, SkipStep, WaitStep
 from tidings.contracts.ladder import LadderStep
 from tidings.contracts.simulation import SimulatedMessage
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.policies.check import AvailableAdapters
 from tidings.router.policies.simulated_ladder import SimulatedStepCost
 from tidings.router.prices.price import price_of, price_of_text

@@ -8,7 +8,7 @@ from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import OpenTx, OwnerTx, Parsed
 from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.secrets import SecretStoreError
-from tidings.router.channel_configs.errors import SecretsNotAskedError
+from tidings.router.accounts.errors import SecretsNotAskedError
 from tidings.router.sealed_secrets.change_secret import SecretChanger
 from tidings.router.sealed_secrets.wire import PutSecret, SecretList, SecretView
 

@@ -14,8 +14,8 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
-from tidings.router.callbacks.receipts import ApplyReceipts, Receipt
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
+from tidings.router.receipts import ApplyReceipts, Receipt
 from tidings.router.status_map import store
 from tidings.router.status_map.store import UnknownReceipt
 

@@ -9,7 +9,7 @@ from tidings.kernel.errors import DatabaseError
 from tidings.kernel.hot_state import Limits, Take, Taken
 from tidings.kernel.limit_windows import FixedWindow, TokenBucket
 from tidings.kernel.logs import get_logger
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.model import AdmissionResult
 
 _SECOND: Final = timedelta(seconds=1)

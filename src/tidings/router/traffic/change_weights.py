@@ -9,7 +9,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import IdKind
 from tidings.kernel.refusals import FieldError, InvalidError
-from tidings.router.channel_configs.store import find_accounts
+from tidings.router.accounts.store import find_accounts
 from tidings.router.traffic import store
 from tidings.router.traffic.errors import ContestedError
 from tidings.router.traffic.prefixes import prefix_of

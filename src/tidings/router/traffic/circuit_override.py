@@ -5,7 +5,7 @@ from collections.abc import Callable
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
-from tidings.router.channel_configs.errors import PlatformAccountError, UnknownAccountError
+from tidings.router.accounts.errors import PlatformAccountError, UnknownAccountError
 from tidings.router.traffic import store
 from tidings.router.traffic.change import TrafficChanger
 from tidings.router.traffic.circuit import NONE, Circuit, Override, hold, lift

@@ -11,8 +11,8 @@ from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.injection import OpenTx, OwnerTx, Parsed
 from tidings.kernel.http.resources import Owner, Resource
-from tidings.router.channel_configs.configure import AdapterConfigId
-from tidings.router.channel_configs.errors import UnknownAccountError
+from tidings.router.accounts.errors import UnknownAccountError
+from tidings.router.accounts.model import AdapterConfigId
 from tidings.router.traffic import store
 from tidings.router.traffic.change_weights import WeightSetter
 from tidings.router.traffic.circuit import NONE, Counts

@@ -10,7 +10,7 @@ from tidings.contracts.messages import Accepted, Outcome
 from tidings.kernel.clock import Clock
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.admission import admit
 from tidings.router.traffic.circuit import Circuit
 from tidings.router.traffic.model import (

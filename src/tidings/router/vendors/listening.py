@@ -13,7 +13,8 @@ from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.sql import Queries
-from tidings.router.channel_configs.store import StoredAccount, find_accounts
+from tidings.router.accounts.model import StoredAccount
+from tidings.router.accounts.store import find_accounts
 from tidings.router.vendors.open_adapters import OpenAdapters, UnusableError
 
 QUERIES = Queries.beside(__file__)

@@ -22,12 +22,12 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import FieldError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
+from tidings.router.accounts.account_faults import NOT_OPENED, WRONG, wrong_of
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import AdapterContext, discard_inbound
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account
-from tidings.router.channel_configs.account_faults import NOT_OPENED, WRONG, wrong_of
-from tidings.router.channel_configs.store import StoredAccount
 
 #: Seconds that vendors get for the end of their connections when we end.
 _GOODBYE = 0.5

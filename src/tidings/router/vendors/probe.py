@@ -10,7 +10,7 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refus
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError
 from tidings.kernel.secrets import SecretStoreError
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.vendors.open_adapters import SECRET_STORE, OpenAdapters, UnusableError
 from tidings.router.vendors.vendors import Vendors
 

@@ -10,10 +10,10 @@ from tidings.contracts.senders import ANY_SENDER, may_show, own_sender
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.accounts import Accounts
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.model import ACCOUNT_OFF
 from tidings.router.traffic.vendor_failures import NOT_LET_IN
-from tidings.router.vendors.accounts import Accounts
 from tidings.router.vendors.open_adapters import OpenAdapters, UnusableError
 from tidings.router.vendors.send_batch import hand_over
 from tidings.router.vendors.simulated import SIMULATED, SimulatedAdapter, is_simulated

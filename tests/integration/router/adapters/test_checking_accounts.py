@@ -26,12 +26,12 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.parts import Parts
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
+from tidings.router.accounts.accounts import Accounts as VendorAccounts
 from tidings.router.adapters.egress import Guard, public_and, public_only
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs import routes
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.vendors.accounts import Accounts as VendorAccounts
 from tidings.router.vendors.open_adapters import OpenAdapters
 from tidings.router.vendors.probe import AdapterProbe
 from tidings.router.vendors.vendors import Vendors

@@ -39,16 +39,16 @@ from tidings.router.callbacks.apply import Applier
 from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import CallbackHooks
-from tidings.router.callbacks.inbound_messages import InboundKeeper
 from tidings.router.callbacks.intake import CallbackGroupCommit
 from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.raw_bodies import BodyLocation
-from tidings.router.callbacks.receipts import ApplyReceipts
 from tidings.router.callbacks.receive_callback import CallbackEndpoint
 from tidings.router.callbacks.routes import CallbackWakeup, callbacks, hooks
 from tidings.router.channel_configs.configure import AdapterConfigs
+from tidings.router.conversations.keep_inbound import InboundKeeper
 from tidings.router.executions import receipts
 from tidings.router.executions.model import EXECUTION
+from tidings.router.receipts import ApplyReceipts
 from tidings.router.state_machine.model import ATTEMPT
 
 SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ="

@@ -11,8 +11,8 @@ from tests.integration.router.callbacks.conftest import Attempt, CallbackWorld, 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseBusyError, DatabaseError, DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
-from tidings.router.callbacks.receipts import Applied, Receipt
 from tidings.router.executions import receipts
+from tidings.router.receipts import Applied, Receipt
 
 WORDS = ("sent", "delivered", "read", "failed")
 MEANINGS = {"sent": "sent", "delivered": "delivered", "read": "delivered_read", "failed": "failed_perm"}

@@ -11,8 +11,8 @@ from tidings.contracts.ids import NOTIFICATION, RECIPIENT
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import ConstraintError, DatabaseBusyError, DatabaseUnavailableError
 from tidings.kernel.ids import TenantId, time_of
-from tidings.router.callbacks.receipts import Applied, Receipt
 from tidings.router.executions import receipts
+from tidings.router.receipts import Applied, Receipt
 
 
 async def test_a_receipt_stands_with_its_attempt(world: CallbackWorld, tenant_id: TenantId) -> None:

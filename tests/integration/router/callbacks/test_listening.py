@@ -15,13 +15,13 @@ from tidings.contracts.callback_forms import ParsedCallback
 from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.smpp.adapter import KIND, SmppSettings
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.connection_events import Hearing
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
-from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.vendors.listening import ListeningJob
 from tidings.router.vendors.open_adapters import OpenAdapters
 from tidings.sandbox.faults import Faults

@@ -39,8 +39,8 @@ from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.conversations import routes as conversation_routes
 from tidings.router.conversations.jobs import ConversationJob
 from tidings.router.conversations.keep_inbound import insert_inbound
-from tidings.router.conversations.sent import SentMessage
 from tidings.router.executions.model import moment
+from tidings.router.executions.sent_message import SentMessage
 from tidings.router.inbound_routes.routes import inbound_routes
 
 OURS = "+15005550006"

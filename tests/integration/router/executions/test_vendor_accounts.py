@@ -10,8 +10,8 @@ from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.delivery import DeliveryRoute
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT
+from tidings.router.accounts.store import find_accounts
 from tidings.router.channel_configs.configure import AccountChange
-from tidings.router.channel_configs.store import find_accounts
 
 
 async def platform(world: LadderWorld, port: int) -> None:

@@ -10,7 +10,7 @@ from tests.support.played_smtp import CLOSE, PlayedSmtp, played_smtp
 from tests.support.vendors import smtp_settings
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.outbox import Outbox
-from tidings.router.channel_configs.store import find_accounts
+from tidings.router.accounts.store import find_accounts
 from tidings.router.executions.store import wake_waiting
 from tidings.router.traffic.change import TrafficChanger
 from tidings.router.traffic.circuit import Override

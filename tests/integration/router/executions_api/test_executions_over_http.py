@@ -11,10 +11,11 @@ from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.http.paging import After
 from tidings.kernel.ids import time_of
 from tidings.router.executions.model import EXECUTION
-from tidings.router.executions.receipts import Receipt, apply
+from tidings.router.executions.receipts import apply
 from tidings.router.executions_api.listing import find_recent
 from tidings.router.executions_api.model import ExecutionFilter
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
+from tidings.router.receipts import Receipt
 from tidings.router.status_map.change import StatusMapper
 from tidings.sandbox.faults import FaultSpec
 

@@ -12,9 +12,9 @@ from tidings.kernel.db import Database
 from tidings.kernel.ids import TENANT, TenantId, time_of
 from tidings.kernel.parts import Parts
 from tidings.router.executions.model import EXECUTION, moment
-from tidings.router.executions.receipt_model import Receipt
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.prices.rates import Rates
+from tidings.router.receipts import Receipt
 from tidings.router.spend import store
 from tidings.router.spend.correct_spend import correct
 from tidings.router.spend.model import By, SpendSum, UnpricedCalls, day_of, estimated

@@ -11,8 +11,8 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.router.callbacks.apply import details_of
 from tidings.router.callbacks.intake import IncomingCallback
-from tidings.router.callbacks.receipts import Receipt
 from tidings.router.executions import receipts
+from tidings.router.receipts import Applied, Receipt
 from tidings.router.status_map import store
 from tidings.router.status_map.reapply import Reapplier
 
@@ -169,7 +169,7 @@ async def test_what_it_means_for_the_address_is_told_with_it(
 
     heard: list[Receipt] = []
 
-    async def apply(tx: TenantTx, told: Sequence[Receipt], *, now: datetime) -> receipts.Applied:
+    async def apply(tx: TenantTx, told: Sequence[Receipt], *, now: datetime) -> Applied:
         heard.extend(told)
         return await receipts.apply(tx, told, now=now)
 

@@ -15,9 +15,10 @@ from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.kernel.local_hot_state import LocalHotState
 from tidings.kernel.outbox import Outbox
+from tidings.router.accounts.accounts import Accounts
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.channel_configs.store import StoredAccount
 from tidings.router.traffic.change import TrafficChanger
 from tidings.router.traffic.change_weights import WeightSetter
 from tidings.router.traffic.circuit import Override
@@ -26,7 +27,6 @@ from tidings.router.traffic.job import TrafficJob
 from tidings.router.traffic.model import ChosenVendor, NoVendorAvailable
 from tidings.router.traffic.traffic_state import ChannelWeights
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.accounts import Accounts
 
 CHANNELS = {kind.name: kind.channels for kind in ADAPTERS.values()}
 NUMBER = "+93700000001"

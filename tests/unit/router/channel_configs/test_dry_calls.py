@@ -12,12 +12,12 @@ from tests.support.vendors import KnownSecrets
 from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
 from tidings.kernel.clock import SystemClock
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.check import AccountChecker, DryCall
 from tidings.router.channel_configs.check_steps import AccountCheckStep
 from tidings.router.channel_configs.reachability import HostPort, place_of
-from tidings.router.channel_configs.store import StoredAccount
 
 ACCOUNT = StoredAccount(
     id="adcfg_01JCQ8ZK6T9Y4M2V7N5B3D1F0G",

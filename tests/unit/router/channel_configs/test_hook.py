@@ -2,8 +2,8 @@
 
 import pytest
 
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.channel_configs.hook import hook_of
-from tidings.router.channel_configs.store import StoredAccount
 
 ACCOUNT = StoredAccount(
     id="adcfg_1",

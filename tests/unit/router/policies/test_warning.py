@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.router.policies.test_checking import ADAPTERS_HERE, step, terms
 from tidings.contracts.prices import PrefixPrice, PriceModel
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.policies.policy_warnings import PolicyContext, PolicyWarning, warnings_about
 from tidings.router.prices.rates import Rates
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from tests.support.clock import ManualClock
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.ids import TenantId
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.circuit import Circuit, CircuitState, Override
 from tidings.router.traffic.traffic_state import AccountCircuit, ChannelWeights
 from tidings.router.traffic.vendor_selection import VendorSelection

@@ -14,7 +14,7 @@ from tidings.contracts.adapters import OUR_CODES
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.circuit import CircuitState, Counts, Override
 from tidings.router.traffic.evaluation import circuit_changes
 from tidings.router.traffic.model import ChosenVendor, NoVendorAvailable

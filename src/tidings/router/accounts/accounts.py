@@ -8,8 +8,8 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.ttl_cache import TtlCache
-from tidings.router.channel_configs import store
-from tidings.router.channel_configs.store import StoredAccount
+from tidings.router.accounts import store
+from tidings.router.accounts.model import StoredAccount, chosen
 
 #: Tenants that are remembered at once.
 _MOST = 10_000
@@ -52,7 +52,7 @@ class Accounts:
         return {vendor: account.handle for vendor, account in accounts.items() if account.platform}
 
     async def _look(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
-        found = store.chosen(
+        found = chosen(
             account
             for account in await store.find_accounts(tx)
             if adapter_of(account.vendor, self._adapters) is not None

@@ -1,39 +1,17 @@
 """The only Python here that runs SQL on vendor accounts."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
-from tidings.router.channel_configs.errors import UnknownAccountError
-from tidings.router.prices.model import PriceModel, prices_text, read_prices
+from tidings.router.accounts.errors import UnknownAccountError
+from tidings.router.accounts.model import StoredAccount
+from tidings.router.prices.model import prices_text, read_prices
 
 QUERIES = Queries.beside(__file__)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredAccount:
-    """A vendor account as it is stored."""
-
-    id: str
-    #: Whether it is the platform's, which all tenants may use.
-    platform: bool
-    vendor: str
-    handle: str | None
-    secret_ref: str
-    per_second: int | None
-    per_day: int | None
-    #: Grows with every change.
-    version: int = 1
-    #: What a message costs; None where nobody has said.
-    prices: PriceModel | None = None
-    #: Switched off: nothing new goes through it. Accounts are never deleted; what came of their messages is still heard.
-    active: bool = True
-    #: When it was last changed; None for one that is not stored yet.
-    changed_at: datetime | None = None
 
 
 async def lock_accounts(tx: TenantTx | PlatformTx) -> None:
@@ -57,19 +35,6 @@ async def find_account(tx: TenantTx | PlatformTx, account_id: str) -> StoredAcco
         if account.id == account_id:
             return account
     raise UnknownAccountError(f"there is no vendor account with the id {account_id}")
-
-
-def chosen(accounts: Iterable[StoredAccount]) -> dict[str, StoredAccount]:
-    """The one to send through with each vendor, of accounts in the order of `find_accounts`.
-
-    The first that is switched on; where all are off the first of those, so that whoever needs it knows why it has to wait.
-    """
-    found: dict[str, StoredAccount] = {}
-    for account in accounts:
-        known = found.get(account.vendor)
-        if known is None or (account.active and not known.active):
-            found[account.vendor] = account
-    return found
 
 
 async def insert_accounts(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAccount]) -> int:

@@ -12,8 +12,8 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
-from tidings.router.channel_configs.store import StoredAccount
-from tidings.router.executions.snapshot import strategy_of
+from tidings.router.accounts.accounts import Accounts
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.policies.conditions import barred_by
 from tidings.router.policies.model import Policy, PolicyStep
 from tidings.router.policies.policies import Policies
@@ -24,7 +24,6 @@ from tidings.router.profiles.model import Profile
 from tidings.router.profiles.order import Orderable, arrange
 from tidings.router.state_machine.model import NO_ROUTE
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.accounts import Accounts
 
 
 class Planner:
@@ -160,7 +159,7 @@ def without_policy(
     steps = tuple(LadderStep(channel=channel, vendors=vendors) for channel, vendors in ways)
     return DeliveryPlan(
         ladder=LadderSnapshot(steps=steps),
-        strategy=strategy_of(steps),
+        strategy=_strategy_of(steps),
         first=steps[0].channel if steps else None,
     )
 
@@ -207,3 +206,8 @@ def _asks_profile(policy: Policy) -> bool:
         and (step.conditions.reachable is not None or step.conditions.min_score is not None)
         for step in policy.ladder
     )
+
+
+def _strategy_of(steps: tuple[LadderStep, ...]) -> Strategy:
+    """Without a policy: the next vendor of the same channel, or the next channel."""
+    return "FAILOVER" if len({step.channel for step in steps}) <= 1 else "SEQUENTIAL"

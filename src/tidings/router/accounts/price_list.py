@@ -2,8 +2,8 @@
 
 from tidings.contracts.prices import MessageCost
 from tidings.kernel.ids import TenantId
+from tidings.router.accounts.accounts import Accounts
 from tidings.router.prices.price import price_of_text
-from tidings.router.vendors.accounts import Accounts
 
 
 class AccountPrices:
