@@ -105,6 +105,8 @@ class RunningServer:
                 "full_page_writes": "off",
                 "synchronous_commit": "off",
                 "max_connections": "300",
+                # So that plans of small tables never depend on whether autovacuum has just looked at them.
+                "autovacuum_analyze_threshold": "5000",
                 # It may be kept in memory.
                 "max_wal_size": "256MB",
             },
