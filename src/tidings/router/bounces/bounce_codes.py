@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.callback_forms import Canonical, Effect, ReadEvent
-from tidings.router.adapters.mail.events import mail_event
+from tidings.router.adapters.callbacks.mail_events import mail_event
 from tidings.router.bounces.report import BounceReport
 
 #: Types of feedback that are no complaint of the person: an excuse, and a report about our own signature.

@@ -6,12 +6,25 @@ from typing import Final, TypeVar
 
 from tidings.contracts.callback_forms import RawCallback
 from tidings.kernel.http.bodies import decode
+from tidings.kernel.http.errors import WrongContentTypeError
 
 T = TypeVar("T")
 #: An event from further ahead has no time that means anything.
 FURTHEST_AHEAD: Final = timedelta(days=1)
 #: A zero character as JSON writes it, not behind a backslash that is itself written out.
 _ZERO: Final = re.compile(rb"(?<!\\)((?:\\\\)*)\\u0000")
+
+
+def require_json(request: RawCallback) -> None:
+    """A `WrongContentTypeError` for what is not said to be plain JSON."""
+    kind = (request.header("content-type") or "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise WrongContentTypeError
+    if any(
+        packed.strip().lower() not in ("", "identity")
+        for packed in request.headers.get("content-encoding", ())
+    ):
+        raise WrongContentTypeError("the body has to be plain JSON: send it without Content-Encoding")
 
 
 def read_json(body: bytes, wanted: type[T]) -> T:

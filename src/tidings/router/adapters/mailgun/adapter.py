@@ -15,6 +15,7 @@ from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, seeds
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
@@ -28,7 +29,6 @@ from tidings.router.adapters.http_client.answers import (
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
-from tidings.router.adapters.mail.events import MailMeaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, whole_mail
 from tidings.router.adapters.mailgun.callbacks import EVENT_CODES, MailgunForm, bare_id
 from tidings.router.adapters.secret_rotation import Secrets

@@ -30,10 +30,9 @@ from tidings.contracts.callback_forms import (
     VerifiedCallback,
 )
 from tidings.kernel.errors import TidingsError
-from tidings.router.adapters.callbacks.parsing import from_seconds, json_body
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_event
+from tidings.router.adapters.callbacks.parsing import from_seconds, json_body, require_json
 from tidings.router.adapters.callbacks.signatures import is_fresh, is_one_of
-from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.mail.events import MailMeaning, mail_event
 from tidings.router.adapters.secret_rotation import secrets_of
 
 WINDOW: Final = timedelta(hours=8)

@@ -14,6 +14,7 @@ from msgspec import Meta
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Attachment, OutboundMessage, Outcome
 from tidings.kernel.errors import BadValueError
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, seeds
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
@@ -26,7 +27,6 @@ from tidings.router.adapters.http_client.answers import (
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
-from tidings.router.adapters.mail.events import MailMeaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, in_base64, parts_of
 from tidings.router.adapters.postmark.callbacks import EVENT_CODES, PostmarkForm
 from tidings.router.adapters.secret_rotation import Secrets

@@ -19,10 +19,9 @@ from tidings.contracts.callback_forms import (
     UnverifiedCallback,
     VerifiedCallback,
 )
-from tidings.router.adapters.callbacks.parsing import from_text, json_body
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_event
+from tidings.router.adapters.callbacks.parsing import from_text, json_body, require_json
 from tidings.router.adapters.callbacks.signatures import exact_base64, is_one_of
-from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.mail.events import MailMeaning, mail_event
 from tidings.router.adapters.secret_rotation import secrets_of
 
 #: Their word → ours; what came back has a type that says more.

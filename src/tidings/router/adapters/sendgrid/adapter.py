@@ -14,6 +14,7 @@ import msgspec
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, Outcome, TryLater
 from tidings.kernel.errors import BadValueError
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, seeds
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
@@ -28,7 +29,6 @@ from tidings.router.adapters.http_client.answers import (
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
-from tidings.router.adapters.mail.events import MailMeaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, MailParts, in_base64, parts_of
 from tidings.router.adapters.sendgrid.callbacks import EVENT_CODES, SendgridForm, public_key
 from tidings.router.adapters.setting_types import Line

@@ -26,10 +26,9 @@ from tidings.contracts.callback_forms import (
     UnverifiedCallback,
     VerifiedCallback,
 )
-from tidings.router.adapters.callbacks.parsing import from_seconds, json_body
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_event
+from tidings.router.adapters.callbacks.parsing import from_seconds, json_body, require_json
 from tidings.router.adapters.callbacks.signatures import A_DAY_OF_TRYING, exact_base64, is_fresh
-from tidings.router.adapters.http.callbacks import require_json
-from tidings.router.adapters.mail.events import MailMeaning, mail_event
 
 SIGNATURE_HEADER: Final = "x-twilio-email-event-webhook-signature"
 TIMESTAMP_HEADER: Final = "x-twilio-email-event-webhook-timestamp"

@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, seeds
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
@@ -30,7 +31,6 @@ from tidings.router.adapters.http_client.answers import (
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
-from tidings.router.adapters.mail.events import MailMeaning, seeds
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, whole_mail
 from tidings.router.adapters.ses.callbacks import EVENT_CODES, SesForm
 from tidings.router.adapters.ses.sigv4 import Credentials, signed

@@ -25,8 +25,8 @@ from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import WrongContentTypeError
 from tidings.kernel.refusals import FieldError, InvalidError, UnavailableError
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_event
 from tidings.router.adapters.callbacks.parsing import from_text
-from tidings.router.adapters.mail.events import MailMeaning, mail_event
 from tidings.router.adapters.ses.sns import (
     Certificates,
     Fetch,

@@ -21,9 +21,8 @@ from tidings.contracts.callback_forms import (
     UnverifiedCallback,
     VerifiedCallback,
 )
-from tidings.router.adapters.callbacks.parsing import json_body, since_1970
+from tidings.router.adapters.callbacks.parsing import json_body, require_json, since_1970
 from tidings.router.adapters.callbacks.signatures import is_one_of
-from tidings.router.adapters.http.callbacks import require_json
 from tidings.router.adapters.secret_rotation import secrets_of
 
 # How a bot's messages are called here: Telegram counts them chat by chat, and a chat's number is somebody's address.

@@ -24,9 +24,8 @@ from tidings.contracts.callback_forms import (
     VerifiedCallback,
 )
 from tidings.kernel.refusals import FieldError, InvalidError
-from tidings.router.adapters.callbacks.parsing import json_body, since_1970
+from tidings.router.adapters.callbacks.parsing import json_body, require_json, since_1970
 from tidings.router.adapters.callbacks.signatures import hex_digest_fits, is_hex_digest
-from tidings.router.adapters.http.callbacks import require_json
 from tidings.router.adapters.redaction import kept_words
 
 SIGNATURE_HEADER: Final = "x-viber-content-signature"

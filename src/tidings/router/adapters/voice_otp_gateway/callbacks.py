@@ -14,15 +14,13 @@ from tidings.contracts.callback_forms import (
     ParsedCallback,
     RawCallback,
     ReadEvent,
-    UnverifiedCallback,
     VendorCost,
-    VerifiedCallback,
 )
 from tidings.contracts.callbacks import MOST_EVENTS, CallbackCost
 from tidings.contracts.moments import ToldMoment
 from tidings.kernel.http.bodies import decode
 from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD
-from tidings.router.adapters.http.callbacks import GenericForm
+from tidings.router.adapters.callbacks.standard_webhooks import StandardWebhooks
 from tidings.router.adapters.redaction import kept_code, kept_words
 
 #: Their word → ours. Who has answered is listening: nothing more is tried meanwhile.
@@ -64,22 +62,11 @@ class CallEvents(Struct, frozen=True, kw_only=True):
     events: Annotated[list[CallEvent], Meta(max_length=MOST_EVENTS)]
 
 
-class VoiceOtpForm:
+class VoiceOtpForm(StandardWebhooks):
     """Reads what docs/vendors/voice-otp-gateway.md describes."""
 
     name = "voice_otp_gateway"
     reply: HookReply | None = None
-
-    def __init__(self) -> None:
-        self._signed = GenericForm()
-
-    def keys(self, settings: Struct) -> Keys | None:
-        """The secret that callbacks are signed with."""
-        return self._signed.keys(settings)
-
-    async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
-        """Whether one of the signatures is ours."""
-        return await self._signed.verify(request, keys)
 
     def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
         """The events, in the order in which they stand."""

@@ -33,9 +33,8 @@ from tidings.contracts.callback_forms import (
     VerifiedCallback,
 )
 from tidings.contracts.prices import MOST_MICROS
-from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD, from_seconds, json_body
+from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD, from_seconds, json_body, require_json
 from tidings.router.adapters.callbacks.signatures import A_DAY_OF_TRYING, is_fresh
-from tidings.router.adapters.http.callbacks import require_json
 from tidings.router.adapters.redaction import kept_code, kept_words
 from tidings.router.adapters.secret_rotation import secrets_of
 

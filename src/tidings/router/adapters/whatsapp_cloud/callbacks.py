@@ -24,9 +24,8 @@ from tidings.contracts.callback_forms import (
     UnverifiedCallback,
     VerifiedCallback,
 )
-from tidings.router.adapters.callbacks.parsing import json_body, read_json, since_1970
+from tidings.router.adapters.callbacks.parsing import json_body, read_json, require_json, since_1970
 from tidings.router.adapters.callbacks.signatures import hex_digest_fits, is_hex_digest, is_one_of
-from tidings.router.adapters.http.callbacks import require_json
 from tidings.router.adapters.redaction import kept_code, kept_words
 from tidings.router.adapters.secret_rotation import secrets_of
 from tidings.router.adapters.whatsapp_cloud.error_codes import MEANINGS
