@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import httpx2
 
@@ -25,6 +25,11 @@ from tidings.notify.access.model import ApiKey, KeySpec, credential
 from tidings.notify.tenants.model import Tenant
 from tidings.notify.tenants.wire import CreateTenant
 
+_OPERATORS: Final[Mapping[str, CallerRole]] = {
+    "admin": "platform.channel.admin",
+    "support": "platform.support",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class HttpWorld:
@@ -34,6 +39,8 @@ class HttpWorld:
     make_app: Callable[[], HttpApp]
     system: System
     answered: list[Answered]
+    #: By who carries them.
+    keys: dict[str, tuple[ApiKey, str]] = field(default_factory=dict)
 
     @cached_property
     def app(self) -> HttpApp:
@@ -96,6 +103,21 @@ class HttpWorld:
                 clock=clock or self.clock,
             )
         return key, credential(key.id, secret)
+
+    async def key_of(self, caller: str) -> tuple[ApiKey, str]:
+        """The key of a tenant, by its id, or of an operator (`admin`, `support`); made when it is first asked for."""
+        if caller not in self.keys:
+            role = _OPERATORS.get(caller)
+            self.keys[caller] = await self.key(None if role else TenantId(caller), role=role)
+        return self.keys[caller]
+
+    @asynccontextmanager
+    async def calling(self, caller: str, home: str = "", **headers: str) -> AsyncIterator[httpx2.AsyncClient]:
+        """A client of theirs; its paths are relative to `home`."""
+        _, carried = await self.key_of(caller)
+        async with self.client(carried, **headers) as client:
+            client.base_url = httpx2.URL(f"http://tidings.test{home}")
+            yield client
 
     def client(self, credential: str | None = None, **headers: str) -> httpx2.AsyncClient:
         """A client that carries this credential."""

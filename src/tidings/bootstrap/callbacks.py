@@ -22,11 +22,14 @@ if TYPE_CHECKING:
     from tidings.bootstrap.router import RouterStage
     from tidings.contracts.callback_forms import ParsedCallback
     from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.locked_sets import LockedSetSettings
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.router.accounts.model import StoredAccount
     from tidings.router.bounces.mailboxes import BounceMailboxes
     from tidings.router.bounces.receive_bounce import BounceReceiver
     from tidings.router.callbacks.forget import BodyEraser
+    from tidings.router.receipts import ApplyReceipts
+    from tidings.router.status_map.reapply import Reapplier
 
 
 class CallbacksStage:
@@ -35,6 +38,8 @@ class CallbacksStage:
     def __init__(self, kernel: "KernelStage", router: "RouterStage") -> None:
         self._kernel = kernel
         self._router = router
+        #: How many events the job takes on at once; a test chooses fewer.
+        self.job_settings: LockedSetSettings | None = None
         db, clock, keyring = kernel.db, kernel.clock, kernel.keyring
         self._observer = CallbackMetrics(router.metrics)
         # A job in this process is woken at once; one elsewhere hears it from the database.
@@ -68,10 +73,16 @@ class CallbacksStage:
         await self._hearing.keep(said, vendor=account.vendor, account_id=account.id)
 
     @cached_property
+    def apply_receipts(self) -> "ApplyReceipts":
+        """Tells executions what vendors say of their attempts."""
+        from tidings.router.executions import receipts
+
+        return receipts.apply
+
+    @cached_property
     def job(self) -> "CallbackJob":
         """Applies what was kept."""
         from tidings.router.callbacks.apply import Applier
-        from tidings.router.executions import receipts
 
         kernel = self._kernel
         return CallbackJob(
@@ -79,14 +90,29 @@ class CallbacksStage:
             Applier(
                 kernel.db,
                 kernel.keyring,
-                receipts.apply,
+                self.apply_receipts,
                 on_woken=self._router.due_timer.expect,
                 observer=self._observer,
             ),
             wakeup=self.wakeup,
             clock=kernel.clock,
             observer=self._observer,
+            settings=self.job_settings,
             poll_seconds=lambda: kernel.bus.wakeups.poll_seconds,
+        )
+
+    @cached_property
+    def reapplier(self) -> "Reapplier":
+        """Applies receipts again whose codes have got a meaning."""
+        from tidings.router.status_map.reapply import Reapplier
+
+        kernel = self._kernel
+        return Reapplier(
+            kernel.db,
+            self.apply_receipts,
+            audit=kernel.router_audit,
+            clock=kernel.clock,
+            on_woken=self._router.due_timer.expect,
         )
 
     @cached_property

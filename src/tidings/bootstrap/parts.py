@@ -34,11 +34,9 @@ from tidings.router.callbacks.routes import CallbackWakeup
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.conversations.model import InboundMessageId
 from tidings.router.conversations.subject_access import StoredConversations
-from tidings.router.executions import receipts
 from tidings.router.policies.check import AvailableAdapters
 from tidings.router.profiles.proven_facts import StoredMailboxNews
 from tidings.router.profiles.subject_access import StoredProfiles
-from tidings.router.status_map.reapply import Reapplier
 from tidings.router.traffic.change_weights import WeightSetter
 
 if TYPE_CHECKING:
@@ -136,13 +134,6 @@ def router_parts(system: "System", *, simulator: Simulator) -> Parts:
         .add(CallbackWakeup, system.callbacks.wakeup)
         .add(DeadLetters[InboundMessageId], system.conversations.dead)
     )
-    reapplier = Reapplier(
-        system.db,
-        receipts.apply,
-        audit=system.kernel.router_audit,
-        clock=system.clock,
-        on_woken=system.router.due_timer.expect,
-    )
     checker = AccountChecker(
         system.kernel.secrets,
         clock=system.clock,
@@ -150,7 +141,7 @@ def router_parts(system: "System", *, simulator: Simulator) -> Parts:
         public_url=system.kernel.public_url,
     )
     for part in (
-        reapplier,
+        system.callbacks.reapplier,
         checker,
         system.callbacks.desk,
         system.callbacks.dead,

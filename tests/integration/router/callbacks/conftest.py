@@ -13,43 +13,23 @@ import httpx2
 import pytest
 import pytest_asyncio
 
-from tests.support.clock import ManualClock
-from tests.support.kms import MemoryKms
+from tests.support.http import http_over
 from tests.support.postgres import TestDatabase, TestServer
+from tests.support.system import now_clock, system_over
+from tidings.bootstrap import System
 from tidings.contracts.callbacks import signed_headers
 from tidings.contracts.channel_configs import ConfigureAccount
-from tidings.kernel.audit.log import AuditLog
-from tidings.kernel.blobs.store import BlobStore, open_blobs
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.db import CallerRole, Database, Row
+from tidings.kernel.db import Database, Row
 from tidings.kernel.durable.locked_sets import LockedSetSettings
-from tidings.kernel.durable.wakeup import Wakeup
-from tidings.kernel.http.app import HttpApp, build_app
-from tidings.kernel.http.callers import AccessGuard, Caller
-from tidings.kernel.http.tenant_gate import TenantGate, TenantState
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.kernel.keys.keyring import Keyring
-from tidings.kernel.keys.kms import Kms
-from tidings.kernel.parts import Parts
-from tidings.kernel.refusals import UnauthenticatedError
-from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.router.adapters.http.callbacks import GenericForm
-from tidings.router.adapters.registry import ADAPTERS
-from tidings.router.callbacks.apply import Applier
-from tidings.router.callbacks.dead_letters import DeadCallbacks
-from tidings.router.callbacks.evidence import Evidence
-from tidings.router.callbacks.hooks import CallbackHooks
-from tidings.router.callbacks.intake import CallbackGroupCommit
 from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.raw_bodies import BodyLocation
-from tidings.router.callbacks.receive_callback import CallbackEndpoint
-from tidings.router.callbacks.routes import CallbackWakeup, callbacks, hooks
-from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.conversations.keep_inbound import InboundKeeper
-from tidings.router.executions import receipts
+from tidings.router.callbacks.routes import callbacks, hooks
 from tidings.router.executions.model import EXECUTION
 from tidings.router.receipts import ApplyReceipts
 from tidings.router.state_machine.model import ATTEMPT
+from tidings.router.status_map.routes import status_map
 
 SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ="
 _serials = count(1)
@@ -67,122 +47,54 @@ class Attempt:
     message_id: str
 
 
-class CountingObserver:
-    """Notes what it hears."""
-
-    def __init__(self) -> None:
-        self.events: list[tuple[object, ...]] = []
-
-    def received(self, vendor: str, count: int, repeated: int) -> None:
-        self.events.append(("received", vendor, count, repeated))
-
-    def refused(self, vendor: str, code: str) -> None:
-        self.events.append(("refused", vendor, code))
-
-    def applied(self, count: int, seconds: float) -> None:
-        self.events.append(("applied", count))
-
-    def late(self, count: int) -> None:
-        self.events.append(("late", count))
-
-    def died(self, count: int) -> None:
-        self.events.append(("died", count))
-
-    def waiting(self, seconds: float) -> None:
-        self.events.append(("waiting", seconds))
-
-    def failed(self, part: str) -> None:
-        self.events.append(("failed", part))
-
-
-class _Callers:
-    """Knows callers by the role that they carry."""
-
-    async def authenticate(self, credential: str) -> Caller:
-        roles: dict[str, tuple[CallerRole, frozenset[str]]] = {
-            "admin": ("platform.channel.admin", frozenset({"router:read", "router:write"})),
-            "support": ("platform.support", frozenset({"router:read"})),
-        }
-        if credential.startswith("tnt_"):
-            return Caller(
-                kind="key",
-                id="key_tenant",
-                home=TenantId(credential),
-                role="tenant.admin",
-                scopes=frozenset({"router:read", "router:write"}),
-                environment="live",
-            )
-        if credential not in roles:
-            raise UnauthenticatedError
-        role, scopes = roles[credential]
-        return Caller(
-            kind="key", id=f"key_{credential}", home=None, role=role, scopes=scopes, environment="live"
-        )
-
-
-class _AllActive:
-    async def state_of(self, tenant_id: TenantId) -> TenantState | None:
-        return TenantState(status="active", frozen=False)
-
-
-class _NoWitness:
-    async def acting(self, caller: Caller, operation: str) -> None:
-        """Nobody acts for anybody here."""
-
-
 class CallbackWorld:
     """A database, its hooks, and a worker that applies what they take in."""
 
-    def __init__(
-        self, db: Database, folder: Path, *, kms: Kms | None = None, blobs_url: str | None = None
-    ) -> None:
+    def __init__(self, db: Database, folder: Path) -> None:
+        """Keys, secrets and blobs lie in `folder`."""
         self.db = db
         self.folder = folder
-        self.clock = ManualClock(SystemClock().now())
-        self.secrets = SecretsByScheme({"file": FileSecrets(folder / "secrets")})
+        self.clock = now_clock()
         (folder / "secrets").mkdir()
-        self.blobs: BlobStore = open_blobs(blobs_url or f"file://{folder}/blobs")
-        self.keyring = Keyring(kms or MemoryKms(), clock=self.clock)
-        self.audit = AuditLog("chan", self.clock)
-        self.wakeup = Wakeup()
-        self.observer = CountingObserver()
-        self.woken: list[datetime] = []
-        self.hooks = CallbackHooks(db, self.secrets, clock=self.clock)
-        self.intake = self.make_intake()
-        self.desk = CallbackEndpoint(
-            self.hooks,
-            self.intake,
-            public_url="https://tidings.example",
-            usual=GenericForm(),
-            clock=self.clock,
-            evidence=Evidence(clock=self.clock, most=3),
-            observer=self.observer,
+        self._processes: list[System] = []
+        self.system = system = self.process()
+        self.http = http_over(system, only=(hooks, callbacks, status_map))
+        self.keyring, self.audit, self.secrets = (
+            system.kernel.keyring,
+            system.kernel.router_audit,
+            system.kernel.secrets,
         )
-        self.dead = DeadCallbacks(audit=self.audit, keyring=self.keyring, clock=self.clock)
-        self.app = self._app()
+        self.wakeup, self.intake = system.callbacks.wakeup, system.callbacks.intake
 
-    def make_intake(self, **more: Any) -> CallbackGroupCommit:
-        return CallbackGroupCommit(
-            self.db,
-            blobs=lambda: self.blobs,
-            keyring=self.keyring,
-            clock=self.clock,
-            wakeup=self.wakeup,
-            wrote=InboundKeeper(Wakeup()),
-            observer=self.observer,
-            **more,
-        )
+    def process(self) -> System:
+        """A further one over the same database."""
+        system = system_over(self.db, self.folder, self.clock, TIDINGS_PUBLIC_URL="https://tidings.example")
+        self._processes.append(system)
+        return system
 
-    def job(self, apply: ApplyReceipts = receipts.apply, *, limit: int = 500) -> CallbackJob:
-        """A worker."""
-        return CallbackJob(
-            self.db,
-            Applier(self.db, self.keyring, apply, on_woken=self.woken.append, observer=self.observer),
-            wakeup=self.wakeup,
-            clock=self.clock,
-            observer=self.observer,
-            settings=LockedSetSettings(limit=limit),
-        )
+    async def close(self) -> None:
+        """End what the processes hold open; the database is the test's."""
+        for system in self._processes:
+            await system.kernel.closing.aclose()
+
+    def job(self, apply: ApplyReceipts | None = None, *, limit: int | None = None) -> CallbackJob:
+        """The process' own job, or that of a further process that applies receipts so."""
+        if apply is None and limit is None:
+            return self.system.callbacks.job
+        stage = self.process().callbacks
+        if apply is not None:
+            stage.apply_receipts = apply
+        if limit is not None:
+            stage.job_settings = LockedSetSettings(limit=limit)
+        return stage.job
+
+    def counted(self, metric: str, **labels: str) -> float:
+        """What the process has counted."""
+        return self.system.kernel.metrics.registry.get_sample_value(f"tidings_{metric}", labels) or 0.0
+
+    def next_look(self) -> float:
+        """In how many seconds the job of due executions looks again, ten minutes at most."""
+        return self.system.router.due_timer.seconds_left(None, now=self.clock.now(), longest=600.0)
 
     async def account(
         self,
@@ -195,9 +107,7 @@ class CallbackWorld:
         """The id of an account of the tenant's own, or of the platform's, changed where there is one."""
         name = f"{vendor}-{tenant_id or 'platform'}"
         self.write_secret(tenant_id, name, secret, **settings)
-        configs = AdapterConfigs(
-            {kind.name: kind.channels for kind in ADAPTERS.values()}, audit=self.audit, clock=self.clock
-        )
+        configs = self.system.router.adapter_configs
         command = ConfigureAccount(vendor=vendor, secret_ref=f"file://{name}")
         if tenant_id is None:
             async with self.db.platform() as platform:
@@ -290,14 +200,24 @@ class CallbackWorld:
         )
 
     @asynccontextmanager
-    async def client(self, role: str | None = None) -> AsyncIterator[httpx2.AsyncClient]:
-        """Somebody who calls."""
-        transport = httpx2.ASGITransport(app=self.app, raise_app_exceptions=False)
-        headers = {"Authorization": f"Bearer {role}"} if role else {}
-        async with httpx2.AsyncClient(
-            transport=transport, base_url="http://tidings.test", headers=headers
-        ) as client:
+    async def client(self, caller: str | None = None) -> AsyncIterator[httpx2.AsyncClient]:
+        """Somebody who calls: a vendor, an operator (`admin`, `support`), or a tenant by its id."""
+        if caller is None:
+            async with self.http.client() as client:
+                yield client
+            return
+        if caller.startswith("tnt_"):
+            await self._provision(caller)
+        async with self.http.calling(caller) as client:
             yield client
+
+    async def _provision(self, tenant_id: str) -> None:
+        """There is such a tenant."""
+        async with self.db.platform() as tx:
+            await tx.connection.execute(
+                "INSERT INTO notification.tenants_local (tenant_id, region) VALUES ($1, 'test') ON CONFLICT DO NOTHING",
+                tenant_id,
+            )
 
     async def receipts(self, tenant_id: TenantId) -> list[Row]:
         """What the tenant's attempts were told."""
@@ -328,23 +248,6 @@ class CallbackWorld:
     async def later(self, **by: float) -> None:
         """Time passes."""
         await self.clock.advance(timedelta(**by))
-
-    def _app(self) -> HttpApp:
-        parts = Parts(self.db, self.desk, self.dead).add(CallbackWakeup, self.wakeup)
-        parts.add_late(BlobStore, lambda: self.blobs)
-        return build_app(
-            resources=[(parts, [hooks, callbacks])],
-            guard=AccessGuard(
-                authenticator=_Callers(),
-                gate=TenantGate(_AllActive(), clock=self.clock),
-                witness=_NoWitness(),
-            ),
-            clock=self.clock,
-            version="test",
-            checks={},
-            render_metrics=lambda: b"",
-            body_limit=4 * 1024 * 1024,
-        )
 
 
 def event(message_id: str, status: str = "delivered", **more: Any) -> dict[str, Any]:
@@ -391,5 +294,7 @@ async def world(callbacks_database: TestDatabase, tmp_path: Path) -> AsyncIterat
         )
     db = Database(callbacks_database.runtime_url)
     await db.open()
-    yield CallbackWorld(db, tmp_path)
+    made = CallbackWorld(db, tmp_path)
+    yield made
+    await made.close()
     await db.close()

@@ -10,11 +10,9 @@ from typer.testing import CliRunner, Result
 
 from tests.integration.router.callbacks.conftest import CallbackWorld, event, events
 from tests.support.postgres import TestDatabase
-from tidings import settings
 from tidings.cli import callbacks
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
-from tidings.kernel.keys.kms import open_kms
 
 UNKNOWN = "whe_01JCQ000000000000000000000"
 Command = Callable[..., Awaitable[Result]]
@@ -37,11 +35,9 @@ def command(callbacks_database: TestDatabase, tmp_path: Path) -> Command:
 @pytest.fixture
 async def called(world: CallbackWorld, tmp_path: Path) -> CallbackWorld:
     """The world over the keys and objects that the commands find; two callbacks died and one was forged."""
-    chosen = settings.load({"TIDINGS_DATA_DIR": str(tmp_path / "data")})
-    (tmp_path / "data").mkdir(mode=0o700)
-    folder = tmp_path / "world"
-    folder.mkdir()
-    made = CallbackWorld(world.db, folder, kms=open_kms(chosen.kms_url()), blobs_url=chosen.blobs_url())
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    made = CallbackWorld(world.db, folder)
     account = await made.account(None)
     for name in ("m-1", "m-2"):
         await made.post(account, events(event(name, reason="to +1 500 555 0199")))

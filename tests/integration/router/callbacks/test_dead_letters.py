@@ -63,7 +63,8 @@ async def test_requeued_by_id_it_is_found_at_once(world: CallbackWorld, tenant_i
         audited = await tx.connection.fetch(
             "SELECT entity_id, action, actor FROM chan.audit WHERE entity_id = ANY($1)", [found, lost]
         )
-    assert [tuple(row.values()) for row in audited] == [(found, "requeued", "key_admin")]
+    operator = (await world.http.key_of("admin"))[0].id
+    assert [tuple(row.values()) for row in audited] == [(found, "requeued", operator)]
 
 
 async def test_requeued_by_vendor_it_has_new_patience(world: CallbackWorld) -> None:

@@ -50,7 +50,7 @@ async def _erase(world: CallbackWorld, tenant_id: TenantId, *notification_ids: s
 async def _read(world: CallbackWorld, request: Row) -> bytes:
     async with world.db.platform() as tx:
         key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
-    return await raw_bodies.read(world.blobs, key, place_of(request))
+    return await raw_bodies.read(world.system.kernel.blobs, key, place_of(request))
 
 
 async def _about(world: CallbackWorld, attempt: Attempt) -> Row:
@@ -97,7 +97,7 @@ async def test_their_bodies_are_gone_and_the_neighbours_are_not(
     assert (await _about(world, hers))["body_key"] is None
     async with world.db.platform() as tx:
         key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
-    opened = key.unseal((await world.blobs.get(name)).content, f"raw:{name}")
+    opened = key.unseal((await world.system.kernel.blobs.get(name)).content, f"raw:{name}")
     assert b"unmistakable" not in opened
     assert (await _show(world, neighbour)).content == bodies[1]
 

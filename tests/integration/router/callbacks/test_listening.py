@@ -11,6 +11,7 @@ from tests.integration.router.callbacks.conftest import CallbackWorld, place_of
 from tests.support.played_smpp import deliver, played_smpp
 from tests.support.running import PATIENCE
 from tests.support.smpp import smpp_settings
+from tidings.bootstrap.observers import CallbackMetrics
 from tidings.contracts.callback_forms import ParsedCallback
 from tidings.kernel.blobs.store import open_blobs
 from tidings.kernel.clock import SystemClock
@@ -58,9 +59,9 @@ async def test_what_somebody_writes_over_smpp_is_kept_before_the_smsc_is_told_so
     (world.folder / "secrets" / "smpp-platform").write_text(json.dumps(settings))
 
     async def hear(account: StoredAccount, said: ParsedCallback) -> None:
-        await Hearing(world.intake, clock=world.clock, observer=world.observer).keep(
-            said, vendor=account.vendor, account_id=account.id
-        )
+        await Hearing(
+            world.intake, clock=world.clock, observer=CallbackMetrics(world.system.router.metrics)
+        ).keep(said, vendor=account.vendor, account_id=account.id)
 
     adapters = OpenAdapters(world.secrets, clock=SystemClock(), hear=hear)
     job = ListeningJob(world.db, adapters, kinds=frozenset({"smpp"}), clock=SystemClock())
@@ -110,7 +111,7 @@ async def test_an_odd_receipt_ends_its_message_and_an_unreadable_one_is_kept(
     odd = f"id:  {attempt.message_id}  stat:   UNDELIVERABLE  err: 27 text:".encode("utf-16-be")
     nameless = deliver(b"00,0210021543,,447887123456", sequence=2, esm_class=0x04)
 
-    hearing = Hearing(world.intake, clock=world.clock, observer=world.observer)
+    hearing = Hearing(world.intake, clock=world.clock, observer=CallbackMetrics(world.system.router.metrics))
 
     async def hear(said: ParsedCallback) -> None:
         await hearing.keep(said, vendor="smpp", account_id=attempt.account_id)
@@ -131,8 +132,8 @@ async def test_an_odd_receipt_ends_its_message_and_an_unreadable_one_is_kept(
     assert [one.status for one in answers] == [0, 0]
     assert (told["status"], told["provider_code"]) == ("failed_perm", "27")
     assert [(one["status"], one["signature_valid"]) for one in kept] == [("dlq", True)]
-    assert await raw_bodies.read(world.blobs, key, place_of(kept[0])) == nameless
-    assert world.observer.events.count(("refused", "smpp", "unreadable")) == 1
+    assert await raw_bodies.read(world.system.kernel.blobs, key, place_of(kept[0])) == nameless
+    assert world.counted("callbacks_refused_total", vendor="smpp", reason="unreadable") == 1
 
 
 async def test_unreadable_receipts_fill_nothing_and_are_answered_all_the_same(
@@ -140,7 +141,9 @@ async def test_unreadable_receipts_fill_nothing_and_are_answered_all_the_same(
 ) -> None:
     """Two an hour here: the first are kept, all are counted, and what can be read is kept beside them."""
     attempt = await world.attempt(tenant_id, await world.account(None, "smpp", secret=None), vendor="smpp")
-    hearing = Hearing(world.intake, clock=world.clock, observer=world.observer, most_unread=2)
+    hearing = Hearing(
+        world.intake, clock=world.clock, observer=CallbackMetrics(world.system.router.metrics), most_unread=2
+    )
 
     async def hear(said: ParsedCallback) -> None:
         await hearing.keep(said, vendor="smpp", account_id=attempt.account_id)
@@ -160,22 +163,24 @@ async def test_unreadable_receipts_fill_nothing_and_are_answered_all_the_same(
     assert [one.status for one in answers] == [0] * 6
     assert [one["status"] for one in await world.receipts(tenant_id)] == ["delivered"]
     assert len(kept) == 2
-    assert world.observer.events.count(("refused", "smpp", "unreadable")) == 5
+    assert world.counted("callbacks_refused_total", vendor="smpp", reason="unreadable") == 5
 
 
 async def test_what_could_not_be_kept_is_not_counted_as_kept(world: CallbackWorld) -> None:
     """The SMSC sends it again, and then it has its place."""
     account_id = await world.account(None, "smpp", secret=None)
-    hearing = Hearing(world.intake, clock=world.clock, observer=world.observer, most_unread=2)
+    hearing = Hearing(
+        world.intake, clock=world.clock, observer=CallbackMetrics(world.system.router.metrics), most_unread=2
+    )
     said = ParsedCallback(events=[], inbound=[], unread=[b"one", b"two"])
-    working = world.blobs
-    world.blobs = open_blobs(f"file://{world.folder}/away")
+    working = world.system.kernel.blobs
+    world.system.kernel.blobs = open_blobs(f"file://{world.folder}/away")
     (world.folder / "away").rmdir()
     (world.folder / "away").write_text("no folder")
 
     with pytest.raises(HookUnavailableError):
         await hearing.keep(said, vendor="smpp", account_id=account_id)
-    world.blobs = working
+    world.system.kernel.blobs = working
     await hearing.keep(said, vendor="smpp", account_id=account_id)
 
     assert len(await world.requests()) == 2

@@ -9,14 +9,16 @@ import pytest
 from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events, place_of
 from tidings.contracts.callback_forms import RawCallback, ReadEvent
 from tidings.kernel.blobs.store import BlobStore, open_blobs
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import TooBusyError
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.errors import HookUnavailableError
-from tidings.router.callbacks.intake import IncomingCallback
+from tidings.router.callbacks.intake import CallbackGroupCommit, IncomingCallback
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.callbacks.store import NewEvent
+from tidings.router.conversations.keep_inbound import InboundKeeper
 from tidings.router.executions.model import moment
 from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
 
@@ -34,7 +36,7 @@ async def test_a_signed_receipt_is_kept_and_answered(world: CallbackWorld, tenan
     assert (request["status"], request["signature_valid"], request["adapter"]) == ("received", True, account)
     async with world.db.platform() as tx:
         key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
-    assert await raw_bodies.read(world.blobs, key, place_of(request)) == body
+    assert await raw_bodies.read(world.system.kernel.blobs, key, place_of(request)) == body
     [kept] = await world.events()
     assert (kept["status"], kept["tenant_id"]) == ("queued", None)
     assert world.wakeup.called
@@ -124,7 +126,7 @@ async def test_many_at_once_share_transactions_and_objects(world: CallbackWorld)
     requests = await world.requests()
     async with world.db.platform() as tx:
         key = await world.keyring.platform_key(tx, PLATFORM_PURPOSE)
-    kept = {await raw_bodies.read(world.blobs, key, place_of(r)) for r in requests}
+    kept = {await raw_bodies.read(world.system.kernel.blobs, key, place_of(r)) for r in requests}
     assert kept == set(bodies)
     assert len({r["raw_body_ref"].partition("#")[0] for r in requests}) < 100
 
@@ -185,18 +187,32 @@ async def test_when_the_store_of_bodies_is_away_nothing_is_taken(world: Callback
     """503: the vendor comes again, and then it is new."""
     account = await world.account(None)
     body = events(event("m-1", id="e-1"))
-    working = world.blobs
-    world.blobs = open_blobs(f"file://{world.folder}/away")
+    working = world.system.kernel.blobs
+    world.system.kernel.blobs = open_blobs(f"file://{world.folder}/away")
     (world.folder / "away").rmdir()
     (world.folder / "away").write_text("no folder")
     refused = await world.post(account, body)
-    world.blobs = working
+    world.system.kernel.blobs = working
     taken = await world.post(account, body)
 
     assert refused.status_code == 503
     assert refused.json()["code"] == "hook_unavailable"
     assert taken.json() == {"accepted": 1, "repeated": 0}
     assert len(await world.requests()) == 1
+
+
+def _intake(world: CallbackWorld, **limits: Any) -> CallbackGroupCommit:
+    """One with other limits than the process' own."""
+    kernel = world.system.kernel
+    return CallbackGroupCommit(
+        world.db,
+        blobs=lambda: kernel.blobs,
+        keyring=kernel.keyring,
+        clock=world.clock,
+        wakeup=world.wakeup,
+        wrote=InboundKeeper(Wakeup()),
+        **limits,
+    )
 
 
 async def test_a_store_of_bodies_that_hangs_holds_no_transaction(world: CallbackWorld) -> None:
@@ -211,10 +227,10 @@ async def test_a_store_of_bodies_that_hangs_holds_no_transaction(world: Callback
             put.set()
             await asyncio.Event().wait()
 
-    world.blobs = cast("BlobStore", Hanging())
+    world.system.kernel.blobs = cast("BlobStore", Hanging())
     async with asyncio.timeout(20):
         with pytest.raises(HookUnavailableError):
-            await world.make_intake(put_seconds=0.05).take("http", incoming)
+            await _intake(world, put_seconds=0.05).take("http", incoming)
 
     assert put.is_set()
     assert await world.requests() == []
@@ -222,7 +238,7 @@ async def test_a_store_of_bodies_that_hangs_holds_no_transaction(world: Callback
 
 async def test_more_bytes_than_may_wait_are_turned_away(world: CallbackWorld) -> None:
     account = await world.account(None)
-    intake = world.make_intake(most_bytes_waiting=10_000)
+    intake = _intake(world, most_bytes_waiting=10_000)
     incoming = IncomingCallback(
         account_id=account, signature_valid=True, status="received", reason=None, body=b"x" * 3500
     )

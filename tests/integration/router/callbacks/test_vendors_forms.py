@@ -92,7 +92,6 @@ async def _take(world: CallbackWorld, vendor: str, account_id: str, request: Raw
         usual=GenericForm(),
         clock=ManualClock(request.received_at),
         evidence=Evidence(clock=world.clock),
-        observer=world.observer,
     )
 
     async def body() -> bytes:

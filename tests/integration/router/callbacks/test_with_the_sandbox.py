@@ -19,7 +19,7 @@ VENDOR = "http_sms"
 async def hooks_url(world: CallbackWorld) -> AsyncIterator[str]:
     """Where our hooks are."""
     listener = listen("127.0.0.1", 0)
-    server = HttpServer(world.app, listener=listener)
+    server = HttpServer(world.http.app, listener=listener)
     await server.start()
     yield address_of(listener)
     await server.stop()

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
@@ -32,7 +32,6 @@ from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import Kms
-from tidings.notify.access.model import ApiKey
 from tidings.notify.channels.routes import channels
 from tidings.notify.templates.routes import RESOURCES as TEMPLATES
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
@@ -84,7 +83,6 @@ class ConversationWorld:
         self.wakeups = system.callbacks.conversation_wakeups
         self.correspondents, self.sent = system.conversations.correspondents, system.conversations.sent_notes
         self.vendors = system.vendors.vendors
-        self._keys: dict[str, tuple[ApiKey, str]] = {}
 
     def process(self, kms: Kms | None = None) -> System:
         """A further one over the same database; it may claim, even where the others take it for dead."""
@@ -261,24 +259,11 @@ class ConversationWorld:
         """Time passes."""
         await self.clock.advance(timedelta(**by))
 
-    @asynccontextmanager
-    async def client(
+    def client(
         self, caller: str, home: str = "/api/v1/router", **headers: str
-    ) -> AsyncIterator[httpx2.AsyncClient]:
-        """Somebody who calls: a tenant by its id, or `platform`."""
-        _, carried = await self._key(caller)
-        async with self.http.client(carried, **headers) as client:
-            client.base_url = f"http://tidings.test{home}"
-            yield client
-
-    async def key_id(self, caller: str) -> str:
-        """The id of the key that this caller carries."""
-        return (await self._key(caller))[0].id
-
-    async def _key(self, caller: str) -> tuple[ApiKey, str]:
-        if caller not in self._keys:
-            self._keys[caller] = await self.http.key(None if caller == "platform" else TenantId(caller))
-        return self._keys[caller]
+    ) -> AbstractAsyncContextManager[httpx2.AsyncClient]:
+        """Somebody who calls: a tenant by its id, or `admin`."""
+        return self.http.calling(caller, home, **headers)
 
 
 @pytest.fixture

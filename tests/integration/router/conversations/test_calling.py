@@ -112,7 +112,7 @@ async def test_an_answer_is_ordered_once_and_makes_a_stranger_known(
     assert (reply["channel"], reply["correlation_id"]) == ("sms", conversation["id"])
     assert said == {"text": "Good morning"}
     assert (pinned["vendor"], pinned["sender"]) == ("http", OURS)
-    assert {row.actor for row in audited} == {await world.key_id(tenant_id)}
+    assert {row.actor for row in audited} == {(await world.http.key_of(tenant_id))[0].id}
 
 
 async def test_closing_by_hand_ends_it(world: ConversationWorld, tenant_id: TenantId) -> None:
@@ -259,10 +259,10 @@ async def test_a_shared_number_of_another_tenant_is_refused_like_ones_own(
     route_id = await world.route(tenant_id, OURS, platform=True)
     for tenant in (tenant_id, other_tenant):
         world.secret(tenant, "inbound", SECRET)
-    async with world.client("platform", **{"X-Tenant-Id": tenant_id}) as client:
+    async with world.client("admin", **{"X-Tenant-Id": tenant_id}) as client:
         own = await client.post("/inbound-routes", json=_wish(platform=True))
         await client.delete(f"/inbound-routes/{route_id}", params={"grace_seconds": 60}, headers=ANY)
-    async with world.client("platform", **{"X-Tenant-Id": other_tenant}) as client:
+    async with world.client("admin", **{"X-Tenant-Id": other_tenant}) as client:
         taken = await client.post("/inbound-routes", json=_wish(platform=True))
         seen = await client.get(f"/inbound-routes/{route_id}")
         await world.later(seconds=61)
@@ -297,7 +297,7 @@ async def test_only_operators_give_a_tenant_a_number_that_all_share(
     world.secret(tenant_id, "inbound", SECRET)
     async with world.client(tenant_id) as client:
         refused = await client.post("/inbound-routes", json=_wish(platform=True))
-    async with world.client("platform", **{"X-Tenant-Id": tenant_id}) as client:
+    async with world.client("admin", **{"X-Tenant-Id": tenant_id}) as client:
         made = await client.post("/inbound-routes", json=_wish(platform=True))
 
     assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
@@ -309,7 +309,7 @@ async def test_two_who_want_the_same_shared_number_at_once(
 ) -> None:
     async def want(tenant: TenantId) -> int:
         world.secret(tenant, "inbound", SECRET)
-        async with world.client("platform", **{"X-Tenant-Id": tenant}) as client:
+        async with world.client("admin", **{"X-Tenant-Id": tenant}) as client:
             return (await client.post("/inbound-routes", json=_wish(platform=True))).status_code
 
     assert sorted(await asyncio.gather(want(tenant_id), want(other_tenant))) == [201, 409]
@@ -321,7 +321,7 @@ async def test_a_shared_number_in_another_spelling_is_the_same_number(
     """What is written to it would be the one's or the other's, as it happens."""
     await world.route(tenant_id, OURS, platform=True)
     world.secret(other_tenant, "inbound", SECRET)
-    async with world.client("platform", **{"X-Tenant-Id": other_tenant}) as client:
+    async with world.client("admin", **{"X-Tenant-Id": other_tenant}) as client:
         shared = await client.post("/inbound-routes", json=_wish(inbound=OURS[1:], platform=True))
         own = await client.post("/inbound-routes", json=_wish(inbound=OURS[1:]))
 
@@ -337,9 +337,9 @@ async def test_whoever_writes_a_number_down_keeps_nobody_from_it(
     squatter = await world.route(tenant_id, OURS)
     rightful = await world.route(other_tenant, OURS)
     put = {"webhook_url": "http://hooks.example/mo", "secret_ref": "file://inbound", "platform": True}
-    async with world.client("platform", **{"X-Tenant-Id": other_tenant}) as client:
+    async with world.client("admin", **{"X-Tenant-Id": other_tenant}) as client:
         given = await client.put(f"/inbound-routes/{rightful}", json=put, headers=ANY)
-    async with world.client("platform", **{"X-Tenant-Id": tenant_id}) as client:
+    async with world.client("admin", **{"X-Tenant-Id": tenant_id}) as client:
         too_late = await client.put(f"/inbound-routes/{squatter}", json=put, headers=ANY)
         made_anew = await client.post("/inbound-routes", json=_wish())
     await world.write(own, "over their own account")

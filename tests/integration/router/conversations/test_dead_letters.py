@@ -36,7 +36,7 @@ async def test_operators_list_dead_messages_and_see_nothing_of_who_wrote_what(
 ) -> None:
     account = await world.account(tenant_id)
     first, second = await _dead(world, account, "one", "two")
-    async with world.client("platform", HOME) as client:
+    async with world.client("admin", HOME) as client:
         page = await client.get("/", params={"limit": 1})
         rest = await client.get("/", params={"limit": 1, "cursor": page.json()["next_cursor"]})
         queued = await client.get("/", params={"status": "queued"})
@@ -65,7 +65,7 @@ async def test_requeued_they_are_taken_on_and_it_is_on_record(
 ) -> None:
     account = await world.account(tenant_id)
     first, second = await _dead(world, account, "one", "two")
-    async with world.client("platform", HOME) as client:
+    async with world.client("admin", HOME) as client:
         by_id = await client.post("/requeue", json={"ids": [first]})
         again = await client.post("/requeue", json={"ids": [first]})
         later = (world.clock.now() + timedelta(hours=1)).isoformat()
@@ -85,7 +85,7 @@ async def test_requeued_they_are_taken_on_and_it_is_on_record(
             "SELECT entity_type, entity_id, action, actor FROM chan.audit WHERE entity_id = ANY($1) ORDER BY entity_id",
             [first, second],
         )
-    operator = await world.key_id("platform")
+    operator = (await world.http.key_of("admin"))[0].id
     assert [tuple(row.values()) for row in audited] == [
         ("inbound_message", one, "requeued", operator) for one in (first, second)
     ]
@@ -101,7 +101,7 @@ async def test_what_was_held_up_belongs_to_the_conversation_of_then(
     [held_up] = await _dead(world, account, "yes, please")
     await world.later(days=3)
     await close_idle(world.db, world.outbox, world.clock, limit=10)
-    async with world.client("platform", HOME) as client:
+    async with world.client("admin", HOME) as client:
         await client.post("/requeue", json={"ids": [held_up]})
     await world.later(seconds=1)
 

@@ -250,7 +250,7 @@ async def _held_up(world: ConversationWorld, account: str, text: str, **more: An
 
 
 async def _requeue(world: ConversationWorld) -> None:
-    async with world.client("platform", "/internal/v1/callbacks/messages") as client:
+    async with world.client("admin", "/internal/v1/callbacks/messages") as client:
         again = await client.post("/requeue", json={"vendor": "http"})
         assert again.json()["requeued"] == 1
     await world.later(seconds=1)

@@ -32,7 +32,7 @@ async def _requeue(world: ConversationWorld, random_unit: Random) -> None:
         rows = await tx.connection.fetch("SELECT id FROM chan.inbound_messages WHERE status = 'dead'")
     ids = [row["id"] for row in rows]
     random_unit.shuffle(ids)
-    async with world.client("platform", "/internal/v1/callbacks/messages") as client:
+    async with world.client("admin", "/internal/v1/callbacks/messages") as client:
         for place in range(0, len(ids), 10):
             answer = await client.post("/requeue", json={"ids": ids[place : place + 10]})
             assert answer.status_code == 200, answer.text

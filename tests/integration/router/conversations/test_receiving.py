@@ -190,7 +190,7 @@ async def test_what_is_nobodys_is_counted_and_forgotten(
     async with world.db.platform() as tx:
         kept = await tx.connection.fetch("SELECT payload_ciphertext FROM chan.inbound_messages")
     assert [row["payload_ciphertext"] for row in kept] == [None]
-    async with world.client("platform", "/internal/v1") as client:
+    async with world.client("admin", "/internal/v1") as client:
         [counted] = (await client.get("/inbound-unmatched")).json()["items"]
     async with world.client(tenant_id, "/internal/v1") as client:
         refused = await client.get("/inbound-unmatched")

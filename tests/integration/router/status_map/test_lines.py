@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 
 from tests.integration.router.callbacks.conftest import CallbackWorld
-from tests.integration.router.status_map.mapping import HOME, INSIDE, app_of
-from tests.support.router_app import ADMIN, calling
 from tidings.kernel.ids import TenantId
 from tidings.router.adapters.kind import StatusSeed
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.status_map.meanings import Meanings
 from tidings.router.status_map.model import StatusMeaning
 from tidings.router.status_map.seed import seed
+
+HOME = "/api/v1/router/status-map"
+INSIDE = "/internal/v1/router/status-map"
 
 BLOCKED = {"canonical": "rejected_by_recipient", "reason": "blocked"}
 GONE = {"canonical": "failed_perm", "reason": "invalid_address"}
@@ -22,11 +23,10 @@ GONE = {"canonical": "failed_perm", "reason": "invalid_address"}
 async def test_a_tenants_line_is_before_the_platforms_until_it_is_removed(
     world: CallbackWorld, tenant_id: TenantId, other_tenant: TenantId
 ) -> None:
-    app = app_of(world)
     place = "http/4711"
-    async with calling(app, ADMIN) as platform:
+    async with world.client("admin") as platform:
         said = await platform.put(f"{INSIDE}/{place}", json=BLOCKED)
-    async with calling(app, tenant_id) as client:
+    async with world.client(tenant_id) as client:
         before = await client.get(f"{HOME}/{place}")
         made = await client.put(f"{HOME}/{place}", json=GONE)
         listed = (await client.get(HOME, params={"adapter": "http"})).json()["items"]
@@ -34,10 +34,11 @@ async def test_a_tenants_line_is_before_the_platforms_until_it_is_removed(
         removed = await client.delete(f"{HOME}/{place}", headers={"If-Match": made.headers["ETag"]})
         after = (await client.get(f"{HOME}/{place}")).json()
         again = await client.delete(f"{HOME}/{place}", headers={"If-Match": "*"})
-    async with calling(app, other_tenant) as stranger:
+    async with world.client(other_tenant) as stranger:
         theirs = (await stranger.get(f"{HOME}/{place}")).json()
 
-    assert (said.status_code, said.json()["platform"]["updated_by"]) == (200, "key_admin")
+    operator = (await world.http.key_of("admin"))[0].id
+    assert (said.status_code, said.json()["platform"]["updated_by"]) == (200, operator)
     assert (before.json()["counts"], before.json()["tenant"], before.headers.get("ETag")) == (
         "platform",
         None,
@@ -58,7 +59,7 @@ async def test_a_tenants_line_is_before_the_platforms_until_it_is_removed(
 
 async def test_every_version_is_kept_and_can_count_again(world: CallbackWorld, tenant_id: TenantId) -> None:
     place = f"{HOME}/http/30007"
-    async with calling(app_of(world), tenant_id) as client:
+    async with world.client(tenant_id) as client:
         await client.put(place, json=BLOCKED)
         blind = await client.put(place, json=GONE)
         second = await client.put(place, json=GONE, headers={"If-Match": '"v1"'})
@@ -70,9 +71,10 @@ async def test_every_version_is_kept_and_can_count_again(world: CallbackWorld, t
 
     assert (blind.status_code, second.status_code, same.headers["ETag"]) == (428, 200, '"v2"')
     assert (third.json()["tenant"]["canonical"], third.headers["ETag"]) == ("rejected_by_recipient", '"v3"')
+    carried = (await world.http.key_of(tenant_id))[0].id
     assert [(one["version"], one["canonical"], one["by"]) for one in third.json()["history"]] == [
-        (2, "failed_perm", "key_tenant"),
-        (1, "rejected_by_recipient", "key_tenant"),
+        (2, "failed_perm", carried),
+        (1, "rejected_by_recipient", carried),
     ]
     assert (never.status_code, never.json()["code"]) == (404, "status_version_not_found")
     assert [(row.action, row.entity_id) for row in sorted(rows, key=lambda row: row.seq)] == [
@@ -94,7 +96,7 @@ async def test_every_version_is_kept_and_can_count_again(world: CallbackWorld, t
 async def test_wrong_lines_are_refused_by_field(
     world: CallbackWorld, tenant_id: TenantId, place: str, body: dict[str, Any], field: str
 ) -> None:
-    async with calling(app_of(world), tenant_id) as client:
+    async with world.client(tenant_id) as client:
         refused = await client.put(f"{HOME}/{place}", json=body)
 
     assert refused.status_code == 400
@@ -102,7 +104,7 @@ async def test_wrong_lines_are_refused_by_field(
 
 
 async def test_pages_of_codes(world: CallbackWorld, tenant_id: TenantId) -> None:
-    async with calling(app_of(world), tenant_id) as client:
+    async with world.client(tenant_id) as client:
         for code in ("b~2", "a", "c"):
             await client.put(f"{HOME}/http_pages/{code}", json=BLOCKED)
         first = (await client.get(HOME, params={"adapter": "http_pages", "limit": 2})).json()
@@ -120,16 +122,15 @@ async def test_adapters_bring_lines_that_people_may_change_and_never_remove(worl
     kind = _seeded(("1", "failed_temp", "busy"), ("2", "failed_perm", "invalid_address"))
     newer = _seeded(("1", "failed_perm", "gone"), ("2", "bounced", "hard_bounce"))
     now = world.clock.now()
-    app = app_of(world)
 
     async with world.db.platform() as tx:
         first = await seed(tx, [kind], now=now)
         again = await seed(tx, [kind], now=now)
-    async with calling(app, ADMIN) as platform:
+    async with world.client("admin") as platform:
         await platform.put(f"{INSIDE}/http/1", json=BLOCKED, headers={"If-Match": '"v1"'})
     async with world.db.platform() as tx:
         changed = await seed(tx, [newer], now=now)
-    async with calling(app, ADMIN) as platform:
+    async with world.client("admin") as platform:
         one = (await platform.get(f"{INSIDE}/http/1")).json()["platform"]
         two = (await platform.get(f"{INSIDE}/http/2")).json()["platform"]
 
@@ -145,7 +146,7 @@ async def test_what_an_adapter_says_of_its_vendor_is_not_removed(world: Callback
     async with world.db.platform() as tx:
         await seed(tx, [kind], now=world.clock.now())
 
-    async with calling(app_of(world), ADMIN) as platform:
+    async with world.client("admin") as platform:
         refused = await platform.delete(place, headers={"If-Match": "*"})
         there = await platform.get(place)
 
@@ -158,11 +159,10 @@ async def test_meanings_are_remembered_for_a_moment(
 ) -> None:
     """The vendor's own name before its kind's, the tenant's own before everybody's, as receipts are read too."""
     meanings = Meanings(world.db, clock=world.clock)
-    app = app_of(world)
-    async with calling(app, ADMIN) as platform:
+    async with world.client("admin") as platform:
         await platform.put(f"{INSIDE}/http/77", json=BLOCKED)
         await platform.put(f"{INSIDE}/http_acme/78", json=BLOCKED)
-    async with calling(app, tenant_id) as client:
+    async with world.client(tenant_id) as client:
         await client.put(f"{HOME}/http/77", json=GONE)
         await client.put(f"{HOME}/http/78", json=GONE)
         mine = StatusMeaning(canonical="failed_perm", reason="invalid_address")

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from tests.integration.router.callbacks.conftest import Attempt, CallbackWorld, event, events
-from tests.integration.router.status_map.mapping import HOME, INSIDE, app_of
-from tests.support.router_app import ADMIN, calling
 from tidings.contracts.callback_forms import ReadEvent
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import TenantId
@@ -15,6 +13,9 @@ from tidings.router.executions import receipts
 from tidings.router.receipts import Applied, Receipt
 from tidings.router.status_map import store
 from tidings.router.status_map.reapply import Reapplier
+
+HOME = "/api/v1/router/status-map"
+INSIDE = "/internal/v1/router/status-map"
 
 BOUNCED = {"canonical": "bounced", "reason": "hard_bounce"}
 
@@ -30,15 +31,14 @@ async def test_they_are_counted_and_listed_until_they_mean_something(
     await world.tell(mine[0], "delivered", code="E-98")
 
     await world.job().drain()
-    app = app_of(world)
-    async with calling(app, tenant_id) as client:
+    async with world.client(tenant_id) as client:
         [listed] = (await client.get(f"{HOME}/unknown")).json()["items"]
         await client.put(f"{HOME}/http/E-99", json=BOUNCED)
         [mapped] = (await client.get(f"{HOME}/unknown", params={"adapter": "http"})).json()["items"]
         await world.tell(mine[0], "exploded", code="E-99")
         await world.job().drain()
         [after] = (await client.get(f"{HOME}/unknown")).json()["items"]
-    async with calling(app, ADMIN) as platform:
+    async with world.client("admin") as platform:
         [all_of_them] = (await platform.get(f"{INSIDE}/unknown")).json()["items"]
 
     assert (listed["vendor"], listed["adapter"], listed["code"], listed["count"], listed["means"]) == (
@@ -70,9 +70,8 @@ async def test_a_failure_with_a_code_that_nobody_knows_is_listed_and_told_again(
     attempt = await world.attempt(tenant_id, account, vendor="http_acme")
     await world.tell(attempt, "failed", code="E-77", reason="a riddle")
     await world.job().drain()
-    app = app_of(world)
 
-    async with calling(app, tenant_id) as client:
+    async with world.client(tenant_id) as client:
         [listed] = (await client.get(f"{HOME}/unknown")).json()["items"]
         await client.put(f"{HOME}/http/E-77", json=BOUNCED)
         told = [(await client.post(f"{HOME}/http/E-77/reapply")).json()["reapplied"] for _ in range(2)]
@@ -110,7 +109,7 @@ async def test_a_word_without_a_code_can_be_given_a_meaning(
     await _word(world, attempt, "Gone Fishing", "1")
 
     await world.job().drain()
-    async with calling(app_of(world), tenant_id) as client:
+    async with world.client(tenant_id) as client:
         [listed] = (await client.get(f"{HOME}/unknown")).json()["items"]
         await client.put(f"{HOME}/http/gone_fishing", json=BOUNCED)
         told = (await client.post(f"{HOME}/http/gone_fishing/reapply")).json()
@@ -125,6 +124,15 @@ async def test_a_word_without_a_code_can_be_given_a_meaning(
 async def test_receipts_are_told_again_in_sets_and_once(
     world: CallbackWorld, tenant_id: TenantId, other_tenant: TenantId
 ) -> None:
+    world.system.callbacks.reapplier = Reapplier(
+        world.db,
+        receipts.apply,
+        audit=world.audit,
+        clock=world.clock,
+        on_woken=world.system.router.due_timer.expect,
+        most=4,
+        set_size=3,
+    )
     account = await world.account(None, "http_acme")
     attempts = [await world.attempt(tenant_id, account, vendor="http_acme") for _ in range(5)]
     theirs = await world.attempt(other_tenant, account, vendor="http_acme")
@@ -133,7 +141,7 @@ async def test_receipts_are_told_again_in_sets_and_once(
     await world.job().drain()
     place = f"{HOME}/http/E-7"
 
-    async with calling(app_of(world, most=4, set_size=3), tenant_id) as client:
+    async with world.client(tenant_id) as client:
         nothing = await client.post(f"{place}/reapply")
         await client.put(place, json=BOUNCED)
         dry = (await client.post(f"{place}/reapply", params={"dry_run": "true"})).json()
@@ -173,9 +181,11 @@ async def test_what_it_means_for_the_address_is_told_with_it(
         heard.extend(told)
         return await receipts.apply(tx, told, now=now)
 
-    async with calling(app_of(world), tenant_id) as client:
+    async with world.client(tenant_id) as client:
         await client.put(f"{HOME}/http/E-6", json=BOUNCED)
-    again = Reapplier(world.db, apply, audit=world.audit, clock=world.clock, on_woken=world.woken.append)
+    again = Reapplier(
+        world.db, apply, audit=world.audit, clock=world.clock, on_woken=world.system.router.due_timer.expect
+    )
     await again.reapply(tenant_id, "http", "E-6", actor="test")
 
     assert [(one.status, one.effect) for one in heard] == [("bounced", "hard_bounce")]
@@ -193,11 +203,10 @@ async def test_the_platform_tells_everybodys(
     for tenant in (tenant_id, other_tenant):
         await world.tell(await world.attempt(tenant, account), "exploded", code="E-8")
     await world.job().drain()
-    app = app_of(world)
 
-    async with calling(app, other_tenant) as client:
+    async with world.client(other_tenant) as client:
         await client.put(f"{HOME}/http/E-8", json={"canonical": "failed_temp", "reason": "busy"})
-    async with calling(app, ADMIN) as platform:
+    async with world.client("admin") as platform:
         await platform.put(f"{INSIDE}/http/E-8", json=BOUNCED)
         dry = (await platform.post(f"{INSIDE}/http/E-8/reapply", params={"dry_run": "true"})).json()
         done = (await platform.post(f"{INSIDE}/http/E-8/reapply")).json()
