@@ -39,6 +39,20 @@ async def test_an_accepted_one_is_shown_as_it_stands(world: SentWorld) -> None:
     assert "example.test" not in shown.text
 
 
+async def test_a_suppression_names_a_notification_of_its_own_tenant_only(world: SentWorld) -> None:
+    wish = {"channel": "email", "address": "laila@example.test"}
+    async with world.sender() as sender:
+        wish["source_notification_id"] = await sender.send()
+        other = await world.tenant()
+        async with world.http.as_tenant(other.id) as client:
+            foreign = await client.post("/api/v1/suppressions", json=wish)
+        own = await sender.client.post("/api/v1/suppressions", json=wish)
+
+    assert (foreign.status_code, own.status_code) == (400, 201)
+    assert foreign.json()["errors"][0]["field"] == "source_notification_id"
+    assert own.json()["source_notification_id"] == wish["source_notification_id"]
+
+
 async def test_a_test_keys_notification_says_that_it_is_one(world: SentWorld) -> None:
     async with world.sender(environment="test") as sender:
         shown = await sender.get(f"/{await sender.send()}")
