@@ -105,9 +105,16 @@ class HttpWorld:
         return key, credential(key.id, secret)
 
     async def key_of(self, caller: str) -> tuple[ApiKey, str]:
-        """The key of a tenant, by its id, or of an operator (`admin`, `support`); made when it is first asked for."""
+        """The key of a tenant, by its id, or of an operator (`admin`, `support`); made when it is first asked for, as is the tenant."""
         if caller not in self.keys:
             role = _OPERATORS.get(caller)
+            if role is None:
+                async with self.db.platform() as tx:
+                    await tx.connection.execute(
+                        "INSERT INTO notification.tenants_local (tenant_id, region) VALUES ($1, 'test') "
+                        "ON CONFLICT DO NOTHING",
+                        caller,
+                    )
             self.keys[caller] = await self.key(None if role else TenantId(caller), role=role)
         return self.keys[caller]
 

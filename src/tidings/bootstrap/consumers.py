@@ -32,10 +32,16 @@ class ConsumersStage:
         self._kernel = kernel
         bus, outbox, clock = kernel.bus, kernel.outbox, kernel.clock
         effects = AddressEffects(keyring=kernel.keyring, suppressor=notify.suppressor, clock=clock)
-        settle = outcome.handler(outbox=outbox, clock=clock, stripe=stripe(Stripe.OUTCOMES), effects=effects)
+        #: What hears outcomes and receipts, once for each set of a tenant's events.
+        self.on_outcomes = outcome.handler(
+            outbox=outbox, clock=clock, stripe=stripe(Stripe.OUTCOMES), effects=effects
+        )
+        self.on_receipts = receipts.handler(
+            outbox=outbox, effects=effects, clock=clock, stripe=stripe(Stripe.RECEIPTS)
+        )
         #: Settles what the bus has not brought.
         self.missed_outcomes = OutcomeSweeper(
-            kernel.db, StoredEnds(), settle, clock=clock, metrics=access.metrics
+            kernel.db, StoredEnds(), self.on_outcomes, clock=clock, metrics=access.metrics
         )
         self.outcomes = bus.consumer(
             Subscription(
@@ -43,7 +49,7 @@ class ConsumersStage:
                 subjects=outcome.SUBJECTS,
                 ledger="notification",
                 by_index=True,
-                on_tenant_events=settle,
+                on_tenant_events=self.on_outcomes,
             )
         )
         self.receipts = bus.consumer(
@@ -52,9 +58,7 @@ class ConsumersStage:
                 subjects=receipts.SUBJECTS,
                 ledger="notification",
                 by_index=True,
-                on_tenant_events=receipts.handler(
-                    outbox=outbox, effects=effects, clock=clock, stripe=stripe(Stripe.RECEIPTS)
-                ),
+                on_tenant_events=self.on_receipts,
             )
         )
         self.channel_health = bus.consumer(

@@ -9,7 +9,7 @@ from tests.integration.receipts.world import ReceiptsWorld, again
 from tests.support.people import rows, told
 from tidings.kernel.ids import time_of
 
-COUNTED = "SELECT name, n FROM notification.counters ORDER BY name"
+COUNTED = "SELECT name, sum(n)::int AS n FROM notification.counters GROUP BY name ORDER BY name"
 LOG = (
     "SELECT outcome, error_code, router_attempt_id FROM notification.delivery_attempts "
     "WHERE notification_id = $1 ORDER BY outcome"

@@ -15,9 +15,6 @@ from tidings.kernel.bus import TenantHandler
 from tidings.kernel.db import Database
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId, time_of
-from tidings.notify.dispatch import outcome
-from tidings.notify.receipts import consumer
-from tidings.notify.receipts.address_effects import AddressEffects
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +38,8 @@ class ReceiptsWorld(PeopleWorld):
     def __init__(self, db: Database, folder: Path, clock: ManualClock) -> None:
         super().__init__(db, folder, clock)
         self.clock = clock
-        self.effects = AddressEffects(
-            keyring=self.system.kernel.keyring, suppressor=self.suppressor, clock=self.clock
-        )
-        self._outcome = outcome.handler(outbox=self.system.kernel.outbox, clock=clock, effects=self.effects)
-        self._receipt = consumer.handler(outbox=self.system.kernel.outbox, clock=clock, effects=self.effects)
+        self._outcome = self.system.consumers.on_outcomes
+        self._receipt = self.system.consumers.on_receipts
 
     async def somebody(self, tenant_id: TenantId, channel: str = "email") -> RecipientId:
         """A recipient with an address that nobody else has."""

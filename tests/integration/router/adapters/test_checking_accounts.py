@@ -4,7 +4,6 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,35 +11,23 @@ import httpx2
 import pytest
 
 from tests.support.certificates import make_certificate
+from tests.support.http import http_over
 from tests.support.login_vendor import login_vendor
 from tests.support.played_http import answer, played_http
 from tests.support.played_smtp import played_smtp
-from tests.support.router_app import ADMIN, calling, router_app
-from tidings.contracts.channel_configs import ConfigureAccount, VendorProbe
-from tidings.kernel.audit.log import AuditLog
+from tests.support.system import LOOPBACK, system_over
+from tidings.bootstrap import System
+from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.hot_state import Limits
-from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.ids import TenantId
-from tidings.kernel.local_hot_state import LocalHotState
-from tidings.kernel.parts import Parts
-from tidings.kernel.secrets import FileSecrets, SecretsByScheme
-from tidings.router.accounts.accounts import Accounts as VendorAccounts
-from tidings.router.adapters.egress import Guard, public_and, public_only
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.channel_configs import routes
-from tidings.router.channel_configs.check import AccountChecker
-from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.vendors.open_adapters import OpenAdapters
-from tidings.router.vendors.probe import AdapterProbe
-from tidings.router.vendors.vendors import Vendors
 
 HOME = "/api/v1/router/adapters"
 PUBLIC = "https://tidings.example"
 INSIDE = "/internal/v1/router/adapters"
 CLOCK = SystemClock()
-LOOPBACK = public_and(["127.0.0.0/8"])
 SECRET = "hunter22-hunter22"
 
 
@@ -51,10 +38,15 @@ class Accounts:
         self.db = db
         self.tenant_id = tenant_id
         self.folder = folder
-        self.configs = AdapterConfigs(
-            {kind.name: kind.channels for kind in ADAPTERS.values()},
-            audit=AuditLog("chan", CLOCK),
+        self.configs = self._system(LOOPBACK).router.adapter_configs
+
+    def _system(self, networks: str) -> System:
+        return system_over(
+            self.db,
             clock=CLOCK,
+            TIDINGS_SECRETS_DIR=str(self.folder),
+            TIDINGS_TENANT_NETWORKS=networks,
+            TIDINGS_PUBLIC_URL=PUBLIC,
         )
 
     async def account(self, vendor: str, settings: dict[str, Any] | None) -> str:
@@ -70,32 +62,17 @@ class Accounts:
 
     @asynccontextmanager
     async def client(
-        self, *, who: str | None = None, guard: Guard = LOOPBACK
+        self, *, who: str | None = None, networks: str = LOOPBACK
     ) -> AsyncIterator[httpx2.AsyncClient]:
-        """Somebody who looks."""
-        checker = AccountChecker(
-            SecretsByScheme({"file": FileSecrets(self.folder)}),
-            clock=CLOCK,
-            tenant_guard=guard,
-            answer_timeout=timedelta(seconds=5),
-            public_url=PUBLIC,
-        )
-        limits = LocalHotState(self.db, CLOCK).limits
-        opened = OpenAdapters(SecretsByScheme({"file": FileSecrets(self.folder)}), clock=CLOCK)
-        vendors = Vendors(VendorAccounts(self.db, vendors=frozenset(ADAPTERS), clock=CLOCK), opened)
-        parts = (
-            Parts(self.db, checker, self.configs)
-            .add(Limits, limits)
-            .add(VendorProbe, AdapterProbe(vendors, opened))
-            .add(OwnAddress, OwnAddress(public_url=PUBLIC))
-        )
-        app = router_app(routes.adapters, clock=CLOCK, parts=parts)
-        async with calling(app, who or self.tenant_id) as client:
+        """Somebody who looks; tenants' own accounts may lead to these `networks`."""
+        system = self._system(networks)
+        async with http_over(system, only=[routes.adapters]).calling(who or self.tenant_id) as client:
             yield client
+        await system.kernel.closing.aclose()
 
-    async def look(self, account_id: str, *, guard: Guard = LOOPBACK, **body: Any) -> dict[str, Any]:
+    async def look(self, account_id: str, *, networks: str = LOOPBACK, **body: Any) -> dict[str, Any]:
         """What the tenant is told; steps by name."""
-        async with self.client(guard=guard) as client:
+        async with self.client(networks=networks) as client:
             answered = await client.post(f"{HOME}/{account_id}/check", json=body or None)
         assert answered.status_code == 200, answered.text
         assert SECRET not in answered.text
@@ -169,7 +146,7 @@ async def test_every_way_to_be_wrong_is_named(accounts: Accounts) -> None:
             ),
             "address": await accounts.look(
                 await accounts.account("http_inside", {"url": f"http://127.0.0.1:{closed}/"}),
-                guard=public_only,
+                networks="",
             ),
             "connection": await accounts.look(
                 await accounts.account("http_closed", {"url": f"http://127.0.0.1:{closed}/"})
@@ -237,7 +214,7 @@ async def test_whose_accounts_are_looked_at(accounts: Accounts) -> None:
         refused = await client.post(f"{HOME}/{theirs.id}/check")
         odd = await client.post(f"{HOME}/{mine}/check", json={"dry": True})
         shown = (await client.get(f"{HOME}/{mine}")).json()
-    async with accounts.client(who=ADMIN) as platform:
+    async with accounts.client(who="admin") as platform:
         foreign = await platform.post(f"{INSIDE}/{mine}/check")
         own = await platform.post(f"{INSIDE}/{theirs.id}/check")
 

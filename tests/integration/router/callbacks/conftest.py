@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import count
@@ -199,25 +199,9 @@ class CallbackWorld:
             attempt.account_id, body, vendor=attempt.vendor, headers=self.signed(body, secret=secret)
         )
 
-    @asynccontextmanager
-    async def client(self, caller: str | None = None) -> AsyncIterator[httpx2.AsyncClient]:
+    def client(self, caller: str | None = None) -> AbstractAsyncContextManager[httpx2.AsyncClient]:
         """Somebody who calls: a vendor, an operator (`admin`, `support`), or a tenant by its id."""
-        if caller is None:
-            async with self.http.client() as client:
-                yield client
-            return
-        if caller.startswith("tnt_"):
-            await self._provision(caller)
-        async with self.http.calling(caller) as client:
-            yield client
-
-    async def _provision(self, tenant_id: str) -> None:
-        """There is such a tenant."""
-        async with self.db.platform() as tx:
-            await tx.connection.execute(
-                "INSERT INTO notification.tenants_local (tenant_id, region) VALUES ($1, 'test') ON CONFLICT DO NOTHING",
-                tenant_id,
-            )
+        return self.http.client() if caller is None else self.http.calling(caller)
 
     async def receipts(self, tenant_id: TenantId) -> list[Row]:
         """What the tenant's attempts were told."""

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.support.router_app import calling, router_app
-from tidings.kernel.clock import Clock, SystemClock
+from tests.support.http import http_over
+from tests.support.system import system_over
+from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TENANT, TenantId, time_of
-from tidings.kernel.parts import Parts
 from tidings.router.executions.model import EXECUTION, moment
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
-from tidings.router.prices.rates import Rates
 from tidings.router.receipts import Receipt
 from tidings.router.spend import store
 from tidings.router.spend.correct_spend import correct
@@ -187,10 +186,10 @@ async def test_what_was_spent_over_http(ledger: Ledger) -> None:
                 _spent("sms", "http", "USD", 999, day=today - timedelta(days=40)),
             ],
         )
-    rates = Rates.read("USD EUR=0.5")
-    app = router_app(spend, clock=CLOCK, parts=Parts(ledger.db, rates).add(Clock, CLOCK))
+    system = system_over(ledger.db, clock=CLOCK, TIDINGS_CURRENCY_RATES="USD EUR=0.5")
+    http = http_over(system, only=[spend])
 
-    async with calling(app, ledger.tenant_id) as client:
+    async with http.calling(ledger.tenant_id) as client:
         by_day = (await client.get(HOME, params={"until": today.isoformat()})).json()
         by_vendor = (await client.get(HOME, params={"by": "vendor", "since": today.isoformat()})).json()
         wrong = [
@@ -198,7 +197,7 @@ async def test_what_was_spent_over_http(ledger: Ledger) -> None:
             await client.get(HOME, params={"since": "2020-01-01"}),
             await client.get(HOME, params={"by": "moon"}),
         ]
-    async with calling(app, TENANT.new(CLOCK.now())) as stranger:
+    async with http.calling(TENANT.new(CLOCK.now())) as stranger:
         theirs = (await stranger.get(HOME)).json()
 
     assert [(one["part"], one["currency"], one["real_micros"]) for one in by_day["items"]] == [

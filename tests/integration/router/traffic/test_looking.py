@@ -70,7 +70,7 @@ async def test_it_looks_until_it_is_told_to_stop(world: TrafficWorld) -> None:
 
 async def test_one_account_that_cannot_be_written_keeps_no_other_from_its_turn(world: TrafficWorld) -> None:
     one = world.process("one")
-    changer = FallingChanger(world.db, audit=world.audit, outbox=world.changer._outbox, clock=world.clock)
+    changer = FallingChanger(world.db, audit=world.audit, outbox=world.outbox, clock=world.clock)
     changer.falls_for = world.accounts["http_a"].id
     one.job._changer = changer
     one.sees("http_a", failed=20)

@@ -6,29 +6,20 @@ from datetime import timedelta
 from typing import Any
 
 from tests.support.clock import ManualClock
+from tests.support.system import system_over
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.prices import PriceModel
-from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.audit.record import AuditRow
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
-from tidings.kernel.local_hot_state import LocalHotState
-from tidings.kernel.outbox import Outbox
-from tidings.router.accounts.accounts import Accounts
 from tidings.router.accounts.model import StoredAccount
-from tidings.router.adapters.registry import ADAPTERS
-from tidings.router.channel_configs.configure import AdapterConfigs
-from tidings.router.traffic.change import TrafficChanger
 from tidings.router.traffic.change_weights import WeightSetter
 from tidings.router.traffic.circuit import Override
 from tidings.router.traffic.circuit_override import CircuitHolder
-from tidings.router.traffic.job import TrafficJob
 from tidings.router.traffic.model import ChosenVendor, NoVendorAvailable
 from tidings.router.traffic.traffic_state import ChannelWeights
-from tidings.router.traffic.vendor_selection import VendorSelection
 
-CHANNELS = {kind.name: kind.channels for kind in ADAPTERS.values()}
 NUMBER = "+93700000001"
 
 
@@ -36,10 +27,9 @@ class Process:
     """One of them."""
 
     def __init__(self, world: "TrafficWorld", name: str) -> None:
-        self.traffic = VendorSelection(
-            LocalHotState(world.db, world.clock).limits, clock=world.clock, name=name
-        )
-        self.job = TrafficJob(world.db, self.traffic, world.changer, clock=world.clock)
+        stage = system_over(world.db, clock=world.clock).vendors
+        self.traffic, self.job = stage.traffic, stage.traffic_job
+        self.traffic.name = name
         self._world = world
 
     def sees(
@@ -68,11 +58,11 @@ class TrafficWorld:
         self.db = db
         self.tenant_id = tenant_id
         self.clock = ManualClock(SystemClock().now().replace(microsecond=0))
-        self.audit = AuditLog("chan", self.clock)
-        self.changer = TrafficChanger(db, audit=self.audit, outbox=Outbox("chan"), clock=self.clock)
-        self.configs = AdapterConfigs(CHANNELS, audit=self.audit, clock=self.clock)
+        system = system_over(db, clock=self.clock)
+        self.audit, self.outbox = system.kernel.router_audit, system.kernel.router_outbox
+        self.changer, self.configs = system.vendors.traffic_changer, system.router.adapter_configs
         self.holder = CircuitHolder(self.changer, clock=self.clock)
-        self.setter = WeightSetter(CHANNELS, audit=self.audit, clock=self.clock)
+        self.setter = WeightSetter(self.configs.vendors(), audit=self.audit, clock=self.clock)
         self.accounts: dict[str, StoredAccount] = {}
 
     def process(self, name: str) -> Process:
@@ -88,9 +78,8 @@ class TrafficWorld:
 
     async def look_up_accounts(self) -> None:
         """As they are now."""
-        self.accounts = dict(
-            await Accounts(self.db, vendors=frozenset(ADAPTERS), clock=self.clock).of(self.tenant_id)
-        )
+        fresh = system_over(self.db, clock=self.clock).vendors.accounts
+        self.accounts = dict(await fresh.of(self.tenant_id))
 
     async def hold(self, vendor: str, state: Any, *, until: timedelta | None = None) -> None:
         """By hand."""
