@@ -128,19 +128,32 @@ def endpoint_prices(tree: Tree, written: Mapping[str, list[ast.AST]]) -> dict[st
         if name.startswith(("src/tidings/notify/", "src/tidings/router/")):
             declared[str(Path(name).parent)] += sum(map(_declares, nodes))
     prices = {}
+    all_layers = 0
     for package, endpoints in sorted(declared.items()):
         stem = Path(package).name
         words = (stem, stem.removesuffix("s"), stem.removesuffix("ies") + "y")
-        size = sum(
-            text.count("\n")
+        size = {
+            name: text.count("\n")
             for name, text in tree.items()
             if not _generated(text) and (name.startswith(f"{package}/") or _serves(name, words))
-        )
+        }
+        layers = sum(lines for name, lines in size.items() if _is_layer(name))
         if endpoints:
+            total = sum(size.values())
+            all_layers += layers
             prices[f"lines per endpoint: {package.removeprefix('src/tidings/')}"] = (
-                f"{size / endpoints:.0f} ({size:,}/{endpoints})"
+                f"{total / endpoints:.0f}, layers {layers / endpoints:.0f} of {endpoints}"
             )
-    return prices
+    whole = sum(declared.values())
+    return prices | {"layers per endpoint, all packages": f"{all_layers / whole:.0f}" if whole else "–"}
+
+
+def _is_layer(name: str) -> bool:
+    """Whether a file only carries: routes, wire types, views, what was injected by hand, the client, the commands."""
+    stem = Path(name).stem
+    return not name.startswith(("src/tidings/notify/", "src/tidings/router/")) or stem.endswith(
+        ("routes", "wire", "view", "deps", "errors")
+    )
 
 
 def table(heads: list[str], columns: list[dict[str, str]]) -> list[str]:
