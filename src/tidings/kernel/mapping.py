@@ -6,8 +6,10 @@ queries, as a test does, proves that their columns fit the type.
 
 import dataclasses
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum
+from functools import cache
+from operator import attrgetter
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -71,10 +73,23 @@ def check_columns(query: Query, columns: Iterable[str]) -> None:
 
 def by_name(kind: type[T], source: object, /, **given: Any) -> T:
     """An object of that kind: what is given, and every other field from the attribute of `source` with its name."""
-    for name in _field_names(kind):
-        if name not in given:
-            given[name] = getattr(source, name)
-    return kind(**given)
+    cached: Any = kind
+    made: T = _copier(cached, tuple(given))(source, given)
+    return made
+
+
+def columns(items: Collection[object], names: str) -> dict[str, list[Any]]:
+    """The columns of a set of items, as a query takes them: of `"id at"` the lists `ids` and `ats`."""
+    return {f"{name}s": list(map(attrgetter(name), items)) for name in names.split()}
+
+
+@cache
+def _copier(kind: Any, given: tuple[str, ...]) -> Callable[[object, Mapping[str, Any]], Any]:
+    copied = "".join(f"{name}=source.{name}, " for name in _field_names(kind) if name not in given)
+    copy: Callable[[object, Mapping[str, Any]], Any] = eval(  # noqa: S307
+        f"lambda source, given: kind({copied}**given)", {"kind": kind}
+    )
+    return copy
 
 
 def _compiled(kind: type[T], columns: Mapping[str, str], read: Mapping[str, Read]) -> Callable[[Any], T]:

@@ -7,7 +7,7 @@ from typing import NewType
 import msgspec
 import pytest
 
-from tidings.kernel.mapping import RowMapper, by_name, check_columns
+from tidings.kernel.mapping import RowMapper, by_name, check_columns, columns
 from tidings.kernel.sql import Query
 
 CupId = NewType("CupId", str)
@@ -83,3 +83,10 @@ def test_a_view_takes_what_it_is_given_and_the_rest_from_its_source() -> None:
     assert by_name(CupView, CUP, large=True) == CupView(id="a", colour=Colour.RED, large=True)
     with pytest.raises(AttributeError, match="large"):
         by_name(CupView, CUP)
+
+
+def test_the_columns_of_a_set_are_lists_under_the_plural_of_their_names() -> None:
+    points = [complex(1, 2), complex(3, 4)]
+
+    assert columns(points, "real imag") == {"reals": [1, 3], "imags": [2, 4]}
+    assert columns([], "real imag") == {"reals": [], "imags": []}

@@ -28,13 +28,7 @@ class CreateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def wish(self) -> KeySpec:
         """The same, for the use case."""
-        return KeySpec(
-            name=self.name,
-            role=self.role,
-            scopes=None if self.scopes is None else frozenset(self.scopes),
-            environment=self.environment,
-            expires_at=self.expires_at,
-        )
+        return by_name(KeySpec, self, scopes=None if self.scopes is None else frozenset(self.scopes))
 
 
 class RotateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

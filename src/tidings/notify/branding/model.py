@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 from msgspec import Meta, Struct
 
 from tidings.contracts.text import Label
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError
 from tidings.notify.channels.model import Branding as Overrides
 from tidings.notify.channels.model import Colour
@@ -76,15 +77,7 @@ def brand_of(
     )
     if colour is None:
         return plain
-    return Brand(
-        name=plain.name,
-        logo_url=plain.logo_url,
-        color=colour,
-        on_color=ink_on(colour),
-        footer=plain.footer,
-        support_url=plain.support_url,
-        theme_etag=theme_etag,
-    )
+    return by_name(Brand, plain, color=colour, on_color=ink_on(colour), theme_etag=theme_etag)
 
 
 def theme_etag_of(tenant_etag: str, version: int | None) -> str:

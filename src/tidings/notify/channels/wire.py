@@ -77,21 +77,8 @@ class PutChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def wish(self, channel: Channel) -> ChannelSpec:
         """The same, for the use case."""
-        return ChannelSpec(
-            channel=channel,
-            vendor=self.vendor,
-            fallback_vendor=self.fallback_vendor,
-            sender=self.sender,
-            branding=self.branding,
-            rate_limit=self.rate_limit,
-            status=self.status,
-            accounts={
-                vendor: AccountSpec(
-                    secret_ref=a.secret_ref, handle=a.handle, per_second=a.per_second, per_day=a.per_day
-                )
-                for vendor, a in self.accounts.items()
-            },
-        )
+        accounts = {vendor: by_name(AccountSpec, account) for vendor, account in self.accounts.items()}
+        return by_name(ChannelSpec, self, channel=channel, accounts=accounts)
 
 
 class AccountView(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import ImportId
 from tidings.notify.imports.model import Import, ImportKind, ImportStatus, LineCounts, LineProblem, Severity
@@ -96,10 +97,7 @@ async def add_problems(
         tenant_id=tx.tenant_id,
         import_id=import_id,
         first=first,
-        lines=[p.line for p in problems],
-        columns=[p.column for p in problems],
-        codes=[p.code for p in problems],
-        whats=[p.what for p in problems],
+        **columns(problems, "line column code what"),
         severities=[p.severity.value for p in problems],
     )
 

@@ -11,6 +11,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import by_name
 from tidings.notify.accept.row import NotificationRow
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.registry import Categories
@@ -244,19 +245,12 @@ def _policy(trace: DeliveryTrace, background: Background) -> ExplainedPolicy:
 
 def _ladder(ladder: ExecutionRecord) -> list[ExplainedRoute]:
     return [
-        ExplainedRoute(
+        by_name(
+            ExplainedRoute,
+            step,
             step=place,
-            channel=step.channel,
             vendor=" or ".join(step.vendors),
-            success=step.success,
-            receipts=step.receipts,
-            deadline_seconds=step.deadline_seconds,
-            retry_budget=step.retry_budget,
-            barred=step.barred,
-            probability=step.probability,
             drawn=step.drawn if step.probability is not None else None,
-            usual_cost_micros=step.usual_cost_micros,
-            index=step.index,
         )
         for place, step in enumerate(ladder.steps, 1)
     ]

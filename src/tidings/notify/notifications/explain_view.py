@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, QuietHours
+from tidings.kernel.mapping import by_name
 from tidings.notify.decide.model import TraceLine
 from tidings.notify.notifications.messages_en import held_sentence, line_sentence, no_sentence
 from tidings.notify.notifications.progress import Next, Phase
@@ -37,15 +38,7 @@ class ExplainedSuppression(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, held: Suppression) -> "ExplainedSuppression":
         """A suppression as it is told."""
-        return cls(
-            id=held.id,
-            reason=held.reason.value,
-            since=held.since,
-            until=held.expires_at,
-            released_at=held.released_at,
-            asked=asked_by(held.notes),
-            source_notification_id=held.source_notification_id,
-        )
+        return by_name(cls, held, reason=held.reason.value, until=held.expires_at, asked=asked_by(held.notes))
 
 
 class ExplainedGuardian(Struct, frozen=True, kw_only=True):
@@ -74,14 +67,7 @@ class ExplainedNo(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, no: SaidNo) -> "ExplainedNo":
         """The no as it is shown."""
-        return cls(
-            at=no.at,
-            source=no.source,
-            channel=no.channel,
-            category=no.category,
-            consent=no.consent,
-            by_address=no.by_address,
-        )
+        return by_name(cls, no)
 
 
 class GateView(Struct, frozen=True, kw_only=True):
@@ -118,13 +104,11 @@ class GateView(Struct, frozen=True, kw_only=True):
         guardian = line.by if line.by is not None and line.by.startswith("rcp_") else None
         no = nos.get(line) if nos is not None else None
         known = held_sentence(found) if found is not None else no_sentence(no) if no is not None else None
-        return cls(
-            gate=line.gate,
-            verdict=line.verdict,
-            reason=line.reason,
+        return by_name(
+            cls,
+            line,
             explanation=known or line_sentence(line, names),
             step=line.step or None,
-            until=line.until,
             suppression=None if found is None else ExplainedSuppression.of(found),
             guardian=None
             if guardian is None

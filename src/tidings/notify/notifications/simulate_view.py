@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from tidings.contracts.moments import Moment
+from tidings.kernel.mapping import by_name
 from tidings.notify.decide.model import Gate
 from tidings.notify.dispatch.steps import FILES_LEFT_OUT
 from tidings.notify.notifications.explain_view import GateView
@@ -81,14 +82,7 @@ class MessageView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, channel: str, rendered: Rendered) -> "MessageView":
         """The words of a message."""
-        return cls(
-            channel=channel,
-            subject=rendered.subject,
-            text=rendered.text,
-            html=rendered.html,
-            locale=rendered.locale,
-            direction=rendered.direction,
-        )
+        return by_name(cls, rendered, channel=channel)
 
 
 class BodyView(MessageView, frozen=True, kw_only=True):

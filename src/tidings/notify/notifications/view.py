@@ -13,6 +13,7 @@ from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, MetadataKey
 from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.mapping import by_name
 from tidings.notify.accept.searchable import MOST_VALUE
 from tidings.notify.accept.wire import ForeignId, Links, TemplateKey, links_of
 from tidings.notify.dispatch.sent import hints_of
@@ -244,24 +245,12 @@ class AttemptView(Struct, frozen=True, kw_only=True):
     def of(cls, attempt: AttemptRecord, went_to: Sequence[str] = ()) -> "AttemptView":
         """An attempt of the router, and hints of where it went."""
         record = attempt.record
-        return cls(
-            id=attempt.id,
-            step=attempt.step,
-            channel=attempt.channel,
-            vendor=attempt.vendor,
-            status=attempt.status,
-            reason=attempt.reason,
-            meaning=attempt.meaning,
+        return by_name(
+            cls,
+            attempt,
             answer_learned=None if attempt.ended_at is None else attempt.reason != NEVER_LEARNED,
-            provider_message_id=attempt.provider_message_id,
-            started_at=attempt.started_at,
-            ended_at=attempt.ended_at,
             to=list(went_to),
             sender=SenderView.of(record.sender if record is not None else None),
-            account_id=attempt.account_id,
-            http_status=attempt.http_status,
-            retry_after_ms=attempt.retry_after_ms,
-            error=attempt.error,
             answer_kept=attempt.answer_ref is not None,
             content_digest=record.digest if record is not None else None,
         )
@@ -340,7 +329,7 @@ class CountersView(Struct, frozen=True, kw_only=True):
         days: dict[date, list[CountView]] = {}
         totals: dict[str, int] = {}
         for count in counts:
-            line = CountView(name=count.name, channel=count.channel, category=count.category, n=count.n)
+            line = by_name(CountView, count)
             days.setdefault(count.day, []).append(line)
             totals[count.name] = totals.get(count.name, 0) + count.n
         return cls(days=[DayView(day=day, counts=lines) for day, lines in days.items()], totals=totals)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from tidings.kernel.mapping import by_name
 from tidings.notify.decide.model import Gate, TraceLine
 from tidings.notify.notifications.trace import DeliveryTrace
 
@@ -98,14 +99,7 @@ def deferrals(trace: DeliveryTrace) -> list[Deferral]:
 def steps_waits(trace: DeliveryTrace) -> list[Waited]:
     """What steps waited for, as the router has it."""
     return [
-        Waited(
-            reason=wait.reason,
-            since=wait.since,
-            until=wait.until,
-            why=_why(wait.reason, Gate.CHANNEL_LIMIT),
-            step=wait.step,
-            channel=wait.channel,
-        )
+        by_name(Waited, wait, why=_why(wait.reason, Gate.CHANNEL_LIMIT))
         for ladder in trace.executions
         for wait in ladder.waits
     ]

@@ -13,6 +13,7 @@ from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.notify.ids import DELIVERY_ATTEMPT
 from tidings.notify.receipts import store
@@ -106,13 +107,11 @@ def _line_id(event: Event) -> str:
 
 def _line(heard: _Heard) -> LogLine:
     told = heard.told
-    return LogLine(
+    return by_name(
+        LogLine,
+        told,
         id=heard.line_id,
         notification_id=heard.notification_id,
-        execution_id=told.execution_id,
-        attempt_id=told.attempt_id,
-        channel=told.channel,
-        vendor=told.vendor,
         outcome=_OUTCOMES[told.status],
         code=told.code or told.effect,
         heard_at=told.recorded_at,

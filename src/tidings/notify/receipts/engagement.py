@@ -10,6 +10,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.notify.receipts import store
 from tidings.notify.receipts.model import Seen, Subject
@@ -53,15 +54,12 @@ def _counted(seen: Seen, subject: Subject) -> tuple[str, str, str]:
 def _event(tenant_id: TenantId, seen: Seen, subject: Subject, clock: Clock) -> Event:
     return new_event(
         f"notification.{seen.what}.v1",
-        NotificationEngaged(
+        by_name(
+            NotificationEngaged,
+            seen,
             notification_id=subject.id,
-            recipient_id=seen.recipient_id,
-            channel=seen.channel,
             category=subject.category,
             template_key=subject.template_key,
-            at=seen.at,
-            source=seen.source,
-            attempt_id=seen.attempt_id,
             correlation_id=subject.correlation_id,
             is_test=subject.is_test,
         ),

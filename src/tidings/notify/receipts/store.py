@@ -8,6 +8,7 @@ from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 from tidings.notify.receipts.model import Bounce, Engagement, LogLine, Seen, Subject
 
@@ -46,13 +47,7 @@ async def write_log(tx: TenantTx, lines: Sequence[LogLine]) -> set[str]:
         line_ids=[line.id for line in lines],
         started_ats=[time_of(line.id) for line in lines],
         finished_ats=[line.heard_at for line in lines],
-        notification_ids=[line.notification_id for line in lines],
-        execution_ids=[line.execution_id for line in lines],
-        attempt_ids=[line.attempt_id for line in lines],
-        channels=[line.channel for line in lines],
-        vendors=[line.vendor for line in lines],
-        outcomes=[line.outcome for line in lines],
-        codes=[line.code for line in lines],
+        **columns(lines, "notification_id execution_id attempt_id channel vendor outcome code"),
     )
     return {row["id"] for row in rows}
 
@@ -94,10 +89,8 @@ async def turn_bounced(
         stripe=stripe,
         ids=[bounce.notification_id for bounce in bounces],
         created_ats=created_ats,
-        attempt_ids=[bounce.attempt_id for bounce in bounces],
-        reasons=[bounce.reason for bounce in bounces],
+        **columns(bounces, "attempt_id reason lost"),
         bounced_ats=[bounce.at for bounce in bounces],
-        losts=[bounce.lost for bounce in bounces],
         oldest=min(created_ats),
         newest=max(created_ats),
     )
@@ -114,11 +107,8 @@ async def keep_early(tx: TenantTx, bounces: Sequence[Bounce], *, now: datetime) 
             created_ats=created_ats,
             oldest=min(created_ats),
             newest=max(created_ats),
-            notification_ids=[bounce.notification_id for bounce in bounces],
-            attempt_ids=[bounce.attempt_id for bounce in bounces],
+            **columns(bounces, "notification_id attempt_id reason lost"),
             bounced_ats=[bounce.at for bounce in bounces],
-            reasons=[bounce.reason for bounce in bounces],
-            losts=[bounce.lost for bounce in bounces],
         )
 
 

@@ -8,7 +8,7 @@ from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.recipients.model import StoredAddress
 
@@ -85,13 +85,9 @@ async def add_addresses(tx: TenantTx, fresh: Sequence[NewAddress]) -> int:
     return await tx.execute(
         QUERIES.add_addresses,
         tenant_id=tx.tenant_id,
-        ids=[a.id for a in fresh],
-        recipient_ids=[a.recipient_id for a in fresh],
-        channels=[a.channel for a in fresh],
+        **columns(fresh, "id recipient_id channel ciphertext verified"),
         hashes=[a.address_hash for a in fresh],
-        ciphertexts=[a.ciphertext for a in fresh],
         primaries=[a.is_primary for a in fresh],
-        verifieds=[a.verified for a in fresh],
         created_ats=[time_of(a.id) for a in fresh],
     )
 

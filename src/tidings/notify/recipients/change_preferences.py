@@ -14,6 +14,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.tracing import current_traceparent
@@ -167,11 +168,9 @@ class PreferenceChanger:
             self._event(
                 tx.tenant_id,
                 "optout.recorded.v1",
-                PreferenceOptOutRecorded(
-                    recipient_id=line.recipient_id,
-                    channel=line.channel,
-                    category=line.category,
-                    source=line.source,
+                by_name(
+                    PreferenceOptOutRecorded,
+                    line,
                     preferences_version=after.version,
                     consent=line.kind == "consent_withdrawn",
                 ),

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.recipients.consent_ledger import ConsentEvent
 
@@ -19,16 +19,8 @@ async def append_events(tx: TenantTx, events: Sequence[ConsentEvent]) -> int:
     return await tx.execute(
         QUERIES.append_events,
         tenant_id=tx.tenant_id,
-        recipient_ids=[event.recipient_id for event in events],
-        ids=[event.id for event in events],
-        kinds=[event.kind for event in events],
-        channels=[event.channel for event in events],
+        **columns(events, "recipient_id id kind channel occurred_at recorded_at source evidence actor"),
         categories=[event.category for event in events],
-        occurred_ats=[event.occurred_at for event in events],
-        recorded_ats=[event.recorded_at for event in events],
-        sources=[event.source for event in events],
-        evidences=[event.evidence for event in events],
-        actors=[event.actor for event in events],
         versions=[event.preferences_version for event in events],
     )
 

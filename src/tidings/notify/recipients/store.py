@@ -10,7 +10,7 @@ import msgspec
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import by_name
+from tidings.kernel.mapping import by_name, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.recipients.errors import UnknownRecipientError
 from tidings.notify.recipients.model import Identity, IdentityType, Recipient
@@ -127,12 +127,10 @@ async def insert_recipients(tx: TenantTx, facts: Sequence[RecipientFacts]) -> di
     rows = await tx.fetch(
         QUERIES.insert_recipients,
         tenant_id=tx.tenant_id,
-        ids=[f.id for f in facts],
+        **columns(facts, "id locale timezone"),
         identity_types=[f.identity.type.value if f.identity else None for f in facts],
         identity_ids=[f.identity.id if f.identity else None for f in facts],
         names=[f.display_name_ciphertext for f in facts],
-        locales=[f.locale for f in facts],
-        timezones=[f.timezone for f in facts],
         tags=[_json(list(f.tags)) for f in facts],
         attributes=[_json(f.attributes) for f in facts],
         created_ats=[time_of(f.id) for f in facts],
@@ -154,10 +152,8 @@ async def update_recipients(
         QUERIES.update_recipients,
         tenant_id=tx.tenant_id,
         now=now,
-        ids=[f.id for f in facts],
+        **columns(facts, "id locale timezone"),
         names=[f.display_name_ciphertext for f in facts],
-        locales=[f.locale for f in facts],
-        timezones=[f.timezone for f in facts],
         tags=[_json(list(f.tags)) for f in facts],
         attributes=[_json(f.attributes) for f in facts],
     )

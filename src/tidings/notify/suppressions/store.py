@@ -7,7 +7,7 @@ from datetime import datetime
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.notify.ids import AddressRefusalId, SuppressionId
 from tidings.notify.suppressions.model import (
@@ -62,15 +62,13 @@ async def add_suppressions(
     rows = await tx.fetch(
         QUERIES.add_suppressions,
         tenant_id=tx.tenant_id,
-        ids=[s.id for s in fresh],
+        **columns(fresh, "id expires_at created_at"),
         channels=channels,
         hashes=hashes,
         ciphertexts=[s.address_ciphertext for s in fresh],
         reasons=[s.reason.value for s in fresh],
         sources=[s.source_notification_id for s in fresh],
         notes=[s.notes for s in fresh],
-        expires_ats=[s.expires_at for s in fresh],
-        created_ats=[s.created_at for s in fresh],
         occurred_ats=sparse([s.occurred_at for s in fresh]),
     )
     return {(s.channel, s.address_hash): s for s in map(from_row, rows)}
@@ -260,13 +258,10 @@ async def add_platform_suppressions(
     rows = await tx.fetch(
         QUERIES.add_platform_suppressions,
         created_by=created_by,
-        ids=[s.id for s in fresh],
-        channels=[s.channel for s in fresh],
+        **columns(fresh, "id channel mail_domain expires_at"),
         hashes=[s.address_hash for s in fresh],
-        mail_domains=[s.mail_domain for s in fresh],
         reasons=[s.reason.value for s in fresh],
         notes=[s.notes for s in fresh],
-        expires_ats=[s.expires_at for s in fresh],
         created_ats=[time_of(s.id) for s in fresh],
     )
     return [SuppressionId(row["id"]) for row in rows]

@@ -107,18 +107,16 @@ class Suppressor:
         made, moved = await store.import_suppressions(
             tx,
             [
-                Suppression(
+                by_name(
+                    Suppression,
+                    wish,
                     id=SUPPRESSION.new(now),
-                    channel=wish.channel,
                     address_hash=address_hash,
                     address_ciphertext=key.seal(wish.address.encode(), sealing_purpose(wish.channel)),
-                    reason=wish.reason,
                     source_notification_id=None,
                     notes=brought_notes(source, wish.notes),
-                    expires_at=wish.expires_at,
                     released_at=None,
                     released_by=None,
-                    occurred_at=wish.occurred_at,
                 )
                 for (_, address_hash), wish in wanted.items()
             ],

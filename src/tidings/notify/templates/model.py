@@ -9,6 +9,7 @@ from typing import Any, Literal
 from tidings.contracts.tenants import Channel
 from tidings.contracts.vendor_templates import VendorTemplate
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import by_name
 from tidings.notify.ids import TemplateId, TemplateVersionId
 from tidings.notify.render.locale_fallback import choose_locale
 from tidings.notify.render.model import Content, Direction
@@ -208,12 +209,4 @@ class Published:
         compiled = self.version.locales[chosen].compiled
         if compiled is None:
             raise LookupError(f"{self.version.id} is not published")
-        return Content(
-            key=f"{self.version.id}/{chosen}",
-            locale=chosen,
-            direction=compiled.direction,
-            subject=compiled.subject,
-            html=compiled.html,
-            text=compiled.text,
-            whatsapp=compiled.whatsapp,
-        )
+        return by_name(Content, compiled, key=f"{self.version.id}/{chosen}", locale=chosen)

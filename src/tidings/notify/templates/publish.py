@@ -11,6 +11,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.categories.model import CategoryPolicy
@@ -90,15 +91,7 @@ class ReadVersion:
 
     async def validated(self, engine: Engine) -> ValidationReport:
         """What the validator says about it."""
-        return await engine.validate(
-            ValidationRequest(
-                version=self.version,
-                around=self.around,
-                links=self.links,
-                siblings=self.siblings,
-                category=self.category,
-            )
-        )
+        return await engine.validate(by_name(ValidationRequest, self))
 
 
 async def read_version(

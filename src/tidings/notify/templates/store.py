@@ -10,7 +10,7 @@ import msgspec
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import PlatformTx, Row, TenantTx
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries, Query
 from tidings.notify.ids import TemplateId, TemplateVersionId
 from tidings.notify.templates.model import (
@@ -79,11 +79,8 @@ async def add_templates(tx: Side, fresh: Sequence[NewTemplate], *, created_by: s
     query, scope = _side(tx, QUERIES.add_templates, QUERIES.add_platform_templates)
     await tx.execute(
         query,
-        ids=[one.id for one in fresh],
-        keys=[one.key for one in fresh],
-        channels=[one.channel for one in fresh],
+        **columns(fresh, "id key channel default_locale"),
         categories=[one.category for one in fresh],
-        default_locales=[one.default_locale for one in fresh],
         fallback_chains=[_json(list(one.fallback_chain)) for one in fresh],
         default_priorities=[one.default_priority for one in fresh],
         created_by=created_by,

@@ -364,13 +364,11 @@ class _Examination:
 
 def finding_of(place: SourcePosition, fault: Fault, locale: str | None) -> TemplateFinding:
     """A fault as a line of the report."""
-    return TemplateFinding(
+    return by_name(
+        TemplateFinding,
+        place,
         severity=fault.severity,
-        file=place.file,
         locale=place.locale or locale,
-        field=place.field,
-        line=place.line,
-        column=place.column,
         what=fault.what[:_LONGEST],
         how=fault.how[:_LONGEST],
     )

@@ -112,13 +112,9 @@ class LocaleSource(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def source(self) -> Source:
         """The same for the inside."""
-        return Source(
-            format=self.format,
-            body=self.body,
-            subject=self.subject,
-            preheader=self.preheader,
-            text=self.text,
-            direction=self.direction,
+        return by_name(
+            Source,
+            self,
             whatsapp=None
             if self.whatsapp is None
             else convert(to_builtins(self.whatsapp), WhatsappReference),
@@ -171,19 +167,12 @@ class CreateVersion(VersionContent, frozen=True, kw_only=True, forbid_unknown_fi
         """The same for the inside."""
         if wrong := [(name, remedy) for name in self.partials if (remedy := device_remedy(name))]:
             raise InvalidError([FieldError(f"partials.{name}", remedy) for name, remedy in wrong])
-        return VersionSpec(
+        return by_name(
+            VersionSpec,
+            self,
             semver=Semver.parse(self.semver),
-            variables_schema=self.variables_schema,
             locales={tag: text.source() for tag, text in self.locales.items()},
             samples=self.preview_samples,
-            fallback_chain=self.fallback_chain,
-            category=self.category,
-            default_locale=self.default_locale,
-            template_fallback_chain=self.template_fallback_chain,
-            default_priority=self.default_priority,
-            partials=self.partials,
-            strings=self.strings,
-            layout=self.layout,
             provenance=None if self.ai_provenance is None else to_builtins(self.ai_provenance),
         )
 

@@ -12,6 +12,7 @@ from tidings.kernel.http.paging import Page, Paging
 from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.http.tenant_gate import TenantGate
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import by_name
 from tidings.notify.tenants import change, store
 from tidings.notify.tenants.change import TenantChanger
 from tidings.notify.tenants.errors import UnknownTenantError
@@ -120,13 +121,7 @@ async def own_tenant(caller: Caller, db: Database) -> OwnTenant:
     return OwnTenant(
         message=_greeting(caller, known),
         tenant=TenantView.of(known) if known else None,
-        caller=CallerView(
-            kind=caller.kind,
-            id=caller.id,
-            role=caller.role,
-            environment=caller.environment,
-            scopes=sorted(caller.scopes),
-        ),
+        caller=by_name(CallerView, caller, scopes=sorted(caller.scopes)),
         links=_links(caller),
     )
 

@@ -37,18 +37,7 @@ class CreateTenant(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     def event(self, tenant_id: TenantId) -> TenantCreated:
         """The event that makes it so."""
-        return TenantCreated(
-            tenant_id=tenant_id,
-            version=1,
-            name=self.name,
-            slug=self.slug,
-            region=self.region,
-            default_locale=self.default_locale,
-            default_timezone=self.default_timezone,
-            notification_policy=self.notification_policy,
-            theme_etag=self.theme_etag,
-            weight=self.weight,
-        )
+        return by_name(TenantCreated, self, tenant_id=tenant_id, version=1)
 
     def check(self) -> None:
         """What the types can't say."""

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import TenantId, time_of
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.router.accounts.errors import UnknownAccountError
 from tidings.router.accounts.model import StoredAccount
@@ -42,12 +42,7 @@ async def insert_accounts(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAc
     return await tx.execute(
         QUERIES.insert_accounts,
         tenant_id=_owner(tx),
-        ids=[a.id for a in accounts],
-        vendors=[a.vendor for a in accounts],
-        handles=[a.handle for a in accounts],
-        secret_refs=[a.secret_ref for a in accounts],
-        per_seconds=[a.per_second for a in accounts],
-        per_days=[a.per_day for a in accounts],
+        **columns(accounts, "id vendor handle secret_ref per_second per_day"),
         prices=[prices_text(a.prices) for a in accounts],
         created_ats=[time_of(a.id) for a in accounts],
     )
@@ -61,13 +56,8 @@ async def update_accounts(
         QUERIES.update_accounts,
         tenant_id=_owner(tx),
         now=now,
-        ids=[a.id for a in accounts],
-        handles=[a.handle for a in accounts],
-        secret_refs=[a.secret_ref for a in accounts],
-        per_seconds=[a.per_second for a in accounts],
-        per_days=[a.per_day for a in accounts],
+        **columns(accounts, "id handle secret_ref per_second per_day active"),
         prices=[prices_text(a.prices) for a in accounts],
-        actives=[a.active for a in accounts],
         anews=[anew] * len(accounts),
     )
 

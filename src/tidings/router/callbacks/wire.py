@@ -9,6 +9,7 @@ from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.ids import IdKind
+from tidings.kernel.mapping import by_name
 from tidings.router.callbacks.store import CallbackFilter, KeptRequest, OpenEvent
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
 
@@ -82,19 +83,7 @@ class CallbackView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, event: OpenEvent) -> "CallbackView":
         """The event as it is shown."""
-        return cls(
-            id=event.id,
-            vendor=event.vendor,
-            adapter=event.account_id,
-            request_id=event.request_id,
-            vendor_message_id=event.vendor_message_id,
-            means=event.means,
-            status=event.status,
-            occurred_at=event.occurred_at,
-            received_at=event.received_at,
-            looks=event.looks,
-            next_look_at=event.next_look_at,
-        )
+        return by_name(cls, event, adapter=event.account_id)
 
 
 class RefusedRequestView(Struct, frozen=True, kw_only=True):
@@ -112,14 +101,7 @@ class RefusedRequestView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, request: KeptRequest) -> "RefusedRequestView":
         """The request as it is shown."""
-        return cls(
-            id=request.id,
-            vendor=request.vendor,
-            adapter=request.account_id,
-            signed=request.signature_valid,
-            reason=request.reason,
-            received_at=request.received_at,
-        )
+        return by_name(cls, request, adapter=request.account_id, signed=request.signature_valid)
 
 
 class Requeue(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

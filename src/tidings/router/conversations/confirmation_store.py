@@ -9,6 +9,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.durable.claims import TableClaims
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.conversations.model import ConversationId
 
@@ -117,12 +118,9 @@ async def insert_attempts(tx: TenantTx, attempts: Sequence[ConfirmationAttempt],
         QUERIES.insert_attempts,
         tenant_id=tx.tenant_id,
         now=now,
-        ids=[a.id for a in attempts],
+        **columns(attempts, "id line_id channel vendor"),
         started_ats=[time_of(a.id) for a in attempts],
-        line_ids=[a.line_id for a in attempts],
-        channels=[a.channel for a in attempts],
         account_ids=sparse([a.account_id for a in attempts]),
-        vendors=[a.vendor for a in attempts],
         provider_message_ids=sparse([a.provider_message_id for a in attempts]),
         statuses=[a.status for a in attempts],
         reasons=sparse([a.reason for a in attempts]),

@@ -11,6 +11,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, Row, WorkerTx
 from tidings.kernel.durable.dead_letters import DeadLetters
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 from tidings.router.conversations.model import InboundMessageId
 
@@ -117,12 +118,8 @@ async def insert_inbound(
         QUERIES.insert_inbound,
         vendor=vendor,
         now=now,
-        ids=[m.id for m in messages],
+        **columns(messages, "id vendor_message_id channel destination payload"),
         accounts=[m.account_id for m in messages],
-        vendor_message_ids=[m.vendor_message_id for m in messages],
-        channels=[m.channel for m in messages],
-        destinations=[m.destination for m in messages],
-        payloads=[m.payload for m in messages],
     )
     return {row["id"] for row in rows}
 
@@ -209,10 +206,8 @@ async def mark_again(tx: WorkerTx, waiting: Sequence[DeferredInbound], *, now: d
     return await tx.execute(
         QUERIES.mark_again,
         now=now,
-        ids=[w.id for w in waiting],
+        **columns(waiting, "id next_at looks"),
         statuses=["dead" if w.next_at is None else "queued" for w in waiting],
-        next_ats=[w.next_at for w in waiting],
-        lookss=[w.looks for w in waiting],
     )
 
 

@@ -14,6 +14,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger
+from tidings.kernel.mapping import by_name
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.conversations import queue
 from tidings.router.conversations.hashes import AddressHashes
@@ -158,14 +159,10 @@ def _payload(key: DataKey, message_id: str, box: bytes | None) -> Payload | None
 
 def _message(one: ClaimedInbound, payload: Payload) -> ResolvedMessage:
     address, addressable = _address(one.channel, payload.sender)
-    return ResolvedMessage(
-        id=one.id,
-        received_at=one.received_at,
+    return by_name(
+        ResolvedMessage,
+        one,
         occurred_at=payload.occurred_at,
-        vendor=one.vendor,
-        account_id=one.account_id,
-        channel=one.channel,
-        destination=one.destination,
         address=address,
         addressable=addressable,
         text=payload.text,

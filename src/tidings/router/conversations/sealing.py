@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from tidings.contracts.callback_forms import ReadInbound
 from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.mapping import by_name
 
 
 class Payload(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,12 +47,10 @@ _read_words = msgspec.json.Decoder(TranscriptText).decode
 
 def seal_payload(key: DataKey, message_id: str, read: ReadInbound) -> bytes:
     """Before somebody knows whose it is."""
-    payload = Payload(
-        sender=read.sender,
-        to=read.to,
-        text=read.text,
+    payload = by_name(
+        Payload,
+        read,
         kind=_WORD.sub("", read.kind.lower())[:40] or "text",
-        occurred_at=read.occurred_at,
         sender_name=read.sender_name[:_LONGEST_NAME] if read.sender_name else None,
     )
     return key.seal(_encode(payload), f"inbound:{message_id}")

@@ -10,6 +10,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseError, TidingsError
 from tidings.kernel.logs import get_logger
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.router.conversations import store
 from tidings.router.conversations.destinations import canonical
@@ -50,18 +51,14 @@ class SentNotes:
         # To the millisecond, as their ids have it: a page of the transcript begins after an id.
         ats = [turn.at.replace(microsecond=turn.at.microsecond // 1000 * 1000) for turn in turns]
         wanted = [
-            AnswerableMessage(
+            by_name(
+                AnswerableMessage,
+                turn,
                 id=CONVERSATION.new(at),
                 line_id=OUTBOUND_LINE.new(at),
                 between=ConversationSides(
                     channel=turn.channel, sender_id=canonical(turn.channel, turn.sender_id), hashed=one
                 ),
-                recipient_id=turn.recipient_id,
-                notification_id=turn.notification_id,
-                vendor=turn.vendor,
-                account_id=turn.account_id,
-                use_case=turn.use_case,
-                ttl_seconds=turn.ttl_seconds,
                 at=at,
             )
             for turn, one, at in zip(turns, hashed, ats, strict=True)

@@ -9,6 +9,7 @@ from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.conversations.hashes import Hashed
 from tidings.router.conversations.keywords import Keyword
@@ -156,16 +157,9 @@ async def go_on(tx: TenantTx, said: Sequence[NewTranscriptLine], *, now: datetim
         QUERIES.go_on,
         tenant_id=tx.tenant_id,
         now=now,
-        ids=[s.id for s in said],
-        recipient_ids=[s.recipient_id for s in said],
-        turnss=[s.turns for s in said],
+        **columns(said, "id recipient_id turns at vendor account_id key_subject stopped"),
         last_mos=[s.last_message_id for s in said],
-        ats=[s.at for s in said],
-        vendors=[s.vendor for s in said],
-        account_ids=[s.account_id for s in said],
-        key_subjects=[s.key_subject for s in said],
         addresses=[s.address for s in said],
-        stoppeds=[s.stopped for s in said],
     )
     return [_conversation(row) for row in rows]
 
@@ -176,20 +170,12 @@ async def insert_lines(tx: TenantTx, lines: Sequence[TranscriptLine], *, now: da
         QUERIES.insert_lines,
         tenant_id=tx.tenant_id,
         now=now,
-        ids=[line.id for line in lines],
-        conversation_ids=[line.conversation_id for line in lines],
-        ats=[line.at for line in lines],
+        **columns(lines, "id conversation_id at direction kind vendor account_id key_subject ciphertext"),
         occurred_ats=sparse([line.occurred_at for line in lines]),
-        directions=[line.direction for line in lines],
-        kinds=[line.kind for line in lines],
         statuses=[line.status for line in lines],
         keywords=sparse([line.keyword for line in lines]),
         actions=sparse([line.action for line in lines]),
         languages=sparse([line.language for line in lines]),
-        vendors=[line.vendor for line in lines],
-        account_ids=[line.account_id for line in lines],
-        key_subjects=[line.key_subject for line in lines],
-        ciphertexts=[line.ciphertext for line in lines],
     )
 
 
@@ -199,16 +185,13 @@ async def note_sent(tx: TenantTx, turns: Sequence[AnswerableMessage], *, now: da
         QUERIES.note_sent,
         tenant_id=tx.tenant_id,
         now=now,
-        ids=[t.id for t in turns],
-        line_ids=[t.line_id for t in turns],
+        **columns(turns, "id line_id notification_id at"),
         platform_hashes=[t.between.hashed.platform for t in turns],
         recipient_ids=sparse([t.recipient_id for t in turns]),
-        notification_ids=[t.notification_id for t in turns],
         vendors=sparse([t.vendor for t in turns]),
         account_ids=sparse([t.account_id for t in turns]),
         use_cases=sparse([t.use_case for t in turns]),
         ttls=[t.ttl_seconds for t in turns],
-        ats=[t.at for t in turns],
         **_sides([t.between for t in turns]),
     )
     return {row["id"]: row["line_id"] for row in rows}

@@ -5,6 +5,7 @@ from typing import Final
 from tidings.contracts.conversations import ToldConversation, ToldLine
 from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import by_name
 from tidings.router.conversations import store
 from tidings.router.conversations.model import Conversation, TranscriptLine
 from tidings.router.conversations.store import ConversationFilter
@@ -34,14 +35,11 @@ class StoredConversations:
                 break
         keys = await keys_of(tx, self._keyring, (one.key_subject for one in found))
         return [
-            ToldConversation(
+            by_name(
+                ToldConversation,
+                one,
                 conversation_id=one.id,
-                channel=one.channel,
-                sender_id=one.sender_id,
                 address=opened_address(one, keys),
-                status=one.status,
-                opened_at=one.opened_at,
-                closed_at=one.closed_at,
                 messages=await self._lines(tx, one),
             )
             for one in reversed(found)
@@ -57,12 +55,5 @@ class StoredConversations:
                 break
         words = await words_of(tx, self._keyring, lines)
         return [
-            ToldLine(
-                at=line.at,
-                direction=line.direction,
-                kind=line.kind,
-                text=words[line.id].text if line.id in words else None,
-                notification_id=line.notification_id,
-            )
-            for line in lines
+            by_name(ToldLine, line, text=words[line.id].text if line.id in words else None) for line in lines
         ]

@@ -11,6 +11,7 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.text import Reason
 from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.mapping import by_name
 from tidings.router.conversations.model import (
     Action,
     Conversation,
@@ -108,18 +109,7 @@ class InboundMessageView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, message: OpenInbound) -> "InboundMessageView":
         """The message as it is shown."""
-        return cls(
-            id=message.id,
-            vendor=message.vendor,
-            adapter=message.account_id,
-            vendor_message_id=message.vendor_message_id,
-            channel=message.channel,
-            destination=message.destination,
-            status=message.status,
-            received_at=message.received_at,
-            looks=message.looks,
-            next_look_at=message.next_look_at,
-        )
+        return by_name(cls, message, adapter=message.account_id)
 
 
 class RequeuedInbound(Struct, frozen=True, kw_only=True):
@@ -174,22 +164,15 @@ class ConversationView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, conversation: Conversation) -> "ConversationView":
         """The conversation as it is shown."""
-        return cls(
-            id=conversation.id,
-            channel=conversation.channel,
+        return by_name(
+            cls,
+            conversation,
             sender=conversation.sender_id,
-            recipient_id=conversation.recipient_id,
-            status=conversation.status,
             opened_by="recipient" if conversation.opened_by == "in" else "tenant",
             messages=conversation.turns,
-            opened_at=conversation.opened_at,
             last_message_at=conversation.last_seen_at,
             last_received_at=conversation.last_mo_at,
             last_sent_at=conversation.last_mt_at,
-            expires_at=conversation.expires_at,
-            closed_at=conversation.closed_at,
-            close_reason=conversation.close_reason,
-            version=conversation.version,
         )
 
 
@@ -216,18 +199,7 @@ class ConversationLineView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, line: TranscriptLine, words: TranscriptText | None) -> "ConversationLineView":
         """The line as it is shown."""
-        return cls(
-            id=line.id,
-            direction=line.direction,
-            at=line.at,
-            occurred_at=line.occurred_at,
-            kind=line.kind,
-            text=words.text if words is not None else None,
-            keyword=line.action,
-            notification_id=line.notification_id,
-            status=line.status,
-            reason=line.reason,
-        )
+        return by_name(cls, line, text=words.text if words is not None else None, keyword=line.action)
 
 
 class ConversationAnswer(Struct, frozen=True, kw_only=True):

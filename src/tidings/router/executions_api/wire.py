@@ -292,9 +292,7 @@ def _step(execution: Execution, place: int, step: LadderStep) -> ExecutionStep:
 
 
 def _reason(why: StepRank) -> OrderReason:
-    return OrderReason(
-        channel=why.channel, chance=why.p, cost_micros=why.cost_micros, index=why.index, drawn=why.drawn
-    )
+    return by_name(OrderReason, why, chance=why.p)
 
 
 def _path_item(past: ClosedAttempt) -> PathItem:

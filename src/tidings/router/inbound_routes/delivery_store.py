@@ -8,6 +8,7 @@ from typing import Final
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.durable.claims import TableClaims
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.inbound_routes.model import (
     DEFAULT_ROUTE,
@@ -91,10 +92,7 @@ async def insert_deliveries(tx: TenantTx, deliveries: Sequence[NewDelivery], *, 
         QUERIES.insert_deliveries,
         tenant_id=tx.tenant_id,
         now=now,
-        ids=[d.id for d in deliveries],
-        message_ids=[d.message_id for d in deliveries],
-        conversation_ids=[d.conversation_id for d in deliveries],
-        route_ids=[d.route_id for d in deliveries],
+        **columns(deliveries, "id message_id conversation_id route_id"),
     )
 
 

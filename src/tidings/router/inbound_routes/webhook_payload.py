@@ -10,6 +10,7 @@ from tidings.contracts.callbacks import SIGNATURE_HEADER, sign, signed_headers
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.mapping import by_name
 from tidings.router.adapters.secret_rotation import secrets_of
 from tidings.router.conversations.sealing import open_address, open_words
 from tidings.router.inbound_routes.delivery_store import Due
@@ -62,19 +63,17 @@ def letter_of(due: Due, keys: Mapping[str, DataKey]) -> bytes | None:
     except (TidingsError, msgspec.DecodeError):
         return None
     return _encode(
-        WebhookPayload(
+        by_name(
+            WebhookPayload,
+            due,
             type="message.received",
             id=due.message_id,
-            conversation_id=due.conversation_id,
-            channel=due.channel,
             from_=address,
             to=due.to or "",
             text=words.text,
             kind=due.kind or "text",
             keyword=due.action,
             received_at=due.at,
-            occurred_at=due.occurred_at,
-            recipient_id=due.recipient_id,
             sender_name=words.name,
         )
     )

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.profiles.model import PROFILE, Discovery, Observation, Profile, ProfileId, SealedId
 from tidings.router.profiles.observe import observed
@@ -63,12 +64,10 @@ async def write_profiles(tx: TenantTx, profiles: Sequence[Profile]) -> None:
     await tx.execute(
         QUERIES.write_profiles,
         tenant_id=tx.tenant_id,
-        recipient_ids=[p.recipient_id for p in profiles],
+        **columns(profiles, "recipient_id last_observed_at last_successful_channel"),
         channel_preferences=[channels_text(p) for p in profiles],
         field_times=[times_text(p) for p in profiles],
         discovery_states=[p.discovery.value for p in profiles],
-        last_observed_ats=[p.last_observed_at for p in profiles],
-        last_successful_channels=[p.last_successful_channel for p in profiles],
         whatsapps=[p.has_whatsapp_business.value for p in profiles],
         voices=[p.voice_otp_supported.value for p in profiles],
         emails=[p.email_verified for p in profiles],

@@ -9,6 +9,7 @@ from tidings.kernel.ids import AuditId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import by_name
 from tidings.router.profiles import store
 from tidings.router.profiles.facts import FactName, SealedId, sealing_purpose
 
@@ -32,7 +33,9 @@ class StoredProfiles:
         if profile.telegram_chat_id is not None or profile.viber_id is not None:
             key = (await self._keyring.data_keys(tx, [wanted], create=False)).get(wanted)
         now = self._clock.now()
-        return LearnedProfile(
+        return by_name(
+            LearnedProfile,
+            profile,
             channels=[
                 LearnedChannel(
                     channel=score.channel,
@@ -45,13 +48,9 @@ class StoredProfiles:
             ],
             has_whatsapp_business=profile.has_whatsapp_business.value,
             voice_otp_supported=profile.voice_otp_supported.value,
-            email_verified=profile.email_verified,
             telegram_chat_id=_opened(profile.telegram_chat_id, key, "telegram_chat_id"),
             viber_id=_opened(profile.viber_id, key, "viber_id"),
-            last_successful_channel=profile.last_successful_channel,
             learned_at={name: fact.at for name, fact in sorted(profile.facts.items())},
-            created_at=profile.created_at,
-            updated_at=profile.updated_at,
         )
 
     async def audited(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 from tidings.router.spend.model import By, SpendEntry, SpendSum, UnpricedCalls
 
@@ -41,14 +42,9 @@ async def add_spent(tx: TenantTx, rows: Sequence[SpendEntry], *, stripe: int) ->
         QUERIES.add_spent,
         tenant_id=tx.tenant_id,
         stripe=stripe,
-        days=[one.day for one in rows],
-        channels=[one.channel for one in rows],
-        vendors=[one.vendor for one in rows],
+        **columns(rows, "day channel vendor estimated real corrected"),
         currencies=[one.currency for one in rows],
         messages=[one.messages for one in rows],
-        estimateds=[one.estimated for one in rows],
-        reals=[one.real for one in rows],
-        correcteds=[one.corrected for one in rows],
     )
 
 

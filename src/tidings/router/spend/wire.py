@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
+from tidings.kernel.mapping import by_name
 from tidings.router.prices.rates import Rates
 from tidings.router.spend.model import By, SpendSum, UnpricedCalls, totals_of
 
@@ -57,14 +58,7 @@ class PartView(AmountView, frozen=True, kw_only=True):
     @classmethod
     def of(cls, amount: SpendSum) -> "PartView":
         """The part as it is shown."""
-        return cls(
-            part=amount.part,
-            currency=amount.currency,
-            messages=amount.messages,
-            estimated_micros=amount.estimated,
-            real_micros=amount.real,
-            corrected=amount.corrected,
-        )
+        return by_name(cls, amount, estimated_micros=amount.estimated, real_micros=amount.real)
 
 
 class UnpricedPart(Struct, frozen=True, kw_only=True):

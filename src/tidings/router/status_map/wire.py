@@ -90,13 +90,7 @@ class StatusLineView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, line: StatusLine, *, own: bool) -> "StatusLineView":
         """The line as it is shown; `own`: to its owner."""
-        return cls(
-            canonical=line.canonical,
-            reason=line.reason,
-            version=line.version,
-            updated_at=line.updated_at,
-            updated_by=line.updated_by if own or line.updated_by == "seed" else None,
-        )
+        return by_name(cls, line, updated_by=line.updated_by if own or line.updated_by == "seed" else None)
 
 
 class CodeView(Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ import msgspec
 from tidings.contracts.moments import Moment
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.router.traffic.circuit import Circuit, Counts, Override
 from tidings.router.traffic.sums import AnswerCounts
@@ -44,12 +44,8 @@ async def add_counts(tx: WorkerTx, observed: Sequence[Observed], *, bucket: date
         QUERIES.add_counts,
         bucket=bucket,
         worker=worker,
-        account_ids=[one.account_id for one in ordered],
+        **columns(ordered, "account_id era ok failed slow"),
         prefixes=[one.prefix for one in ordered],
-        eras=[one.era for one in ordered],
-        oks=[one.ok for one in ordered],
-        faileds=[one.failed for one in ordered],
-        slows=[one.slow for one in ordered],
         seconds=[one.seconds for one in ordered],
     )
 
@@ -178,9 +174,7 @@ async def accounts_of_tenants(
     ]
     rows = await tx.fetch(
         QUERIES.accounts_of_tenants,
-        places=[one.place for one in asked],
-        tenant_ids=[one.tenant_id for one in asked],
-        vendors=[one.vendor for one in asked],
+        **columns(asked, "place tenant_id vendor"),
     )
     found: list[dict[str, str]] = [{} for _ in asks]
     for row in rows:
