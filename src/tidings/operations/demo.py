@@ -37,36 +37,27 @@ class Demo:
     platform_key: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class DemoMaker:
     """Finds the demo tenant or makes it, and gives keys that work."""
 
-    def __init__(
-        self,
-        *,
-        db: Database,
-        tenants: TenantChanger,
-        platform: PlatformStart,
-        keys: KeyAuthenticator,
-        ledger: KeyLedger,
-        clock: Clock,
-    ) -> None:
-        self._db = db
-        self._tenants = tenants
-        self._platform = platform
-        self._keys = keys
-        self._ledger = ledger
-        self._clock = clock
+    db: Database
+    tenants: TenantChanger
+    platform: PlatformStart
+    keys: KeyAuthenticator
+    ledger: KeyLedger
+    clock: Clock
 
     async def ensure(self, previous: Mapping[str, Any]) -> Demo:
         """The demo tenant; keys of an earlier start are given again where they still work."""
-        async with self._db.platform() as tx:
+        async with self.db.platform() as tx:
             tenant = await store.find_tenant_by_slug(tx, slug=SLUG)
             if tenant is None:
                 wanted = CreateTenant(name="Demo", slug=SLUG, notification_policy=_POLICY)
-                tenant = await self._tenants.create(tx, wanted.event, actor=_ACTOR)
+                tenant = await self.tenants.create(tx, wanted.event, actor=_ACTOR)
             elif not _grants(tenant.notification_policy):
                 # Made by a version that granted every sender where no list was.
-                tenant = await self._tenants.change(tx, tenant.id, _granted, actor=_ACTOR)
+                tenant = await self.tenants.change(tx, tenant.id, _granted, actor=_ACTOR)
         return Demo(
             tenant_id=tenant.id,
             api_key=await self._working(previous.get("api_key"), tenant.id)
@@ -79,21 +70,21 @@ class DemoMaker:
         if not isinstance(carried, str):
             return None
         try:
-            caller = await self._keys.authenticate(carried)
+            caller = await self.keys.authenticate(carried)
         except UnauthenticatedError:
             return None
         return carried if caller.home == tenant_id else None
 
     async def _platforms_key(self) -> str:
         # One that was there is of no use here: nobody can read it any more.
-        made = await self._platform.key(name="demo platform", actor=_ACTOR, one_more=True)
+        made = await self.platform.key(name="demo platform", actor=_ACTOR, one_more=True)
         return made.credential or ""
 
     async def _tenants_key(self, tenant_id: TenantId) -> str:
         wish = KeySpec(name="demo", role="tenant.admin", scopes=None)
-        async with self._db.tenant(tenant_id) as tx:
+        async with self.db.tenant(tenant_id) as tx:
             key, secret = await create_key(
-                tx, wish, grantor=None, actor=_ACTOR, ledger=self._ledger, clock=self._clock
+                tx, wish, grantor=None, actor=_ACTOR, ledger=self.ledger, clock=self.clock
             )
         return credential(key.id, secret)
 

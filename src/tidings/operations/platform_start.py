@@ -1,7 +1,7 @@
 """What a platform needs before its first tenant: templates, categories, a key. Made once, missed at every start."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 from tidings.kernel.audit.log import AuditLog
@@ -30,42 +30,34 @@ class StartReport:
     key: PlatformKey | None
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlatformStart:
     """Makes what is missing; done again, or by two at once, it changes nothing."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        engine: Engine,
-        outbox: Outbox,
-        audit: AuditLog,
-        ledger: KeyLedger,
-        clock: Clock,
-    ) -> None:
-        self._db = db
-        self._engine = engine
-        self._outbox = outbox
-        self._audit = audit
-        self._ledger = ledger
-        self._clock = clock
+    db: Database
+    _: KW_ONLY
+    engine: Engine
+    outbox: Outbox
+    audit: AuditLog
+    ledger: KeyLedger
+    clock: Clock
 
     async def publish(self) -> int:
         """Publish the platform's templates; how many were not yet."""
         return await publish_platform_set(
-            self._db, engine=self._engine, outbox=self._outbox, audit=self._audit, clock=self._clock
+            self.db, engine=self.engine, outbox=self.outbox, audit=self.audit, clock=self.clock
         )
 
     async def key(self, *, name: str, actor: str, one_more: bool = False) -> PlatformKey:
         """The platform's first key, or the one that is there."""
         return await ensure_platform_key(
-            self._db, name=name, actor=actor, ledger=self._ledger, clock=self._clock, one_more=one_more
+            self.db, name=name, actor=actor, ledger=self.ledger, clock=self.clock, one_more=one_more
         )
 
     async def start(self, *, key_name: str | None, actor: str, one_more_key: bool = False) -> StartReport:
         """All of it; the key last, so that who holds it finds everything there, and none without a name for it."""
         published = await self.publish()
-        async with self._db.platform() as tx:
+        async with self.db.platform() as tx:
             categories = await load_categories(tx)
         key = await self.key(name=key_name, actor=actor, one_more=one_more_key) if key_name else None
         return StartReport(published=published, categories=len(categories), key=key)

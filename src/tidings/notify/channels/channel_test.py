@@ -54,34 +54,24 @@ class ChannelTestRequest:
     is_test: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ChannelTester:
     """Sends tests; limited, in the audit before they go out, and never to somebody who is suppressed."""
 
-    def __init__(
-        self,
-        *,
-        desk: VendorProbe,
-        accounts: SharedAccounts,
-        limits: Limits,
-        platform_pepper: PlatformPepper,
-        keyring: Keyring,
-        audit: AuditLog,
-        clock: Clock,
-    ) -> None:
-        self._desk = desk
-        self._accounts = accounts
-        self._limits = limits
-        self._platform_pepper = platform_pepper
-        self._keyring = keyring
-        self._audit = audit
-        self._clock = clock
+    desk: VendorProbe
+    accounts: SharedAccounts
+    limits: Limits
+    platform_pepper: PlatformPepper
+    keyring: Keyring
+    audit: AuditLog
+    clock: Clock
 
     async def test(
         self, tenant_id: TenantId, begin: Begin, wish: ChannelTestRequest, *, actor: str
     ) -> TestSend:
         """What the vendor said; no transaction is open while it is asked."""
         to = normalise(wish.channel, wish.to, field="to")
-        platform_pepper = await self._platform_pepper.get()
+        platform_pepper = await self.platform_pepper.get()
         async with begin() as tx:
             config, vendor, policy = await self._allowed(tx, wish)
             await self._not_held(tx, platform_pepper, wish.channel, to)
@@ -94,9 +84,9 @@ class ChannelTester:
             after={"channel": wish.channel, "vendor": vendor},
         )
         async with begin() as tx:
-            await self._audit.append(tx, [entry])
+            await self.audit.append(tx, [entry])
         message = self._message(tenant_id, config, to, vendor, grants=grants_on(wish.channel, policy))
-        return await self._desk.try_out(tenant_id, vendor, message, is_test=wish.is_test)
+        return await self.desk.try_out(tenant_id, vendor, message, is_test=wish.is_test)
 
     async def admit_dns(self, tenant_id: TenantId) -> None:
         """Count one check of the sender's domain; a `TooManyTestsError` where there were too many."""
@@ -107,7 +97,7 @@ class ChannelTester:
         await self._take(tenant_id, Take(key="channel_rotate", limit=ROTATE_LIMIT))
 
     async def _take(self, tenant_id: TenantId, wanted: Take) -> None:
-        (taken,) = await self._limits.take(tenant_id, [[wanted]])
+        (taken,) = await self.limits.take(tenant_id, [[wanted]])
         if not taken.granted:
             raise TooManyTestsError
 
@@ -124,7 +114,7 @@ class ChannelTester:
         vendor = wish.vendor or config.vendor
         if vendor not in config.vendors:
             raise BadValueError("vendor", f"must be one of the channel's: {', '.join(config.vendors)}")
-        shared = await self._accounts.shared(tx)
+        shared = await self.accounts.shared(tx)
         shown = shown_on(wish.channel, config.sender)
         if not authorised(wish.channel, shown, policy, vendor=vendor, shared=shared):
             raise SenderUnauthorisedError
@@ -133,7 +123,7 @@ class ChannelTester:
     async def _not_held(
         self, tx: TenantTx, platform_pepper: Pepper, channel: Channel, to: NormalisedAddress
     ) -> None:
-        pepper = await self._keyring.pepper(tx)
+        pepper = await self.keyring.pepper(tx)
         question = SuppressionQuestion(
             channel=channel,
             address_hash=pepper.hash(to),
@@ -141,7 +131,7 @@ class ChannelTester:
             mail_domain=mail_domain_of(channel, to),
             domain_hash=domain_hash_of(channel, to, pepper),
         )
-        standing = await suppression_store.find_held(tx, [question], now=self._clock.now())
+        standing = await suppression_store.find_held(tx, [question], now=self.clock.now())
         if standing.held:
             raise AddressHeldError
 
@@ -154,7 +144,7 @@ class ChannelTester:
         *,
         grants: tuple[str, ...],
     ) -> OutboundMessage:
-        now = self._clock.now()
+        now = self.clock.now()
         sender = config.sender
         shown = sender.from_address if config.channel == "email" else sender.sender_id
         return OutboundMessage(

@@ -54,23 +54,15 @@ class RotationResult:
     checked: CredentialCheck | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class CredentialRotator:
     """Rotates the credentials of tenants' own accounts."""
 
-    def __init__(
-        self,
-        *,
-        router: ChannelConfigs,
-        desk: VendorProbe,
-        outbox: Outbox,
-        audit: AuditLog,
-        clock: Clock,
-    ) -> None:
-        self._router = router
-        self._desk = desk
-        self._outbox = outbox
-        self._audit = audit
-        self._clock = clock
+    router: ChannelConfigs
+    desk: VendorProbe
+    outbox: Outbox
+    audit: AuditLog
+    clock: Clock
 
     async def rotate(self, begin: Begin, wish: RotationRequest, *, actor: str) -> RotationResult:
         """Ask, then change; no transaction is open while a vendor is asked."""
@@ -79,7 +71,7 @@ class CredentialRotator:
             vendor = self._vendor(await store.find_channels(tx, channels=[wish.channel]), wish)
             await self._own_account(tx, vendor)
         reference = Reference(field="secret_ref", vendor=vendor, secret_ref=wish.secret_ref)
-        await refuse_unreadable(self._desk, tenant_id, [reference])
+        await refuse_unreadable(self.desk, tenant_id, [reference])
         checked = await self._ask(tenant_id, vendor, wish) if wish.check else None
         async with begin() as tx:
             await self._change(tx, wish, vendor, actor)
@@ -95,12 +87,12 @@ class CredentialRotator:
         return vendor
 
     async def _own_account(self, tx: TenantTx, vendor: str) -> None:
-        account = (await self._router.accounts(tx, [vendor])).get(vendor)
+        account = (await self.router.accounts(tx, [vendor])).get(vendor)
         if account is None or account.platform:
             raise NoOwnAccountError
 
     async def _ask(self, tenant_id: TenantId, vendor: str, wish: RotationRequest) -> CredentialCheck:
-        checked = await self._desk.check(tenant_id, vendor, wish.secret_ref)
+        checked = await self.desk.check(tenant_id, vendor, wish.secret_ref)
         said = f"{checked.reason} ({checked.code})" if checked.code else checked.reason
         if checked.result in {"refused", "unusable"}:
             raise CredentialRefusedError(
@@ -122,7 +114,7 @@ class CredentialRotator:
         known = await store.find_credentials(tx, channel_ids=ids)
         active = {c.channel_id: c for c in known if c.status == "active" and c.vendor == vendor}
         changed = [i for i in ids if i not in active or active[i].secret_ref != wish.secret_ref]
-        now = self._clock.now()
+        now = self.clock.now()
         if changed:
             ended = [active[i].id for i in changed if i in active]
             await store.end_credentials(tx, [(one, "superseded") for one in ended], now=now)
@@ -130,7 +122,7 @@ class CredentialRotator:
             await store.insert_credentials(tx, fresh, now=now)
             await store.touch_channels(tx, ids=changed, now=now)
         command = ConfigureAccount(vendor=vendor, secret_ref=wish.secret_ref, renew=True)
-        await self._router.configure(tx, [command], actor=actor)
+        await self.router.configure(tx, [command], actor=actor)
         await self._tell(tx, channels, vendor, same=not changed, actor=actor)
 
     async def _tell(
@@ -143,9 +135,9 @@ class CredentialRotator:
             tenant_id=tx.tenant_id,
             ordering_key=f"vendor:{vendor}",
             source=NOTIFY_SOURCE,
-            clock=self._clock,
+            clock=self.clock,
         )
-        await self._outbox.append(tx, [event])
+        await self.outbox.append(tx, [event])
         entries = [
             Entry(
                 entity_type="channel",
@@ -156,7 +148,7 @@ class CredentialRotator:
             )
             for config in channels
         ]
-        await self._audit.append(tx, entries)
+        await self.audit.append(tx, entries)
 
 
 async def revoke_superseded(db: Database, clock: Clock, *, grace: timedelta, limit: int) -> int:

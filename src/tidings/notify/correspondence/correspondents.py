@@ -1,6 +1,7 @@
 """What notify offers for what people write: who they are, and what follows when they want no more, or want it again."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, cast
 
 from msgspec import UNSET
@@ -48,27 +49,19 @@ _NAME_MOST: Final = 200
 _ANONYMOUS: Final = Identity(type=IdentityType.ANONYMOUS, id=None)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StoredCorrespondents:
     """The contract's `Correspondents`."""
 
-    def __init__(
-        self,
-        *,
-        keyring: Keyring,
-        upserter: RecipientUpserter,
-        suppressor: Suppressor,
-        outbox: Outbox,
-        clock: Clock,
-    ) -> None:
-        self._keyring = keyring
-        self._upserter = upserter
-        self._suppressor = suppressor
-        self._outbox = outbox
-        self._clock = clock
+    keyring: Keyring
+    upserter: RecipientUpserter
+    suppressor: Suppressor
+    outbox: Outbox
+    clock: Clock
 
     async def find(self, tx: TenantTx, wrote: Sequence[Correspondent]) -> list[RecipientId | None]:
         """Who has that address, in the same order; where several have it, the one that was written to last."""
-        pepper = await self._keyring.pepper(tx)
+        pepper = await self.keyring.pepper(tx)
         found = await find_writers(tx, [(one.channel, pepper.hash(one.address)) for one in wrote])
         return [found.get(place) for place in range(len(wrote))]
 
@@ -76,7 +69,7 @@ class StoredCorrespondents:
         """The same; whoever is not known is made, as an anonymous recipient with that address."""
         found = await self.find(tx, wrote)
         strangers = [place for place, known in enumerate(found) if known is None]
-        made = await self._upserter.upsert(tx, [_stranger(wrote[place]) for place in strangers])
+        made = await self.upserter.upsert(tx, [_stranger(wrote[place]) for place in strangers])
         for place, result in zip(strangers, made.results, strict=True):
             if not isinstance(result, UpsertResult):
                 raise result
@@ -95,26 +88,26 @@ class StoredCorrespondents:
         if not wanted:
             return
         places = await self._places(tx, wanted)
-        in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self._clock.now())
-        await self._suppressor.release_found(
+        in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self.clock.now())
+        await self.suppressor.release_found(
             tx,
             [held for held in in_force.values() if held.reason in _GIVES_WAY],
             actor=ACTOR,
             reason="its owner opted out, which takes its place",
         )
-        done = await self._suppressor.add(tx, [_suppression(wish) for wish in wanted], actor=ACTOR)
+        done = await self.suppressor.add(tx, [_suppression(wish) for wish in wanted], actor=ACTOR)
         first: dict[str, tuple[KeywordOptOut, SuppressResult]] = {}
         for wish, result in zip(wanted, done, strict=True):
             if result.created:
                 first.setdefault(result.suppression.id, (wish, result))
-        await self._outbox.append(
-            tx, [_event(tx.tenant_id, wish, result, self._clock) for wish, result in first.values()]
+        await self.outbox.append(
+            tx, [_event(tx.tenant_id, wish, result, self.clock) for wish, result in first.values()]
         )
 
     async def start(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> list[bool]:
         """Release what was suppressed as `opt_out` until then; whether there was anything. Nothing else is released by it."""
         places = await self._places(tx, wishes)
-        in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self._clock.now())
+        in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self.clock.now())
         asked = {
             place: held
             for place, wish in sorted(zip(places, wishes, strict=True), key=lambda one: one[1].at)
@@ -122,13 +115,13 @@ class StoredCorrespondents:
             and held.reason is SuppressionReason.OPT_OUT
             and held.since <= wish.at
         }
-        await self._suppressor.release_found(
+        await self.suppressor.release_found(
             tx, list(asked.values()), actor=ACTOR, reason="its owner wants to hear again"
         )
         return [place in asked for place in places]
 
     async def _places(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> list[tuple[str, str]]:
-        pepper = await self._keyring.pepper(tx)
+        pepper = await self.keyring.pepper(tx)
         return [(wish.channel, pepper.hash(wish.address)) for wish in wishes]
 
 

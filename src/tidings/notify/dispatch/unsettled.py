@@ -5,6 +5,7 @@ against notify's row once, half an hour later, by the row's key; one that still 
 """
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -31,26 +32,18 @@ _encode = msgspec.json.Encoder().encode
 _log = get_logger("outcomes")
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OutcomeSweeper:
     """Finds them and settles them."""
 
-    def __init__(
-        self,
-        db: Database,
-        ladders: EndedExecutions,
-        settle: TenantHandler,
-        *,
-        clock: Clock,
-        metrics: NotifyMetrics,
-        settled_for: timedelta = timedelta(minutes=30),
-    ) -> None:
-        """`settle` is what hears outcomes over the bus; `settled_for`: how long it has for it."""
-        self._db = db
-        self._ladders = ladders
-        self._settle = settle
-        self._clock = clock
-        self._metrics = metrics
-        self._settled_for = settled_for
+    # `settle` is what hears outcomes over the bus; `settled_for`: how long it has for it.
+    db: Database
+    ladders: EndedExecutions
+    settle: TenantHandler
+    _: KW_ONLY
+    clock: Clock
+    metrics: NotifyMetrics
+    settled_for: timedelta = timedelta(minutes=30)
 
     async def sweep(self, most: int) -> int:
         """Look at all that ended since the last time, so many at a time; how many were settled."""
@@ -64,11 +57,11 @@ class OutcomeSweeper:
     async def _sweep_page(self, most: int) -> tuple[int, int]:
         """How many were looked at, and how many of them were settled."""
         settled = 0
-        async with self._db.worker() as tx:
+        async with self.db.worker() as tx:
             mark = await take_mark(tx, _MARK)
             if mark is None:
                 return 0, 0
-            page = await self._ladders.page(tx, after=mark, settled_for=self._settled_for, limit=most)
+            page = await self.ladders.page(tx, after=mark, settled_for=self.settled_for, limit=most)
             if page.until is None:
                 return 0, 0
             for tenant_id, ids in page.by_tenant.items():
@@ -78,20 +71,20 @@ class OutcomeSweeper:
 
     async def _of_tenant(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> int:
         try:
-            async with self._db.tenant(tenant_id, by_index=True) as tx:
+            async with self.db.tenant(tenant_id, by_index=True) as tx:
                 waiting = await _waiting(tx, ids)
-                outcomes = await self._ladders.outcomes(tx, waiting) if waiting else []
+                outcomes = await self.ladders.outcomes(tx, waiting) if waiting else []
                 if outcomes:
-                    await self._settle(tx, [self._event(tenant_id, one) for one in outcomes])
+                    await self.settle(tx, [self._event(tenant_id, one) for one in outcomes])
         except DatabaseUnavailableError:
             # Nobody's fault: the mark stays where it is, and all of them are looked at again.
             raise
         except TidingsError as error:
-            self._metrics.outcomes_missed.labels("failed").inc()
+            self.metrics.outcomes_missed.labels("failed").inc()
             _log.error("outcomes_not_settled", tenant_id=tenant_id, **why(error))
             return 0
         if outcomes:
-            self._metrics.outcomes_missed.labels("settled").inc(len(outcomes))
+            self.metrics.outcomes_missed.labels("settled").inc(len(outcomes))
             _log.error(
                 "outcomes_missed",
                 tenant_id=tenant_id,
@@ -102,7 +95,7 @@ class OutcomeSweeper:
 
     def _event(self, tenant_id: TenantId, outcome: DeliveryOutcome) -> Event:
         """The outcome as the bus would have brought it."""
-        now = self._clock.now()
+        now = self.clock.now()
         return Event(
             id=EVENT.new(now),
             tenant_id=tenant_id,

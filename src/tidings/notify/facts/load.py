@@ -6,7 +6,7 @@ remembered for a second, and the router asks for the same accounts next.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.channel_configs import SharedAccounts
@@ -35,28 +35,20 @@ from tidings.notify.suppressions.model import (
 from tidings.notify.tenants.model import zone_exists
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class FactsLoader:
     """Reads; writes nothing."""
 
-    def __init__(
-        self,
-        *,
-        platform_pepper: PlatformPepper,
-        keyring: Keyring,
-        categories: Categories,
-        accounts: SharedAccounts,
-        clock: Clock,
-    ) -> None:
-        self._platform_pepper = platform_pepper
-        self._accounts = accounts
-        self._keyring = keyring
-        self._categories = categories
-        self._clock = clock
+    platform_pepper: PlatformPepper
+    keyring: Keyring
+    categories: Categories
+    accounts: SharedAccounts
+    clock: Clock
 
     async def shared(self) -> SharedFacts:
         """What all tenants share; remembered. Ask before a transaction begins: it may take a connection of its own."""
-        categories = await self._categories.all()
-        return SharedFacts(categories=categories, platform_pepper=await self._platform_pepper.get())
+        categories = await self.categories.all()
+        return SharedFacts(categories=categories, platform_pepper=await self.platform_pepper.get())
 
     async def load(
         self,
@@ -80,11 +72,11 @@ class FactsLoader:
         addresses: dict[RecipientId, dict[Channel, list[AddressFacts]]] = {}
         keys: dict[str, DataKey] = {}
         if not SENDERLESS.issuperset(wanted):
-            tenant = replace(tenant, shared=await self._accounts.shared(tx))
+            tenant = replace(tenant, shared=await self.accounts.shared(tx))
         if wanted:
             stored = await address_store.load_addresses(tx, recipient_ids=list(people), channels=wanted)
             # Rows first, then their keys: a key can be rotated in between, and the newer one opens older rows.
-            keys = await self._keyring.data_keys(tx, list(people), create=False)
+            keys = await self.keyring.data_keys(tx, list(people), create=False)
             addresses = await self._addresses(tx, shared, stored, keys)
         return Facts(
             tenant=tenant,
@@ -113,7 +105,7 @@ class FactsLoader:
         opened = [_open(address, keys.get(address.recipient_id)) for address in stored]
         standing = SuppressionLookup(held={}, refused={})
         if stored:
-            pepper = await self._keyring.pepper(tx)
+            pepper = await self.keyring.pepper(tx)
             questions = [
                 SuppressionQuestion(
                     channel=address.channel,
@@ -124,7 +116,7 @@ class FactsLoader:
                 )
                 for address, value in zip(stored, opened, strict=True)
             ]
-            standing = await suppression_store.find_held(tx, questions, now=self._clock.now())
+            standing = await suppression_store.find_held(tx, questions, now=self.clock.now())
         found: dict[RecipientId, dict[Channel, list[AddressFacts]]] = {}
         for place, (address, value) in enumerate(zip(stored, opened, strict=True)):
             facts = AddressFacts(

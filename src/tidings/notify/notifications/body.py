@@ -6,7 +6,7 @@ was sent. A name that was changed since makes it differ.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from itertools import islice
 
 from tidings.contracts.enums import AUTO
@@ -51,27 +51,18 @@ class ShownBody:
     pictures: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BodyReader:
     """Shows bodies, and notes who looked."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        loader: FactsLoader,
-        keyring: Keyring,
-        composer: Composer,
-        links: UnsubscribeLinks,
-        audit: AuditLog,
-        blobs: Callable[[], BlobStore],
-    ) -> None:
-        self._blobs = blobs
-        self._db = db
-        self._loader = loader
-        self._keyring = keyring
-        self._composer = composer
-        self._links = links
-        self._audit = audit
+    db: Database
+    _: KW_ONLY
+    loader: FactsLoader
+    keyring: Keyring
+    composer: Composer
+    links: UnsubscribeLinks
+    audit: AuditLog
+    blobs: Callable[[], BlobStore]
 
     async def read(
         self,
@@ -83,19 +74,19 @@ class BodyReader:
         actor: str,
     ) -> ShownBody:
         """The body, by `channel` where one is named; a `BodyGoneError` where it can't be rendered any more."""
-        shared = await self._loader.shared()
-        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+        shared = await self.loader.shared()
+        async with self.db.tenant(tenant_id, caller_role=role) as tx:
             one = await find_one(tx, notification_id)
             pending = (await dispatch_store.load_pending(tx, [notification_id]))[notification_id]
             if channel is not None:
                 _check_words_for(channel, one, pending)
             # No addresses are shown; one channel is named so that the keys come along.
-            facts = await self._loader.load(tx, shared, [one.recipient_id], channels=["inapp"])
-            pepper = await self._keyring.pepper(tx)
+            facts = await self.loader.load(tx, shared, [one.recipient_id], channels=["inapp"])
+            pepper = await self.keyring.pepper(tx)
             entry = Entry(
                 entity_type="notification", entity_id=notification_id, action="body_revealed", actor=actor
             )
-            await self._audit.append(tx, [entry])
+            await self.audit.append(tx, [entry])
         kept = await self._kept(one, pending, facts, channel)
         if kept is not None:
             return kept
@@ -116,7 +107,7 @@ class BodyReader:
         if channel not in refs or reader is None or reader.key is None:
             return None
         try:
-            body = await exact_bodies.read(self._blobs(), reader.key, one.id, refs[channel])
+            body = await exact_bodies.read(self.blobs(), reader.key, one.id, refs[channel])
         except (BlobError, DestroyedKeyError, UnreadableError):
             return None
         return ShownBody(
@@ -157,7 +148,7 @@ class BodyReader:
                     channel=each,
                     owner=owner.key,
                     reader=reader,
-                    links=self._links.of_message(
+                    links=self.links.of_message(
                         tenant_id,
                         policy=facts.categories.get(pending.category),
                         recipient_id=reader.id,
@@ -170,7 +161,7 @@ class BodyReader:
                 for each in channels
             ]
         composed = iter(
-            await self._composer.compose(
+            await self.composer.compose(
                 tenant_id,
                 asks,
                 pepper=pepper,

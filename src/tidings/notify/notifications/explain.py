@@ -1,7 +1,7 @@
 """Why this person did, or did not, get this: everything that is known, put together."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -60,25 +60,17 @@ class Background:
     routes: tuple[DeliveryRoute, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Explainer:
     """Explains notifications; a handful of statements each, and none of them depends on how much was ever sent."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        history: ExecutionHistory,
-        templates: TemplateResolver,
-        categories: Categories,
-        keyring: Keyring,
-        clock: Clock,
-    ) -> None:
-        self._db = db
-        self._history = history
-        self._templates = templates
-        self._categories = categories
-        self._keyring = keyring
-        self._clock = clock
+    db: Database
+    _: KW_ONLY
+    history: ExecutionHistory
+    templates: TemplateResolver
+    categories: Categories
+    keyring: Keyring
+    clock: Clock
 
     async def explain(
         self,
@@ -89,12 +81,10 @@ class Explainer:
         with_names: bool = False,
     ) -> ExplainView:
         """The whole trace; an `UnknownNotificationError` where there is none. `with_names`: guardians by their names too."""
-        categories = await self._categories.of(tenant_id)
-        now = self._clock.now()
-        async with self._db.tenant(tenant_id, caller_role=role) as tx:
-            trace = await load_trace(
-                tx, notification_id, history=self._history, keyring=self._keyring, now=now
-            )
+        categories = await self.categories.of(tenant_id)
+        now = self.clock.now()
+        async with self.db.tenant(tenant_id, caller_role=role) as tx:
+            trace = await load_trace(tx, notification_id, history=self.history, keyring=self.keyring, now=now)
             reader = trace.reader_id
             tenant = await facts_store.load_tenant(tx)
             guardians = {RecipientId(by) for line in trace.lines if (by := line.by) and by.startswith("rcp_")}
@@ -106,7 +96,7 @@ class Explainer:
             pending = await dispatch_store.load_pending(tx, [notification_id])
         one = trace.notification
         # Outside the transaction: it may take a connection of its own.
-        versions = await self._templates.versions(tenant_id, [one.template_version_id])
+        versions = await self.templates.versions(tenant_id, [one.template_version_id])
         facts = Facts(tenant=tenant, categories=categories, people={})
         return explanation(
             trace,
@@ -122,7 +112,7 @@ class Explainer:
         )
 
     async def _names(self, tx: TenantTx, people: Sequence[PersonRow]) -> dict[str, str]:
-        keys = await self._keyring.data_keys(tx, [person.id for person in people], create=False)
+        keys = await self.keyring.data_keys(tx, [person.id for person in people], create=False)
         named = {
             str(person.id): opened(keys.get(person.id), person.display_name_ciphertext, NAME_PURPOSE)
             for person in people

@@ -3,6 +3,8 @@
 Its variables and files are those of the old one, sealed anew; every gate holds as for any other.
 """
 
+from dataclasses import dataclass
+
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.db import CallerRole, Database, TenantTx
@@ -21,31 +23,22 @@ from tidings.notify.notifications.model import FINAL
 from tidings.notify.recipients.errors import ErasedRecipientError
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Resender:
     """Sends notifications once more."""
 
-    def __init__(
-        self,
-        *,
-        db: Database,
-        validator: OrderValidator,
-        writer: OrderWriter,
-        keyring: Keyring,
-        audit: AuditLog,
-        wake: Wake,
-    ) -> None:
-        self._db = db
-        self._validator = validator
-        self._writer = writer
-        self._keyring = keyring
-        self._audit = audit
-        self._wake = wake
+    db: Database
+    validator: OrderValidator
+    writer: OrderWriter
+    keyring: Keyring
+    audit: AuditLog
+    wake: Wake
 
     async def prepare(
         self, tenant_id: TenantId, notification_id: NotificationId, *, role: CallerRole, is_test: bool
     ) -> ValidOrder:
         """What is to be accepted; a refusal where the old one is not over, or nothing of it can be read any more."""
-        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+        async with self.db.tenant(tenant_id, caller_role=role) as tx:
             pending = (await load_pending(tx, [notification_id])).get(notification_id)
             if pending is None:
                 raise UnknownNotificationError(f"there is no notification with the id {notification_id}")
@@ -53,7 +46,7 @@ class Resender:
                 raise StillUnderWayError(
                     f"{notification_id} is {pending.status.value}: it is still on its way; wait for its end, or cancel it first"
                 )
-            keys = await self._keyring.data_keys(tx, [pending.recipient_id], create=False)
+            keys = await self.keyring.data_keys(tx, [pending.recipient_id], create=False)
         key = keys.get(pending.recipient_id)
         if key is None or key.destroyed:
             raise ErasedRecipientError
@@ -65,7 +58,7 @@ class Resender:
         # The files lie where they lay; only the manifest that opens them is sealed once more.
         files = Stored(keys=(), manifest=manifest) if manifest is not None else None
         by = OrderedBy(tenant_id, role, is_test=is_test or pending.is_test)
-        item = await self._validator.repeat(by, pending, variables, files)
+        item = await self.validator.repeat(by, pending, variables, files)
         if item is None:
             raise BodyGoneError(
                 f"{pending.id} can't be sent again: its template or its category is no longer there"
@@ -74,7 +67,7 @@ class Resender:
 
     async def accept(self, tx: TenantTx, item: ValidOrder, *, actor: str) -> AcceptedOrder:
         """Write it, and say in the audit who wanted it."""
-        [outcome] = await self._writer.write(tx, [item])
+        [outcome] = await self.writer.write(tx, [item])
         result = accepted(outcome)
         entry = Entry(
             entity_type="notification",
@@ -83,9 +76,9 @@ class Resender:
             actor=actor,
             after={"notification_id": result.id},
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
         return result
 
     def announce(self, item: ValidOrder) -> None:
         """It has committed: tell those who send."""
-        self._wake(express=item.is_urgent)
+        self.wake(express=item.is_urgent)

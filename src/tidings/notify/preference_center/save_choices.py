@@ -1,6 +1,7 @@
 """Saves what somebody chose on a page: their own choices, and what holds for the address that the link was sent to."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 
 from tidings.contracts.profiles import MailboxNews
 from tidings.kernel.clock import Clock
@@ -17,23 +18,16 @@ from tidings.notify.recipients.preferences_model import Choices, Preferences
 from tidings.notify.refusals.refuse import Refuser
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ChoiceSaver:
     """Saves choices of visitors."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        changer: PreferenceChanger,
-        refuser: Refuser,
-        mailboxes: MailboxNews,
-        clock: Clock,
-    ) -> None:
-        self._db = db
-        self._changer = changer
-        self._refuser = refuser
-        self._mailboxes = mailboxes
-        self._clock = clock
+    db: Database
+    _: KW_ONLY
+    changer: PreferenceChanger
+    refuser: Refuser
+    mailboxes: MailboxNews
+    clock: Clock
 
     async def save(
         self,
@@ -56,10 +50,10 @@ class ChoiceSaver:
             return make(before)
 
         try:
-            async with self._db.tenant(visit.tenant_id) as tx:
-                now = self._clock.now()
+            async with self.db.tenant(visit.tenant_id) as tx:
+                now = self.clock.now()
                 await store.mark_used(tx, visit.token.id, now=now)
-                after = await self._changer.change(
+                after = await self.changer.change(
                     tx,
                     recipient_id,
                     noting,
@@ -71,8 +65,8 @@ class ChoiceSaver:
                 )
                 [before] = seen
                 words = say(before.choices, after.choices)
-                await self._refuser.allow(tx, visit.proven, words.allow, source=source, actor=actor)
-                await self._refuser.refuse(
+                await self.refuser.allow(tx, visit.proven, words.allow, source=source, actor=actor)
+                await self.refuser.refuse(
                     tx,
                     recipient_id,
                     visit.places,
@@ -85,7 +79,7 @@ class ChoiceSaver:
                 # Whoever confirms by a link that went to a mailbox reads that mailbox.
                 by_mail = source == CONFIRMATION_PAGE and visit.token.scope.channel == "email"
                 if by_mail and await prove_mailbox(tx, recipient_id, now=now):
-                    await self._mailboxes.told(tx, {recipient_id: True}, at=now)
+                    await self.mailboxes.told(tx, {recipient_id: True}, at=now)
                 return after
         except (ErasedRecipientError, UnknownRecipientError):
             raise NoVisitError("expired", visit.words) from None
@@ -99,6 +93,6 @@ class ChoiceSaver:
             address_hash=visit.token.scope.address_hash,
         )
         way_on = make_way_on(visit.tenant_id, scope, text=visit.text, expires_at=visit.token.expires_at)
-        async with self._db.tenant(visit.tenant_id) as tx:
-            await store.insert_tokens(tx, [way_on], now=self._clock.now())
+        async with self.db.tenant(visit.tenant_id) as tx:
+            await store.insert_tokens(tx, [way_on], now=self.clock.now())
         return way_on.text

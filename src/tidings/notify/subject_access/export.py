@@ -1,7 +1,7 @@
 """The use case "what do you know about me": all files of the archive, each written while it is read."""
 
 from collections.abc import AsyncIterable, AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Final
 
 import msgspec
@@ -46,32 +46,23 @@ class SubjectRecords:
     conversations: list[ToldConversation] = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SubjectExporter:
     """Makes archives."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        keyring: Keyring,
-        sent: SentReader,
-        audit: AuditLog,
-        clock: Clock,
-        router: ProfileTeller,
-        conversations: ConversationTeller,
-    ) -> None:
-        self._db = db
-        self._keyring = keyring
-        self._sent = sent
-        self._audit = audit
-        self._clock = clock
-        self._router = router
-        self._conversations = conversations
+    db: Database
+    _: KW_ONLY
+    keyring: Keyring
+    sent: SentReader
+    audit: AuditLog
+    clock: Clock
+    router: ProfileTeller
+    conversations: ConversationTeller
 
     async def open(self, asked: AccessRequest, *, actor: str) -> SubjectRecords:
         """Who it is about, and a line in the audit; an `ErasedRecipientError` where nothing can be read any more."""
-        async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
-            whole = await load_whole(tx, asked.recipient_id, self._keyring)
+        async with self.db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
+            whole = await load_whole(tx, asked.recipient_id, self.keyring)
             if whole.recipient.erased_at is not None:
                 raise ErasedRecipientError
             chosen = await preference_store.load_preferences(tx, recipient_ids=[asked.recipient_id])
@@ -79,12 +70,12 @@ class SubjectExporter:
             refused = await refusal_store.find_of_addresses(
                 tx, [address.address_hash for address in whole.addresses]
             )
-            learned = await self._router.tell(tx, asked.recipient_id)
-            conversations = await self._conversations.tell(tx, asked.recipient_id)
+            learned = await self.router.tell(tx, asked.recipient_id)
+            conversations = await self.conversations.tell(tx, asked.recipient_id)
             entry = Entry(
                 entity_type="recipient", entity_id=asked.recipient_id, action="exported", actor=actor
             )
-            await self._audit.append(tx, [entry])
+            await self.audit.append(tx, [entry])
         return SubjectRecords(
             asked=asked,
             whole=whole,
@@ -97,7 +88,7 @@ class SubjectExporter:
 
     def archive(self, known: SubjectRecords) -> AsyncIterator[bytes]:
         """The zip, in pieces."""
-        return zipped(self._files(known), now=self._clock.now())
+        return zipped(self._files(known), now=self.clock.now())
 
     async def _files(self, known: SubjectRecords) -> AsyncIterator[PackedFile]:
         asked = known.asked
@@ -112,8 +103,8 @@ class SubjectExporter:
         if known.conversations:
             yield _json("conversations.json", known.conversations)
         yield PackedFile(name="consents.jsonl", pieces=_lines(self._consents(asked)))
-        yield PackedFile(name="notifications.jsonl", pieces=_lines(self._sent.notifications(asked)))
-        async for file in self._sent.files(asked):
+        yield PackedFile(name="notifications.jsonl", pieces=_lines(self.sent.notifications(asked)))
+        async for file in self.sent.files(asked):
             name = escape_file_name(file.attachment.filename)
             yield PackedFile(
                 name=f"attachments/{file.notification_id}/{file.place}-{name}",
@@ -124,7 +115,7 @@ class SubjectExporter:
     async def _consents(self, asked: AccessRequest) -> AsyncIterator[Any]:
         after: str | None = None
         while True:
-            async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
+            async with self.db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
                 found = await consent_store.list_events(tx, asked.recipient_id, after_id=after, limit=_PAGE)
             for event in found:
                 yield event
@@ -136,8 +127,8 @@ class SubjectExporter:
         for stream in _AUDITED:
             before = None
             while True:
-                async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
-                    found = await self._audit.read_recent(
+                async with self.db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
+                    found = await self.audit.read_recent(
                         tx, entity_type=stream, entity_id=asked.recipient_id, before=before, limit=_PAGE
                     )
                 for row in found:
@@ -151,7 +142,7 @@ class SubjectExporter:
                 if len(found) < _PAGE:
                     break
                 before = found[-1].id
-        async for look in self._sent.looks(asked):
+        async for look in self.sent.looks(asked):
             yield look
         async for change in self._changed_by_hand(asked):
             yield change
@@ -159,8 +150,8 @@ class SubjectExporter:
     async def _changed_by_hand(self, asked: AccessRequest) -> AsyncIterator[Any]:
         before: str | None = None
         while True:
-            async with self._db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
-                found = await self._router.audited(tx, asked.recipient_id, before=before, limit=_PAGE)
+            async with self.db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
+                found = await self.router.audited(tx, asked.recipient_id, before=before, limit=_PAGE)
             for row in found:
                 yield {
                     "id": row.id,

@@ -1,7 +1,7 @@
 """What a person was sent, page by page: each notification with its words, its files and what vendors said."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -54,39 +54,31 @@ class SentFile:
     attachment: Attachment = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SentReader:
     """Reads what somebody was sent. Every page has a transaction of its own: nobody's slow line holds one open."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        loader: FactsLoader,
-        keyring: Keyring,
-        bodies: BodyReader,
-        attachments: Attachments,
-        clock: Clock,
-    ) -> None:
-        self._db = db
-        self._loader = loader
-        self._keyring = keyring
-        self._bodies = bodies
-        self._attachments = attachments
-        self._clock = clock
+    db: Database
+    _: KW_ONLY
+    loader: FactsLoader
+    keyring: Keyring
+    bodies: BodyReader
+    attachments: Attachments
+    clock: Clock
 
     async def notifications(self, asked: AccessRequest) -> AsyncIterator[dict[str, Any]]:
         """One each, the newest first."""
-        shared = await self._loader.shared()
+        shared = await self.loader.shared()
         async for ids in self._pages(asked):
-            async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
+            async with self.db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
                 found = await notification_store.find_notifications(tx, ids=ids)
                 pending = await dispatch_store.load_pending(tx, ids)
                 logs = await store.load_logs(tx, ids)
                 # One channel is named so that the keys come along.
-                facts = await self._loader.load(tx, shared, [asked.recipient_id], channels=["inapp"])
-                pepper = await self._keyring.pepper(tx)
+                facts = await self.loader.load(tx, shared, [asked.recipient_id], channels=["inapp"])
+                pepper = await self.keyring.pepper(tx)
             several = [(found[i], pending[i]) for i in ids if i in found and i in pending]
-            words = await self._bodies.put_into_words(asked.tenant_id, facts, pepper, several)
+            words = await self.bodies.put_into_words(asked.tenant_id, facts, pepper, several)
             for (one, row), body in zip(several, words, strict=True):
                 yield {
                     **_told(one),
@@ -98,10 +90,10 @@ class SentReader:
     async def files(self, asked: AccessRequest) -> AsyncIterator[SentFile]:
         """The files that went along and can still be opened; one notification's at a time."""
         async for ids in self._pages(asked):
-            async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
+            async with self.db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
                 pending = await dispatch_store.load_pending(tx, ids)
                 with_files = [pending[i] for i in ids if i in pending and pending[i].attachments is not None]
-                keys = await self._keyring.data_keys(tx, [asked.recipient_id], create=False)
+                keys = await self.keyring.data_keys(tx, [asked.recipient_id], create=False)
             for row in with_files:
                 for place, attachment in enumerate(
                     await self._open(asked, row, keys.get(asked.recipient_id))
@@ -111,7 +103,7 @@ class SentReader:
     async def looks(self, asked: AccessRequest) -> AsyncIterator[dict[str, Any]]:
         """Who read the words of these messages, or stopped one, and when."""
         async for ids in self._pages(asked):
-            async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
+            async with self.db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
                 found = await store.load_looks(tx, ids)
             for row in found:
                 yield {
@@ -130,14 +122,14 @@ class SentReader:
             return ()
         try:
             manifest = key.unseal(row.attachments, ATTACHMENTS_PURPOSE)
-            return await self._attachments.open(asked.tenant_id, manifest)
+            return await self.attachments.open(asked.tenant_id, manifest)
         except (DestroyedKeyError, UnreadableError, BlobError):
             return ()
 
     async def _pages(self, asked: AccessRequest) -> AsyncIterator[Sequence[NotificationId]]:
-        before_at, before_id = self._clock.now() + _AHEAD, ""
+        before_at, before_id = self.clock.now() + _AHEAD, ""
         while True:
-            async with self._db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
+            async with self.db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
                 glance = await notification_store.look_back(
                     tx,
                     NotificationCriteria(recipient_id=asked.recipient_id),

@@ -4,6 +4,7 @@ It goes to the address that the conversation is with, from what the person wrote
 """
 
 import hashlib
+from dataclasses import KW_ONLY, dataclass
 
 from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.correspondence import (
@@ -31,26 +32,18 @@ from tidings.router.conversations.model import Conversation, ConversationId
 from tidings.router.conversations.transcript import keys_of, opened_address
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Answerer:
     """Answers people."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        replier: Replier,
-        correspondents: Correspondents,
-        accounts: Accounts,
-        keyring: Keyring,
-        audit: AuditLog,
-    ) -> None:
-        """`audit` is of the schema `chan`."""
-        self._db = db
-        self._replier = replier
-        self._correspondents = correspondents
-        self._accounts = accounts
-        self._keyring = keyring
-        self._audit = audit
+    # `audit` is of the schema `chan`.
+    db: Database
+    _: KW_ONLY
+    replier: Replier
+    correspondents: Correspondents
+    accounts: Accounts
+    keyring: Keyring
+    audit: AuditLog
 
     async def answer(
         self,
@@ -68,13 +61,13 @@ class Answerer:
         Whoever orders it again hears what they heard before, also where it could not be ordered any more.
         """
         order = ReplyKey(conversation_id=conversation_id, idempotency_key=_order(conversation_id, key))
-        before = await self._replier.replied(tenant_id, key=order, text=text)
+        before = await self.replier.replied(tenant_id, key=order, text=text)
         if before is not None:
             return before
         reply = await self._checked(
             tenant_id, order, conversation_id, text, actor=actor, role=role, is_test=is_test
         )
-        return await self._replier.reply(tenant_id, reply)
+        return await self.replier.reply(tenant_id, reply)
 
     async def _checked(
         self,
@@ -88,7 +81,7 @@ class Answerer:
         is_test: bool,
     ) -> ConversationReply:
         """What is to be ordered, noted as such."""
-        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+        async with self.db.tenant(tenant_id, caller_role=role) as tx:
             conversation = await store.lock_conversation(tx, conversation_id)
             if conversation is None:
                 raise UnknownConversationError(f"there is no conversation with the id {conversation_id}")
@@ -104,7 +97,7 @@ class Answerer:
             entry = Entry(
                 entity_type="conversation", entity_id=conversation_id, action="answered", actor=actor
             )
-            await self._audit.append(tx, [entry])
+            await self.audit.append(tx, [entry])
         return ConversationReply(
             conversation_id=conversation_id,
             recipient_id=recipient_id,
@@ -122,12 +115,12 @@ class Answerer:
         """Whoever it is with; somebody who was not known becomes so now, because we write to recipients alone."""
         if conversation.recipient_id is not None:
             return conversation.recipient_id
-        keys = await keys_of(tx, self._keyring, [conversation.key_subject])
+        keys = await keys_of(tx, self.keyring, [conversation.key_subject])
         address = opened_address(conversation, keys)
         if address is None:
             raise NobodyToAnswerError
         wrote = Correspondent(channel=conversation.channel, address=NormalisedAddress(address))
-        recipient_id = (await self._correspondents.ensure(tx, [wrote]))[0]
+        recipient_id = (await self.correspondents.ensure(tx, [wrote]))[0]
         await store.set_recipient(tx, conversation.id, recipient_id)
         return recipient_id
 
@@ -138,7 +131,7 @@ class Answerer:
         address_hash = await store.find_address_hash(tx, conversation.id)
         if address_hash is None:
             raise NobodyToAnswerError
-        found = await self._correspondents.address_of(
+        found = await self.correspondents.address_of(
             tx, recipient_id, channel=conversation.channel, address_hash=address_hash
         )
         if found is None:
@@ -149,7 +142,7 @@ class Answerer:
         """The vendor over which they wrote, as long as the tenant's account there is the same: another does not have the number."""
         if conversation.vendor is None:
             return None
-        account = (await self._accounts.within(tx)).get(conversation.vendor)
+        account = (await self.accounts.within(tx)).get(conversation.vendor)
         return conversation.vendor if account is not None and account.id == conversation.account_id else None
 
 

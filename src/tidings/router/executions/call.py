@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import KW_ONLY, dataclass
 from dataclasses import replace as with_field
 from datetime import datetime
 from typing import TypeAlias
@@ -44,38 +45,24 @@ from tidings.router.vendors.vendors import SendResult, Vendors
 Keep: TypeAlias = Callable[[PackedAnswers], object]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VendorCaller:
     """Calls vendors for outgoing whose calls are noted; no transaction is open meanwhile."""
 
-    def __init__(
-        self,
-        db: Database,
-        vendors: Vendors,
-        committer: TransitionCommitter,
-        *,
-        machine: ExecutionStateMachine,
-        jitter: Callable[[], float],
-        traffic: VendorSelection,
-        meanings: Meanings,
-        policies: Policies,
-        clock: Clock,
-        observer: ExecutionObserver,
-        blobs: Callable[[], BlobStore] | None = None,
-        keyring: Keyring | None = None,
-    ) -> None:
-        """Without `blobs` what vendors answer is not kept word for word; `keyring` opens the keys of messages from another process."""
-        self._keyring = keyring
-        self._blobs = blobs
-        self._committer = committer
-        self._machine = machine
-        self._jitter = jitter
-        self._db = db
-        self._vendors = vendors
-        self._traffic = traffic
-        self._meanings = meanings
-        self._policies = policies
-        self._clock = clock
-        self._observer = observer
+    # Without `blobs` what vendors answer is not kept word for word; `keyring` opens the keys of messages from another process.
+    db: Database
+    vendors: Vendors
+    committer: TransitionCommitter
+    _: KW_ONLY
+    machine: ExecutionStateMachine
+    jitter: Callable[[], float]
+    traffic: VendorSelection
+    meanings: Meanings
+    policies: Policies
+    clock: Clock
+    observer: ExecutionObserver
+    blobs: Callable[[], BlobStore] | None = None
+    keyring: Keyring | None = None
 
     async def call(self, tenant_id: TenantId, worker: str, outgoing: Sequence[OutgoingExecution]) -> None:
         """Each vendor gets its set at once; a slow item keeps no other waiting, but for steps of the same execution."""
@@ -126,8 +113,8 @@ class VendorCaller:
         tasks: set[asyncio.Task[None]] = set()
 
         async def keep(packed: PackedAnswers) -> None:
-            if self._blobs is not None and not await put(self._blobs(), packed):
-                self._observer.failed("answers")
+            if self.blobs is not None and not await put(self.blobs(), packed):
+                self.observer.failed("answers")
 
         try:
             yield lambda packed: tasks.add(asyncio.create_task(keep(packed)))
@@ -139,7 +126,7 @@ class VendorCaller:
         self, tenant_id: TenantId, calls: Sequence[tuple[OutgoingExecution, ReservedAttempt]], keep: Keep
     ) -> list[VendorAnswered | CallSkipped]:
         """An answer for each; all of them go to the same vendor."""
-        now = self._clock.now()
+        now = self.clock.now()
         answers: list[VendorAnswered | CallSkipped] = [
             CallSkipped(step=call.step, attempt_id=call.attempt_id) for _, call in calls
         ]
@@ -148,7 +135,7 @@ class VendorCaller:
             return answers
         first = calls[going[0]][1]
         messages = [_message(calls[place][1]) for place in going]
-        started = self._clock.monotonic()
+        started = self.clock.monotonic()
         with span_of_set(
             "vendors",
             "vendor send",
@@ -158,10 +145,10 @@ class VendorCaller:
             vendor=first.reservation.vendor,
             attempt_ids=[calls[place][1].attempt_id for place in going],
         ):
-            sent = await self._vendors.send(
+            sent = await self.vendors.send(
                 tenant_id, first.reservation.vendor, messages, within=first.reservation.within
             )
-        took = self._clock.monotonic() - started
+        took = self.clock.monotonic() - started
         outcomes = await self._meant(tenant_id, sent)
         refs = await self._packed(tenant_id, [calls[place] for place in going], outcomes, keep)
         for place, outcome in zip(going, outcomes, strict=True):
@@ -177,14 +164,14 @@ class VendorCaller:
                 answer_ref=refs.get(call.attempt_id),
             )
         if sent.account_id is not None:
-            self._traffic.observe_set(
+            self.traffic.observe_set(
                 sent.account_id,
                 list(zip((message.to for message in messages), outcomes, strict=True)),
                 seconds=took,
                 tried_since=[_tried_since(calls[place][0], sent.account_id) for place in going],
             )
         for status, count in Counter(told_as(outcome)[0] for outcome in outcomes).items():
-            self._observer.called(sent.vendor, status, count, took)
+            self.observer.called(sent.vendor, status, count, took)
         return answers
 
     async def _packed(
@@ -195,16 +182,16 @@ class VendorCaller:
         keep: Keep,
     ) -> Mapping[str, str]:
         """Have the vendor's answers kept; by attempt, where each will be."""
-        if self._blobs is None:
+        if self.blobs is None:
             return {}
         keys: dict[str, DataKey | None] = {
             item.execution.recipient_id: attempt.message.key for item, attempt in calls
         }
-        if self._keyring is not None and None in keys.values() and any(one.answer for one in outcomes):
+        if self.keyring is not None and None in keys.values() and any(one.answer for one in outcomes):
             # The message came from another process, and a key never crosses a border: it is opened here.
             with suppress(DatabaseError):
-                async with self._db.tenant(tenant_id, by_index=True) as tx:
-                    keys = {**keys, **await self._keyring.data_keys(tx, keys, create=False)}
+                async with self.db.tenant(tenant_id, by_index=True) as tx:
+                    keys = {**keys, **await self.keyring.data_keys(tx, keys, create=False)}
         packed, refs = pack(
             tenant_id,
             [
@@ -220,7 +207,7 @@ class VendorCaller:
         """The answers as the status map reads their codes."""
         if not any(map(codes_of, sent.outcomes)):
             return sent.outcomes
-        known = await self._meanings.known(tenant_id)
+        known = await self.meanings.known(tenant_id)
         return [read_by(known, sent.vendor, outcome) for outcome in sent.outcomes]
 
     async def _record(
@@ -235,13 +222,13 @@ class VendorCaller:
         if any(can_be_answered(answer) for answered in answers for answer in answered):
             # Who can't be asked just now leaves conversations their usual length: what was learned has to be written.
             with suppress(DatabaseError):
-                policies = await self._policies.of(tenant_id)
-        now = self._clock.now()
+                policies = await self.policies.of(tenant_id)
+        now = self.clock.now()
         changes = [
             ExecutionChange(
                 execution=item.execution,
-                transition=self._machine.transition(
-                    item.execution.state, answered, now=now, jitter=self._jitter()
+                transition=self.machine.transition(
+                    item.execution.state, answered, now=now, jitter=self.jitter()
                 ),
                 events=tuple(answered),
                 currency=_currency(item),
@@ -249,7 +236,7 @@ class VendorCaller:
             )
             for item, answered in zip(outgoing, answers, strict=True)
         ]
-        written = await self._committer.commit(tenant_id, worker, changes)
+        written = await self.committer.commit(tenant_id, worker, changes)
         await self.call_off(tenant_id, written.values())
 
     async def call_off(self, tenant_id: TenantId, changes: Iterable[ExecutionChange]) -> None:
@@ -258,7 +245,7 @@ class VendorCaller:
             (change.execution.id, attempt) for change in changes for attempt in change.transition.needless
         ]
         if needless:
-            await call_off(self._db, self._vendors, tenant_id, needless, clock=self._clock)
+            await call_off(self.db, self.vendors, tenant_id, needless, clock=self.clock)
 
 
 def _tried_since(item: OutgoingExecution, account_id: str) -> datetime | None:

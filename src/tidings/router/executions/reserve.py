@@ -4,7 +4,7 @@ No transaction is open.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
 
@@ -58,33 +58,25 @@ class FixedSenders(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttemptReserver:
     """Reserves for whole sets: from memory, but for the limits of accounts that have any."""
 
-    def __init__(
-        self,
-        accounts: Accounts,
-        traffic: VendorSelection,
-        *,
-        senders: FixedSenders,
-        rates: Rates,
-        clock: Clock,
-        random_unit: Callable[[], float],
-    ) -> None:
-        self._accounts = accounts
-        self._senders = senders
-        self._traffic = traffic
-        self._rates = rates
-        self._clock = clock
-        self._random_unit = random_unit
+    accounts: Accounts
+    traffic: VendorSelection
+    _: KW_ONLY
+    senders: FixedSenders
+    rates: Rates
+    clock: Clock
+    random_unit: Callable[[], float]
 
     async def reserve(
         self, tenant_id: TenantId, requests: Sequence[ReservationRequest]
     ) -> list[list[ReservationResult]]:
         """For each execution one result for each of its steps, in the same order."""
-        accounts = await self._accounts.of(tenant_id)
+        accounts = await self.accounts.of(tenant_id)
         fixed = await self._fixed(tenant_id, requests, accounts)
-        now = moment(self._clock)
+        now = moment(self.clock)
         answers = [
             [
                 self._one(tenant_id, request, step, message, accounts=accounts, fixed=fixed, now=now)
@@ -113,7 +105,7 @@ class AttemptReserver:
             for vendor in request.state.steps[place - 1].vendors
         }
         shared = [a for vendor in sorted(vendors) if (a := accounts.get(vendor)) is not None and a.platform]
-        return {one.vendor: await self._senders.fixed_senders(one, tenant_id) for one in shared}
+        return {one.vendor: await self.senders.fixed_senders(one, tenant_id) for one in shared}
 
     def _priced(
         self,
@@ -178,14 +170,14 @@ class AttemptReserver:
             return StepBarred(
                 step=place, by=SkipStep(reason=SENDER_UNAUTHORISED, result="REFUSED_SENDER_UNAUTHORIZED")
             )
-        chosen = self._traffic.choose(
+        chosen = self.traffic.choose(
             tenant_id,
             step.channel,
             vendors,
             accounts,
             to=message.to,
             tried=() if active is None else active.tried,
-            random_unit=self._random_unit(),
+            random_unit=self.random_unit(),
         )
         if isinstance(chosen, traffic_model.NoVendorAvailable):
             return StepBlocked(step=place, reason=chosen.reason, until=chosen.until)
@@ -212,7 +204,7 @@ class AttemptReserver:
         cost = price_of(prices, message)
         if currency is None:
             return cost, prices.currency
-        return self._rates.convert(cost, prices.currency, currency), currency
+        return self.rates.convert(cost, prices.currency, currency), currency
 
     async def _admit(
         self, answers: list[list[ReservationResult]], accounts: Mapping[str, StoredAccount]
@@ -232,8 +224,8 @@ class AttemptReserver:
                     places.setdefault(id_, []).append((i, j))
         if not places:
             return
-        admitted = await self._traffic.admit([(limited[id_], len(found)) for id_, found in places.items()])
-        now = self._clock.now()
+        admitted = await self.traffic.admit([(limited[id_], len(found)) for id_, found in places.items()])
+        now = self.clock.now()
         for (account_id, found), some in zip(places.items(), admitted, strict=True):
             until = some.until or now
             # One after the other at the account's own pace: to have all of them back at once would be in vain for most.

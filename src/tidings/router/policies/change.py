@@ -42,35 +42,25 @@ class PolicyChange:
     warnings: list[PolicyWarning]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PolicyChanger:
     """Every way in which a policy changes."""
 
-    def __init__(
-        self,
-        *,
-        adapters: AvailableAdapters,
-        accounts: Accounts,
-        rates: Rates,
-        audit: AuditLog,
-        clock: Clock,
-        grace: timedelta = timedelta(days=30),
-        channels: ChannelsSetUp | None = None,
-    ) -> None:
-        """`audit` is of schema `chan`; for `grace` a deleted policy can be restored. `channels`: to warn of those that are not set up."""
-        self._adapters = adapters
-        self._accounts = accounts
-        self._rates = rates
-        self._audit = audit
-        self._clock = clock
-        self._grace = grace
-        self._channels = channels
+    # `audit` is of schema `chan`; for `grace` a deleted policy can be restored. `channels`: to warn of those that are not set up.
+    adapters: AvailableAdapters
+    accounts: Accounts
+    rates: Rates
+    audit: AuditLog
+    clock: Clock
+    grace: timedelta = timedelta(days=30)
+    channels: ChannelsSetUp | None = None
 
     async def create(
         self, tx: TenantTx, use_case: UseCase, terms: PolicyTerms, *, actor: str
     ) -> PolicyChange:
         """Make one for a use case that has none in force."""
         self._check(terms)
-        now = self._clock.now()
+        now = self.clock.now()
         policy_id = POLICY.new(now)
         made = Policy(
             id=policy_id,
@@ -112,13 +102,13 @@ class PolicyChanger:
     async def delete(self, tx: TenantTx, policy_id: PolicyId, *, expect: Expect, actor: str) -> Policy:
         """New messages do not go by it any more; those under way finish by the ladder that they began with."""
         before = await self._in_force(tx, policy_id, expect)
-        now = self._clock.now()
+        now = self.clock.now()
         after = replace(
             before,
             version=before.version + 1,
             updated_at=now,
             deleted_at=now,
-            grace_period_ends_at=now + self._grace,
+            grace_period_ends_at=now + self.grace,
         )
         await self._keep(tx, before, after, "deleted", actor)
         return after
@@ -126,7 +116,7 @@ class PolicyChanger:
     async def restore(self, tx: TenantTx, policy_id: PolicyId, *, actor: str) -> PolicyChange:
         """Put a deleted one in force again, as it was."""
         before = await _locked(tx, policy_id)
-        now = self._clock.now()
+        now = self.clock.now()
         if before.deleted_at is None:
             raise PolicyInForceError
         if not before.restorable(now):
@@ -145,14 +135,14 @@ class PolicyChanger:
 
     async def judged(self, tx: TenantTx, policy: Policy) -> PolicyChange:
         """The policy with what may surprise about it, as things stand now."""
-        accounts = await self._accounts.within(tx)
-        set_up = await self._channels.of(tx) if self._channels is not None else None
-        around = PolicyContext(adapters=self._adapters, accounts=accounts, rates=self._rates, set_up=set_up)
+        accounts = await self.accounts.within(tx)
+        set_up = await self.channels.of(tx) if self.channels is not None else None
+        around = PolicyContext(adapters=self.adapters, accounts=accounts, rates=self.rates, set_up=set_up)
         warnings = warnings_about(terms_of(policy), policy.use_case, around)
         return PolicyChange(policy=policy, warnings=warnings)
 
     def _check(self, terms: PolicyTerms) -> None:
-        wrong = wrong_with(terms, self._adapters)
+        wrong = wrong_with(terms, self.adapters)
         if wrong:
             raise InvalidError(wrong)
 
@@ -176,7 +166,7 @@ class PolicyChanger:
         fields = _fields(terms, before.use_case)
         if fields == asdict(terms_of(before)):
             return before
-        after = replace(before, version=before.version + 1, updated_at=self._clock.now(), **fields)
+        after = replace(before, version=before.version + 1, updated_at=self.clock.now(), **fields)
         await self._keep(tx, before, after, action, actor, reason=reason)
         return after
 
@@ -213,7 +203,7 @@ class PolicyChanger:
             after=after,
             reason=reason,
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
 
 
 async def _locked(tx: TenantTx, policy_id: PolicyId) -> Policy:

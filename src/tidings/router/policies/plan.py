@@ -1,6 +1,7 @@
 """Which ladder a hand-off gets: its tenant's policy, in the order that suits the person, frozen."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import lru_cache
 
@@ -26,35 +27,26 @@ from tidings.router.state_machine.model import NO_ROUTE
 from tidings.router.traffic.vendor_selection import VendorSelection
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Planner:
     """Plans whole sets: from memory, but for the profiles of people whose order is learned."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        policies: Policies,
-        accounts: Accounts,
-        rates: Rates,
-        traffic: VendorSelection,
-        clock: Clock,
-        random_unit: Callable[[], float],
-    ) -> None:
-        self._db = db
-        self._traffic = traffic
-        self._policies = policies
-        self._accounts = accounts
-        self._rates = rates
-        self._clock = clock
-        self._random_unit = random_unit
+    db: Database
+    _: KW_ONLY
+    policies: Policies
+    accounts: Accounts
+    rates: Rates
+    traffic: VendorSelection
+    clock: Clock
+    random_unit: Callable[[], float]
 
     async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
         """One each, in the same order."""
-        policies = await self._policies.of(tenant_id)
+        policies = await self.policies.of(tenant_id)
         if not policies:
             return [self._default(tenant_id, one) for one in hand_offs]
         found = [policies.get(one.use_case) if one.channel == AUTO else None for one in hand_offs]
-        accounts = await self._accounts.of(tenant_id)
+        accounts = await self.accounts.of(tenant_id)
         known = await self._profiles(tenant_id, hand_offs, found)
         return [
             self._default(tenant_id, one)
@@ -71,7 +63,7 @@ class Planner:
         profile: Profile | None,
     ) -> DeliveryPlan:
         """The ladder of a policy for one person."""
-        now = self._clock.now()
+        now = self.clock.now()
         steps = [
             step for one in policy.ladder for step in _steps(one, hand_off, policy.strategy, profile, now)
         ]
@@ -82,7 +74,7 @@ class Planner:
                 wishes,
                 profile,
                 order=policy.order,
-                random_unit=self._random_unit,
+                random_unit=self.random_unit,
                 now=now,
                 value_of_a_second=policy.second_micros,
             )
@@ -106,7 +98,7 @@ class Planner:
 
     def _default(self, tenant_id: TenantId, one: HandOff) -> DeliveryPlan:
         shared = frozenset(
-            route.channel for route in one.routes if self._traffic.has_weights(tenant_id, route.channel)
+            route.channel for route in one.routes if self.traffic.has_weights(tenant_id, route.channel)
         )
         return without_policy(one.routes, shared)
 
@@ -126,7 +118,7 @@ class Planner:
         if account is None or account.prices is None:
             return 0
         micros = price_of_text(account.prices, step.channel, to="", text="")
-        return self._rates.convert(micros, account.prices.currency, currency) or micros
+        return self.rates.convert(micros, account.prices.currency, currency) or micros
 
     async def _profiles(
         self, tenant_id: TenantId, hand_offs: Sequence[HandOff], policies: Sequence[Policy | None]
@@ -138,7 +130,7 @@ class Planner:
         }
         if not people:
             return {}
-        async with self._db.tenant(tenant_id, by_index=True) as tx:
+        async with self.db.tenant(tenant_id, by_index=True) as tx:
             return await profiles.load(tx, sorted(people))
 
 

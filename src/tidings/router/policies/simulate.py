@@ -1,7 +1,7 @@
 """The use case "what would happen to this message now, step by step, at what cost?"; nothing is written or sent."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import partial
 
@@ -59,31 +59,20 @@ class PolicySimulation:
     warnings: list[PolicyWarning]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PolicySimulator:
     """Puts together what notify would say and what the ladder would do."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        steps: StepSimulation,
-        planner: Planner,
-        ladder: ExecutionStateMachine,
-        accounts: Accounts,
-        adapters: AvailableAdapters,
-        traffic: VendorSelection,
-        rates: Rates,
-        clock: Clock,
-    ) -> None:
-        self._db = db
-        self._steps = steps
-        self._planner = planner
-        self._ladder = ladder
-        self._accounts = accounts
-        self._adapters = adapters
-        self._traffic = traffic
-        self._rates = rates
-        self._clock = clock
+    db: Database
+    _: KW_ONLY
+    steps: StepSimulation
+    planner: Planner
+    ladder: ExecutionStateMachine
+    accounts: Accounts
+    adapters: AvailableAdapters
+    traffic: VendorSelection
+    rates: Rates
+    clock: Clock
 
     async def simulate(
         self,
@@ -95,23 +84,23 @@ class PolicySimulator:
     ) -> PolicySimulation:
         """By the draft, or else by the policy that is in force for the message's use case."""
         if draft is not None:
-            wrong = wrong_with(draft.terms, self._adapters)
+            wrong = wrong_with(draft.terms, self.adapters)
             if wrong:
                 raise InvalidError([FieldError(f"policy.{field}", remedy) for field, remedy in wrong])
-        told = await self._steps.simulate(tenant_id, wish, role=role)
-        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+        told = await self.steps.simulate(tenant_id, wish, role=role)
+        async with self.db.tenant(tenant_id, caller_role=role) as tx:
             policy = (
                 (await store.find_in_force(tx)).get(told.use_case)
                 if draft is None
-                else _imagined(draft.terms, told, self._clock.now())
+                else _imagined(draft.terms, told, self.clock.now())
             )
-            accounts = await self._accounts.within(tx)
+            accounts = await self.accounts.within(tx)
             known = await profiles.load(tx, [told.recipient_id]) if told.recipient_known else {}
         plan = (
             without_policy(told.routes)
             if policy is None
-            else self._planner.under(
-                policy, _hand_off(told, self._clock.now()), accounts, known.get(told.recipient_id)
+            else self.planner.under(
+                policy, _hand_off(told, self.clock.now()), accounts, known.get(told.recipient_id)
             )
         )
         return self._walked(told, plan, accounts, policy, draft=draft is not None)
@@ -126,7 +115,7 @@ class PolicySimulator:
         draft: bool,
     ) -> PolicySimulation:
         at = told.until if told.would == "defer" and told.until is not None else told.at
-        start = self._ladder.start(
+        start = self.ladder.start(
             plan.ladder.steps,
             use_case=told.use_case,
             expires_at=told.expires_at,
@@ -139,13 +128,13 @@ class PolicySimulator:
             plan.ladder.steps,
             accounts,
             plan.currency,
-            adapters=self._adapters,
-            traffic=self._traffic,
-            rates=self._rates,
+            adapters=self.adapters,
+            traffic=self.traffic,
+            rates=self.rates,
         )
-        around = PolicyContext(adapters=self._adapters, accounts=accounts, rates=self._rates)
+        around = PolicyContext(adapters=self.adapters, accounts=accounts, rates=self.rates)
         nowhere = SimulatedRun(ended_at=at)
-        go = partial(walk, self._ladder, start, now=at, ask=fares.ask)
+        go = partial(walk, self.ladder, start, now=at, ask=fares.ask)
         silence, dearest = (
             (go(answer=_SILENCE), go(answer=_DEAREST, jitter=0.0))
             if told.would != "stop"
