@@ -17,6 +17,7 @@ _TO_COME: Final = {
     "notification.webhook_deliveries": "webhooks out",
     "notification.webhook_subscriptions": "webhooks out",
     "chan.delivery_inbox": "notify and router running apart",
+    "kernel.hot_seen": "events from outside, which arrive more than once",
 }
 #: Single columns.
 _WHY_NOT: Final = {
