@@ -28,6 +28,8 @@ class VendorsStage:
         self._metrics = router.metrics
         db, clock = kernel.db, kernel.clock
         channels = kernel.settings.channels
+        # Made before the vendors, and so closed after them.
+        limits = kernel.hot_state.limits
         self.rates = Rates.read(channels.currency_rates)
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         self.adapters = OpenAdapters(
@@ -41,7 +43,7 @@ class VendorsStage:
         self.vendors = Vendors(self.accounts, self.adapters)
         kernel.closing.push_async_callback(self.vendors.close)
         self.desk = AdapterProbe(self.vendors, self.adapters)
-        self.traffic = VendorSelection(kernel.hot_state.limits, clock=clock)
+        self.traffic = VendorSelection(limits, clock=clock)
         self.traffic_changer = TrafficChanger(
             db, audit=kernel.router_audit, outbox=kernel.router_outbox, clock=clock
         )

@@ -235,6 +235,24 @@ async def test_a_poisoned_item_fails_alone(world: PipelineWorld, sqlstate: str, 
     assert rows == [{"status": "delivered", "n": 38}]
 
 
+@pytest.mark.usefixtures("_poison")
+async def test_a_poisoned_item_that_is_alone_in_its_bulk_has_its_own_result(world: PipelineWorld) -> None:
+    """With a key or without, alone or with others that are refused: the answer tells of each."""
+    async with world.sender() as sender:
+        poisoned = order() | {"correlation_id": "poison-23514", "attachments": [file_of(b"x")]}
+        before = await books(sender)
+        answers = [
+            await sender.client.post(f"{HOME}/bulk", json={"notifications": items}, headers=headers)
+            for items in ([poisoned], [order(template="no_such"), poisoned])
+            for headers in ({}, {KEY: f"poison-{len(items)}"})
+        ]
+        found = change(before, await books(sender))
+    assert [answer.status_code for answer in answers] == [422] * 4
+    codes = [[result["problem"]["code"] for result in answer.json()["results"]] for answer in answers]
+    assert codes == [["constraint"]] * 2 + [["bad_value", "constraint"]] * 2
+    assert found == {"notification.idempotency_keys": 2}
+
+
 async def test_a_crowd_shares_transactions(world: PipelineWorld) -> None:
     async with world.sender() as sender:
         await sender.send()  # Templates, categories and keys are known from now on.

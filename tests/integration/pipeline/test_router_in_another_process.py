@@ -1,12 +1,15 @@
 """Notifications arrive the same way when notify and the router exchange nothing but bytes."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tests.support.kms import MemoryKms
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, person
 from tests.support.port_bytes import EncodedPreparer, EncodedRouter, RemoteRouter
+from tidings.kernel.keys.keyring import Keyring
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
 
@@ -42,3 +45,22 @@ async def test_the_whole_way_through_bytes(
     # The vendors' answers are kept, sealed under a key that did not pass the port.
     assert len(kept) == 2
     assert all(row["raw_payload_ref"] for row in kept)
+
+
+async def test_a_key_that_can_not_be_opened_loses_the_vendors_words_and_not_the_outcome(
+    world: PipelineWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The key service does not know the key when the vendor has taken the message: it must not be sent again for that."""
+    system, router = world.system, world.system.executions.router
+    without_keys = replace(router._caller, keyring=Keyring(MemoryKms(), clock=system.clock))
+    monkeypatch.setattr(router, "_caller", without_keys)
+    monkeypatch.setattr(system.dispatch.job._dispatcher, "_router", EncodedRouter(router))
+    to = f"{unused()}@example.test"
+    async with world.sender() as sender:
+        sent = await sender.send(to)
+        await world.settle()
+        assert await sender.status(sent["id"]) == "delivered"
+    async with system.db.tenant(sender.tenant_id) as tx:
+        attempts = await tx.connection.fetch("SELECT status, raw_payload_ref FROM chan.delivery_attempts")
+    assert [row["raw_payload_ref"] for row in attempts] == [None]
+    assert len(world.received(to)) == 1

@@ -1,4 +1,4 @@
-"""Wakeup-ups of a job inside one process, the timer of what is due next, and the loop that sleeps on them."""
+"""Wake-ups of a job inside one process, the timer of what is due next, and the loop that sleeps on them."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ class Wakeup:
         self.attended = False
 
     def set(self) -> None:
-        """Wakeup the job, now or when it next waits."""
+        """Wake the job, now or when it next waits."""
         self._set.set()
 
     def clear(self) -> None:

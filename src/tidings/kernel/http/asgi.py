@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from typing import Any, TypeAlias
 
 Scope: TypeAlias = MutableMapping[str, Any]
-#: A scope that is only read; the framework's own scope types fit it.
+#: A scope that is only read.
 SeenScope: TypeAlias = Mapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]

@@ -1,6 +1,6 @@
 """One LISTEN connection per process, and whoever waits for what it hears.
 
-Wakeup-ups save time and nothing else: everybody who waits also looks by itself every few seconds, so a
+Wake-ups save time and nothing else: everybody who waits also looks by itself every few seconds, so a
 notification that never comes costs a delay. Where notifications don't come through at all (a pooler in
 transaction mode), everybody looks more often instead.
 """

@@ -53,8 +53,13 @@ class GroupCommit:
         self._in_sets = 0
 
     async def one(self, item: ValidOrder) -> Outcome:
-        """Commit an order together with its neighbours."""
-        return await self._gatherer.do(item.order.by, item)
+        """Commit an order together with its neighbours; one that the database does not take is refused, as in a set."""
+        try:
+            return await self._gatherer.do(item.order.by, item)
+        except DatabaseError as error:
+            if not _blames_order(error):
+                raise
+            return RefusedOrder(error)
 
     async def earlier(self, by: OrderedBy, once: IdempotencyKey) -> AcceptedOrder | None:
         """What became of the same order before; None where it was never accepted. Nothing is accepted."""

@@ -12,7 +12,7 @@ from tidings.notify.access.model import ApiKey, KeySpec, credential
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformKey:
-    """A key of the platform, with what opens the door where it was made just now."""
+    """A key of the platform, with its text where it was made just now."""
 
     key: ApiKey
     #: Shown once; None for a key that was there before.

@@ -79,7 +79,7 @@ class ApiKey:
         return KeyState.ACTIVE
 
     def usable(self, now: datetime) -> bool:
-        """Whether it opens the door at `now`."""
+        """Whether the access guard accepts it at `now`."""
         return self.state(now) in (KeyState.ACTIVE, KeyState.ROTATED)
 
     def opened_by(self, secret: str) -> bool:

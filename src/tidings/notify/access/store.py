@@ -55,7 +55,7 @@ async def lock_platform_keys(tx: PlatformTx) -> None:
 
 
 async def find_any_key(tx: PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
-    """The key with this id, whosesoever it is; for the door alone."""
+    """The key with this id, whosesoever it is; for the access guard alone."""
     row = await tx.fetch_one(QUERIES.find_any_key, id=key_id)
     return _from_row(row) if row else None
 

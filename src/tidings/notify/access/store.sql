@@ -47,7 +47,7 @@ FROM unnest(CAST(:ids AS text[]), CAST(:seals AS bytea[])) AS made (id, seal)
 WHERE known.id = made.id;
 
 -- name: find_any_key
--- For the door, which does not know the tenant yet: the platform role looks up one id.
+-- For the access guard, which does not know the tenant yet: the platform role looks up one id.
 SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
        last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version, seal
 FROM notification.api_keys

@@ -17,7 +17,7 @@ TEMPLATE: Final = "conversation_reply"
 #: Characters; the least that any of these channels takes in one message.
 MOST_TEXT: Final = 4000
 _CHANNELS: Final = frozenset({"sms", "whatsapp", "telegram", "viber"})
-#: Who answers may write notifications; what they may answer was asked at the door.
+#: Who answers may write notifications; what they may answer was checked by the access guard.
 _ROLE: Final[CallerRole] = "tenant.admin"
 
 

@@ -137,7 +137,7 @@ class RecipientSpec:
     addresses: tuple[AddressSpec, ...] = ()
 
     def __repr__(self) -> str:
-        return f"RecipientWish(id={self.id}, addresses={len(self.addresses)}, ***)"
+        return f"RecipientSpec(id={self.id}, addresses={len(self.addresses)}, ***)"
 
 
 def spec_of(given: RecipientInput, *, field: str = "", region: str | None = None) -> RecipientSpec:

@@ -1,4 +1,4 @@
-"""Tells the door how a tenant stands, from the projection; what accepting has to know of its policy comes along."""
+"""Tells the tenant gate how a tenant stands, from the projection; what accepting has to know of its policy comes along."""
 
 from collections import OrderedDict
 from typing import Final

@@ -17,7 +17,7 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refus
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.errors import DatabaseError
+from tidings.kernel.errors import DatabaseError, TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
@@ -188,8 +188,9 @@ class VendorCaller:
             item.execution.recipient_id: attempt.message.key for item, attempt in calls
         }
         if self.keyring is not None and None in keys.values() and any(one.answer for one in outcomes):
-            # The message came from another process, and a key never crosses a border: it is opened here.
-            with suppress(DatabaseError):
+            # The message came from another process, and a key never crosses a border: it is opened here. Where that fails,
+            # the vendor's words are not kept; what became of the message is.
+            with suppress(TidingsError):
                 async with self.db.tenant(tenant_id, by_index=True) as tx:
                     keys = {**keys, **await self.keyring.data_keys(tx, keys, create=False)}
         packed, refs = pack(
