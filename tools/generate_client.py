@@ -45,14 +45,10 @@ def main() -> int:
     parser.add_argument(
         "--check", action="store_true", help="write nothing; fail where a file is out of date"
     )
-    written = generated(today())
     if not parser.parse_args().check:
-        CLIENT.mkdir(exist_ok=True)
-        for name in sorted({path.name for path in CLIENT.iterdir() if path.is_file()} - set(written)):
-            (CLIENT / name).unlink()
-        for name, text in written.items():
-            (CLIENT / name).write_text(text, encoding="utf-8")
+        write()
         return 0
+    written = generated(today())
     there = {path.name: path.read_text(encoding="utf-8") for path in CLIENT.iterdir() if path.is_file()}
     stale = sorted(name for name in there | written if there.get(name) != written.get(name))
     for name in stale:

@@ -17,7 +17,9 @@ from tidings.bootstrap import System
 FILE = Path(__file__).with_name("released_openapi.json")
 _REF = "#/components/schemas/"
 #: Lists whose order means nothing.
-_SETS = {"required", "enum", "type", "anyOf", "oneOf"}
+_SETS = {"required", "enum", "type", "anyOf", "oneOf", "x-codes"}
+#: Extensions that say who may call, how much may be sent and which problems come back: callers depend on them.
+_KEPT_EXTENSIONS = {"x-scope", "x-test-keys", "x-max-body-bytes", "x-codes"}
 
 
 @cache
@@ -39,7 +41,8 @@ def differences(
 ) -> dict[str, str]:
     """Name every place of the released document that reads otherwise today: JSON pointer → the two values.
 
-    New paths and schemas, and extensions (`x-…`), are additions which no caller of the released API can notice.
+    New paths and schemas, and extensions (`x-…`) but for those of `_KEPT_EXTENSIONS`, are additions which no caller of the
+    released API can notice.
     """
     old, new = dict(_leaves(_with_schema_names(before, renamed))), dict(_leaves(after))
     kept = ["/paths/" + _escape(path) + "/" for path in before["paths"]]
@@ -61,7 +64,7 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
         value = {f"{one['in']} {one['name']}": one for one in value}
     if isinstance(value, dict):
         for key, inner in value.items():
-            if not key.startswith("x-"):
+            if not key.startswith("x-") or key in _KEPT_EXTENSIONS:
                 yield from _leaves(inner, f"{place}/{_escape(key)}")
     elif isinstance(value, list):
         items = [json.dumps(dict(_leaves(one)), sort_keys=True, ensure_ascii=False) for one in value]

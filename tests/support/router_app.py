@@ -1,4 +1,4 @@
-"""Some routes of the router behind a door that knows callers by what they carry: a tenant's id, or `admin`."""
+"""Some routes of the router behind an access guard that knows callers by what they carry: a tenant's id, or `admin`."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

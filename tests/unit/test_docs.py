@@ -44,6 +44,24 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken == []
 
 
+def test_source_files_named_in_pages_are_there() -> None:
+    """A file that moved is named by its new path; `acme` and `NNNN` stand for names that a reader chooses."""
+    files = [
+        f"/{path.relative_to(ROOT)}"
+        for folder in ("src", "client", "tests", "tools", "bench")
+        for path in (ROOT / folder).rglob("*.*")
+    ]
+    gone = [
+        (page.name, named)
+        for page in pages()
+        if page.name != "CHANGELOG.md"
+        for named in re.findall(r"`([\w./-]+\.(?:py|sql))`", page.read_text())
+        if not re.search("acme|NNNN", named) and not any(file.endswith(f"/{named}") for file in files)
+    ]
+
+    assert gone == []
+
+
 def test_every_decision_record_has_its_parts() -> None:
     """Context, choice, what was given up, security: one page each."""
     for record in sorted((DOCS / "adr").glob("0*.md")):

@@ -60,9 +60,17 @@ def test_a_change_is_noticed_and_an_addition_is_not() -> None:
     path["get"]["parameters"][0]["required"] = True
     path["get"]["parameters"].reverse()
     path["post"]["x-verb"] = "send"
+    path["post"]["x-scope"] = "notifications:read"
+    path["post"]["x-test-keys"] = False
+    path["post"]["x-max-body-bytes"] = 1
+    path["post"]["responses"]["401"]["x-codes"] = ["bad_value"]
     changed["paths"]["/api/v1/new"] = {"get": {}}
 
     assert list(differences(released(), changed, {})) == [
         "/paths/~1api~1v1~1notifications/get/parameters/query limit/required",
+        "/paths/~1api~1v1~1notifications/post/responses/401/x-codes",
         "/paths/~1api~1v1~1notifications/post/summary",
+        "/paths/~1api~1v1~1notifications/post/x-max-body-bytes",
+        "/paths/~1api~1v1~1notifications/post/x-scope",
+        "/paths/~1api~1v1~1notifications/post/x-test-keys",
     ]

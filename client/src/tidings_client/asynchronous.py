@@ -158,7 +158,7 @@ class AsyncTidings(AsyncTenantResources):
         return found
 
     async def call(self, call: Call[T]) -> T:
-        """A call of another part of the API, such as those in `tidings_client.templates`."""
+        """A call that `tidings_client.operations.call` makes of an operation by its name."""
         return await self._do(call)
 
     async def download(self, call: Call[bytes]) -> AsyncIterator[bytes]:

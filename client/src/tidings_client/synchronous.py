@@ -157,7 +157,7 @@ class Tidings(TenantResources):
         return found
 
     def call(self, call: Call[T]) -> T:
-        """A call of another part of the API, such as those in `tidings_client.templates`."""
+        """A call that `tidings_client.operations.call` makes of an operation by its name."""
         return self._do(call)
 
     def download(self, call: Call[bytes]) -> Iterator[bytes]:

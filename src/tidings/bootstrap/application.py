@@ -1,4 +1,4 @@
-"""What the API serves: the routes behind their door."""
+"""What the API serves: every resource behind the access guard."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING

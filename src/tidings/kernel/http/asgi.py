@@ -1,4 +1,4 @@
-"""The few types and moves of ASGI that are used without a framework."""
+"""The few types and moves of ASGI that all layers share."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from typing import Any, TypeAlias

@@ -81,11 +81,6 @@ def decode(body: bytes, wanted: type[T]) -> T:
     return value
 
 
-def read_query(request: CarriesScope, wanted: type[T]) -> T:
-    """The query parameters as a `wanted`; unknown and repeated ones are refused by name."""
-    return decode_query(request.scope.get("query_string", b""), wanted)
-
-
 def decode_query(query_string: bytes, wanted: type[T]) -> T:
     """The query string as a `wanted`."""
     values: dict[str, Any] = {}

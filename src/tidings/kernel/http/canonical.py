@@ -1,6 +1,6 @@
 """Gives every request one spelling, before anything looks at its address.
 
-Limits, raw routes and idempotency go by the path, so there must be one way only to write it: no doubled
+Limits, routes and idempotency go by the path, so there must be one way only to write it: no doubled
 slash, no slash or dot in disguise; one slash at the end is forgiven. HEAD is answered wherever GET is.
 """
 

@@ -79,6 +79,8 @@ class Signature:
     id_kinds: Mapping[str, IdKind[Any]]
     #: The parameter that takes a transaction.
     tx: str | None
+    #: Which transactions each parameter takes that is one, or opens one.
+    transactions: Mapping[str, frozenset[Any]]
     #: Parameters by what the request gives them.
     special: Mapping[str, Any]
     #: Parameters that are parts of the system, by their types.
@@ -110,6 +112,7 @@ def signature_of(handler: Callable[..., Any], path: str) -> Signature:
     special: dict[str, Any] = {}
     parts: dict[str, Any] = {}
     tx: str | None = None
+    transactions: dict[str, frozenset[Any]] = {}
     for name, wanted in hints.items():
         if name in ("body", "query"):
             continue
@@ -120,10 +123,13 @@ def signature_of(handler: Callable[..., Any], path: str) -> Signature:
             readers[name] = _reader(name, wanted, kind)
         elif _alternatives(wanted) <= set(_TRANSACTIONS):
             tx = name
+            transactions[name] = frozenset(_alternatives(wanted))
         elif wanted in _SPECIAL:
             special[name] = wanted
         elif OpenTx in (wanted, get_origin(wanted)):
             special[name] = OpenTx
+            for opened in get_args(wanted):
+                transactions[name] = frozenset(_alternatives(opened))
         else:
             parts[name] = wanted
     headers = [
@@ -141,6 +147,7 @@ def signature_of(handler: Callable[..., Any], path: str) -> Signature:
         # In the order of the path.
         id_kinds={name: kinds[name] for name in in_path if name in kinds},
         tx=tx,
+        transactions=transactions,
         special=special,
         parts=parts,
         headers=tuple(headers),

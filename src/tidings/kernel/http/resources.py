@@ -17,17 +17,26 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
+from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.answers import JSON
 from tidings.kernel.http.callers import TenantNeed
 from tidings.kernel.http.deprecation import Deprecated
 from tidings.kernel.http.etags import IfMatchMode
 from tidings.kernel.http.injection import Signature, signature_of
 from tidings.kernel.http.operations import Operation
+from tidings.kernel.ids import TenantId
 
 Handler = Callable[..., Awaitable[Any]]
 H = TypeVar("H", bound=Handler)
 
 _READS = ("GET", "HEAD")
+#: Which transactions a request may get.
+_TRANSACTIONS: dict[TenantNeed, set[Any]] = {
+    TenantNeed.REQUIRED: {TenantTx},
+    TenantNeed.NAMED: {TenantTx},
+    TenantNeed.OPTIONAL: {TenantTx, PlatformTx},
+    TenantNeed.NONE: {PlatformTx},
+}
 
 
 class Owner(Enum):
@@ -165,6 +174,7 @@ class Resource:
             bodiless = answered is None and signature.gives_nothing
             mine = owner or self._owner
             for root, need in mine.value:
+                _check_owner(handler.__name__, signature, need)
                 of_platform = len(mine.value) > 1 and need is TenantNeed.NONE
                 declared = Operation(
                     summary=(of_platform and platform_summary) or summary or said,
@@ -220,3 +230,12 @@ class Resource:
         if self._scope is None:
             raise TypeError(f"{self.name} must name a scope, or be public")
         return f"{self._scope}:{'write' if writes else 'read'}"
+
+
+def _check_owner(handler: str, signature: Signature, need: TenantNeed) -> None:
+    """A `TypeError` where a request may get another transaction than the handler names, or a tenant that is none."""
+    for name, taken in signature.transactions.items():
+        if not _TRANSACTIONS[need] <= taken:
+            raise TypeError(f"{handler}({name}=…): its owner gives another transaction, tenant {need}")
+    if TenantId in signature.special.values() and _TRANSACTIONS[need] != {TenantTx}:
+        raise TypeError(f"{handler} names the tenant of a request that may have none, tenant {need}")

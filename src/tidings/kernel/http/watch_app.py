@@ -1,6 +1,6 @@
 """`/healthz`, `/readyz` and `/metrics` on a port of their own, for every process that runs.
 
-It shares nothing with the API but the loop: no door, no framework, no limit of how many are served at once, so a
+It shares nothing with the API but the loop: no access guard, no routes of resources, no limit of how many are served at once, so a
 process that serves no API has it too, and one that serves too much still answers.
 """
 

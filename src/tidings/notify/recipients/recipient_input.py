@@ -1,4 +1,4 @@
-"""What a caller wants a recipient to be, checked and normalised; the same for every door it comes through."""
+"""What a caller wants a recipient to be, checked and normalised; the same for every way in."""
 
 import re
 from collections.abc import Callable, Sequence

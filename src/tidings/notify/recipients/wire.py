@@ -1,4 +1,4 @@
-"""Recipients as JSON: what requests bring beside `wish.py`, and what answers show."""
+"""Recipients as JSON: what requests bring beside `recipient_input.py`, and what answers show."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""The door: who is let in, for which tenant, and what the others are told."""
+"""The access guard: who is let in, for which tenant, and what the others are told."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,7 +64,7 @@ class Notebook:
 ACTIVE = TenantState(status="active", frozen=False)
 
 
-def door(state: TenantState = ACTIVE) -> tuple[AccessGuard, Notebook]:
+def guard(state: TenantState = ACTIVE) -> tuple[AccessGuard, Notebook]:
     notebook = Notebook()
     gate = TenantGate(States({OURS: state, THEIRS: state}), clock=ManualClock())
     return AccessGuard(authenticator=Known(), gate=gate, witness=notebook), notebook
@@ -84,25 +84,25 @@ WRITE = Need(scope="x:read", writes=True, operation="POST /x")
 )
 async def test_without_a_good_credential_nobody_enters(given: str | None) -> None:
     with pytest.raises(UnauthenticatedError):
-        await door()[0].admit(scope(given), READ)
+        await guard()[0].admit(scope(given), READ)
 
 
 async def test_two_credentials_are_one_too_many() -> None:
     both = {"headers": [(b"authorization", b"Bearer tenant"), (b"authorization", b"Bearer platform")]}
 
     with pytest.raises(UnauthenticatedError):
-        await door()[0].admit(both, READ)
+        await guard()[0].admit(both, READ)
 
 
 @pytest.mark.parametrize("given", ["Bearer tenant", "bearer tenant", "BEARER  tenant"])
 async def test_a_tenant_s_key_is_about_its_own_tenant(given: str) -> None:
-    caller = await door()[0].admit(scope(given), READ)
+    caller = await guard()[0].admit(scope(given), READ)
 
     assert caller.tenant_id == OURS
 
 
 async def test_naming_one_s_own_tenant_is_fine_and_not_acting() -> None:
-    opened, notebook = door()
+    opened, notebook = guard()
 
     caller = await opened.admit(scope("Bearer tenant", OURS), READ)
 
@@ -112,11 +112,11 @@ async def test_naming_one_s_own_tenant_is_fine_and_not_acting() -> None:
 
 async def test_naming_another_tenant_is_refused() -> None:
     with pytest.raises(WrongTenantError):
-        await door()[0].admit(scope("Bearer tenant", THEIRS), READ)
+        await guard()[0].admit(scope("Bearer tenant", THEIRS), READ)
 
 
 async def test_a_platform_key_acts_for_the_tenant_it_names_and_that_is_witnessed() -> None:
-    opened, notebook = door()
+    opened, notebook = guard()
 
     caller = await opened.admit(scope("Bearer platform", THEIRS), WRITE)
 
@@ -126,7 +126,7 @@ async def test_a_platform_key_acts_for_the_tenant_it_names_and_that_is_witnessed
 
 @pytest.mark.parametrize("named", [(), (GONE,), ("nonsense",), ("",), (OURS, THEIRS), ("tnt_' OR 1=1",)])
 async def test_a_platform_key_has_to_name_one_known_tenant(named: tuple[str, ...]) -> None:
-    opened, notebook = door()
+    opened, notebook = guard()
 
     with pytest.raises(BadValueError) as refused:
         await opened.admit(scope("Bearer platform", *named), READ)
@@ -137,18 +137,18 @@ async def test_a_platform_key_has_to_name_one_known_tenant(named: tuple[str, ...
 
 async def test_a_missing_scope_is_named() -> None:
     with pytest.raises(MissingScopeError) as refused:
-        await door()[0].admit(scope("Bearer tenant"), Need(scope="y:write", writes=True))
+        await guard()[0].admit(scope("Bearer tenant"), Need(scope="y:write", writes=True))
 
     assert refused.value.scope == "y:write"
 
 
 async def test_some_routes_are_for_any_known_caller() -> None:
-    assert await door()[0].admit(scope("Bearer tenant"), Need(scope=ANY_CALLER, writes=False))
+    assert await guard()[0].admit(scope("Bearer tenant"), Need(scope=ANY_CALLER, writes=False))
 
 
 async def test_the_platform_s_routes_are_closed_to_tenants() -> None:
     need = Need(scope="x:read", tenant=TenantNeed.NONE, writes=False)
-    opened, _ = door()
+    opened, _ = guard()
 
     with pytest.raises(NotAllowedError):
         await opened.admit(scope("Bearer tenant"), need)
@@ -171,7 +171,7 @@ async def test_the_platform_s_routes_are_closed_to_tenants() -> None:
 async def test_what_a_tenant_s_state_lets_through(
     state: TenantState, read: type[Exception] | None, write: type[Exception] | None, caller: tuple[str, ...]
 ) -> None:
-    opened, notebook = door(state)
+    opened, notebook = guard(state)
 
     for need, expected in ((READ, read), (WRITE, write)):
         if expected is None:

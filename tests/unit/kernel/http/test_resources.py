@@ -10,11 +10,12 @@ import pytest
 
 from tests.support.router_app import ADMIN, calling, router_app
 from tidings.kernel.clock import SystemClock
+from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.answers import Answer, Reply
 from tidings.kernel.http.callers import Caller, TenantNeed
 from tidings.kernel.http.etags import IfMatch
-from tidings.kernel.http.injection import AfterCommit, Parsed
+from tidings.kernel.http.injection import AfterCommit, OpenTx, Parsed
 from tidings.kernel.http.paging import Page, PageQuery, Paging
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Owner, Resource
@@ -158,6 +159,37 @@ def test_a_handler_that_needs_what_is_not_there_stops_the_start() -> None:
         async def create(names: "Missing") -> None: ...
 
         router_app(odd, clock=SystemClock())
+
+
+async def read_of_tenant(tx: TenantTx) -> None: ...
+
+
+async def read_later_of_tenant(open_tx: OpenTx[TenantTx]) -> None: ...
+
+
+async def read_of_platform(tx: PlatformTx) -> None: ...
+
+
+async def read_for_tenant(tenant_id: TenantId) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("handler", "owner"),
+    [
+        (read_of_tenant, Owner.PLATFORM),
+        (read_of_tenant, Owner.CALLER),
+        (read_later_of_tenant, Owner.TENANT_OR_PLATFORM),
+        (read_of_platform, Owner.TENANT),
+        (read_of_platform, Owner.NAMED_TENANT),
+        (read_for_tenant, Owner.CALLER),
+        (read_for_tenant, Owner.PLATFORM),
+    ],
+)
+def test_a_handler_gets_no_other_transaction_than_it_names(handler: Any, owner: Owner) -> None:
+    odd = Resource("odd", at="/odd", tag="odd", scope="router", owner=owner)
+
+    with pytest.raises(TypeError, match=f"{handler.__name__}.*, tenant (required|optional|named|none)"):
+        odd.get()(handler)
 
 
 class Missing:
