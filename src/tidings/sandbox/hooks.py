@@ -28,7 +28,7 @@ class SandboxHook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     secret: Annotated[str, Meta(min_length=1, max_length=2048)]
 
     def __repr__(self) -> str:
-        return "Hook(…)"
+        return "SandboxHook(…)"
 
 
 class SandboxHooks:

@@ -55,7 +55,7 @@ class ImportedRow:
     values: Mapping[str, Any]
 
     def __repr__(self) -> str:
-        return f"Row(line={self.line}, ***)"
+        return f"ImportedRow(line={self.line}, ***)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

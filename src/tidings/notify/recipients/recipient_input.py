@@ -120,7 +120,7 @@ class AddressSpec:
     verified: bool | None
 
     def __repr__(self) -> str:
-        return f"AddressWish({self.channel}, ***)"
+        return f"AddressSpec({self.channel}, ***)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,7 +91,7 @@ class SuppressionSpec:
     occurred_at: datetime | None = None
 
     def __repr__(self) -> str:
-        return f"SuppressionWish({self.channel}, {self.reason}, ***)"
+        return f"SuppressionSpec({self.channel}, {self.reason}, ***)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

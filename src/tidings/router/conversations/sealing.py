@@ -34,7 +34,7 @@ class TranscriptText(Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str | None = None
 
     def __repr__(self) -> str:
-        return "Words(***)"
+        return "TranscriptText(***)"
 
 
 #: What a vendor's word for a kind of message is made of.

@@ -41,7 +41,7 @@ class WebhookPayload(Struct, frozen=True, kw_only=True, rename={"from_": "from"}
     sender_name: str | None
 
     def __repr__(self) -> str:
-        return f"InboundLetter({self.id}, ***)"
+        return f"WebhookPayload({self.id}, ***)"
 
 
 def letter_of(due: Due, keys: Mapping[str, DataKey]) -> bytes | None:
