@@ -9,7 +9,7 @@ the key after `begin`; if its process dies, the key is free again when the lock 
 import hashlib
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, Literal, TypeAlias
 
@@ -45,7 +45,7 @@ class Replay:
     """It was done: answer this again."""
 
     status: int
-    response: str
+    response: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class StoredAnswer:
     #: The status as the edge counts it.
     status: int
     #: The body as it was sent.
-    response: str
+    response: str = field(repr=False)
     #: The answer of the first time; nothing was done now.
     replayed: bool = False
 

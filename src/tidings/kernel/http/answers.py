@@ -23,7 +23,7 @@ T = TypeVar("T")
 class Reply:
     """An answer that is ready for the wire."""
 
-    body: bytes | AsyncIterator[bytes] = b""
+    body: bytes | AsyncIterator[bytes] = field(default=b"", repr=False)
     media_type: str | None = JSON
     #: None: the one that the operation declares.
     status: int | None = None
@@ -45,7 +45,7 @@ class Reply:
 class Answer(Generic[T]):
     """A struct with what stands beside it in an answer."""
 
-    body: T
+    body: T = field(repr=False)
     #: The version that the ETag names.
     version: int | None = None
     #: None: the one that the operation declares.

@@ -19,6 +19,7 @@ from tidings.kernel.http.injection import AfterCommit, OpenTx, Parsed
 from tidings.kernel.http.paging import Page, PageQuery, Paging
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Owner, Resource
+from tidings.kernel.idempotency import Replay, StoredAnswer
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.parts import Parts
 
@@ -292,3 +293,12 @@ async def test_a_method_that_is_not_there_is_named_with_those_that_are() -> None
         options = await client.options("/api/v1/things")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, HEAD, OPTIONS, POST")
     assert options.headers["allow"] == "GET, HEAD, OPTIONS, POST"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Answer("tk_secret"), Reply(body=b"tk_secret"), StoredAnswer(201, "tk_secret"), Replay(201, "tk_secret")],
+)
+def test_an_answer_does_not_print_its_body(answer: object) -> None:
+    """It may be a new key, or an address: a log that quotes the answer must not quote those."""
+    assert "tk_secret" not in repr(answer)
