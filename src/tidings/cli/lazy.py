@@ -43,11 +43,12 @@ def _load(name: str, chosen: LazyCommand) -> Any:
     module = import_module(f"tidings.cli.{chosen.module}")
     found: typer.Typer | Callable[..., object] = getattr(module, chosen.function)
     if isinstance(found, typer.Typer):
-        app = found
+        # As a part of `tidings`, which alone would offer to complete commands in a shell.
+        command: Any = typer.main.get_group(found)
     else:
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         app.command(name)(found)
-    command = typer.main.get_command(app)
+        command = typer.main.get_command(app)
     command.name = name
     return command
 

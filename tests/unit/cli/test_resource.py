@@ -139,3 +139,11 @@ def test_the_platforms_own_is_asked_with_its_key(api: PlayedApi, types: Types) -
 
     assert types("platform-suppression", "list").code == types("weights", "list", "--platform").code == 0
     assert {headers["authorization"] for _, headers, _ in api.heard} == {"Bearer tdk_platform_key"}
+
+
+def test_no_command_offers_to_complete_itself() -> None:
+    """Completion is no part of `tidings`: a group that is imported when it runs does not bring its own."""
+    commands: Any = typer.main.get_command(app)
+    options = {option for name in COMMANDS for one in commands.commands[name].params for option in one.opts}
+
+    assert {one for one in options if "completion" in one} == set()
