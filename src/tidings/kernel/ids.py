@@ -48,7 +48,9 @@ class IdKind(Generic[T]):
     type: type[T]
 
     def __post_init__(self) -> None:
-        _kinds[self.type] = self
+        # A plain text is no kind of its own.
+        if self.type is not str:
+            _kinds[self.type] = self
 
     def new(self, at: datetime) -> T:
         """A new id whose time is `at`, cut to the millisecond."""

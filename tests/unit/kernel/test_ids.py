@@ -68,3 +68,11 @@ def test_every_kind_has_its_own_prefix() -> None:
     ]
 
     assert len(set(prefixes)) == len(prefixes) >= 25
+
+
+def test_a_text_is_no_kind_of_id() -> None:
+    """An ad-hoc kind of plain texts must not turn every text of a path into an id."""
+    ids.IdKind("odd", str)
+
+    assert ids.kind_of(str) is None
+    assert ids.kind_of(ids.TenantId) is ids.TENANT
