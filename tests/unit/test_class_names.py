@@ -5,10 +5,6 @@ from collections import defaultdict
 from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "tidings"
-#: A name that may stand in several packages → why.
-ALLOWED = {
-    "Deps": "the parts that the handlers of one resource take; never imported by another package but bootstrap"
-}
 
 
 def test_a_public_class_name_stands_in_one_package() -> None:
@@ -19,4 +15,4 @@ def test_a_public_class_name_stands_in_one_package() -> None:
                 packages[node.name].add(str(file.parent.relative_to(SOURCE)))
     shared = {name: sorted(found) for name, found in packages.items() if len(found) > 1}
 
-    assert {name: found for name, found in shared.items() if name not in ALLOWED} == {}
+    assert shared == {}
