@@ -32,14 +32,28 @@ def pages() -> list[Path]:
     return [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "src").rglob("*.md")]
 
 
+_LINK = re.compile(r"\]\(([^)\s]+)")
+_FENCE = re.compile(r"^\s*```.*?^\s*```", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^#+ (.+)", re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, made as GitHub makes them."""
+    headings = [heading.strip().lower() for heading in _HEADING.findall(_FENCE.sub("", page.read_text()))]
+    return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    """Every relative link in a page names a file that is there."""
-    broken = [
-        target
-        for target in re.findall(r"\]\(([^)#\s]+)", page.read_text())
-        if "://" not in target and not target.startswith("mailto:") and not (page.parent / target).exists()
-    ]
+    """Every relative link in a page names a file that is there, and its anchor a heading of that file."""
+    broken = []
+    for link in _LINK.findall(page.read_text()):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            broken.append(link)
 
     assert broken == []
 
