@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 from tests.support.released_openapi import today
+from tools.async_client import async_client
 from tools.client_operations import (
     PLATFORM,
     TENANT,
@@ -80,6 +81,7 @@ def generated(described: Mapping[str, Any]) -> dict[str, str]:
         "Shapes that several resources use.", "\n".join(_declarations(SHARED, types)), types, SHARED
     )
     files["__init__.py"] = _front(resources)
+    files["asynchronous.py"] = _HEAD.replace("the OpenAPI document", "`synchronous.py`") + async_client()
     formatted = _formatted(files)
     formatted["operations.json"] = _table(found)
     return formatted

@@ -37,7 +37,7 @@ from tidings_client.results import (
 from tidings_client.retrying import Retries
 
 if TYPE_CHECKING:
-    from tidings_client.asynchronous import AsyncTidings
+    from tidings_client.api.asynchronous import AsyncTidings
     from tidings_client.synchronous import Tidings
 
 __all__ = [
@@ -80,7 +80,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import either client when it is first used: it brings httpx2 along, which the rest of the package can do without."""
-    module = {"AsyncTidings": "asynchronous", "Tidings": "synchronous"}.get(name)
+    module = {"AsyncTidings": "api.asynchronous", "Tidings": "synchronous"}.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{module}"), name)

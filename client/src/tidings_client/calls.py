@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cache
 from typing import Any, Generic, TypedDict, TypeVar
 from urllib.parse import quote
 
@@ -49,6 +50,11 @@ class Call(Generic[T]):
     if_match: str | None = None
 
     @property
+    def repeatable(self) -> bool:
+        """Whether doing it twice is the same as doing it once: a POST is, where it carries a key."""
+        return self.method != "POST" or self.key is not None
+
+    @property
     def headers(self) -> dict[str, str]:
         """Those that belong to this call."""
         found = {"content-type": self.media_type} if self.body is not None else {}
@@ -90,17 +96,17 @@ def simulate(message: Message) -> Call[Simulation]:
 
 def release(notification_id: str) -> Call[Notification]:
     """Send one that waits now."""
-    return Call(method="POST", path=f"{_one(notification_id)}/release", read=_reader(Notification))
+    return Call(method="POST", path=f"{_one(notification_id)}/release", read=reader(Notification))
 
 
 def cancel(notification_id: str) -> Call[Notification]:
     """Take it back while it waits."""
-    return Call(method="POST", path=f"{_one(notification_id)}/cancel", read=_reader(Notification))
+    return Call(method="POST", path=f"{_one(notification_id)}/cancel", read=reader(Notification))
 
 
 def get(notification_id: str) -> Call[Notification]:
     """As it stands."""
-    return Call(method="GET", path=_one(notification_id), read=_reader(Notification))
+    return Call(method="GET", path=_one(notification_id), read=reader(Notification))
 
 
 def explain(notification_id: str) -> Call[Explanation]:
@@ -110,24 +116,20 @@ def explain(notification_id: str) -> Call[Explanation]:
 
 def body(notification_id: str, channel: str | None = None) -> Call[Body]:
     """As the person saw it, on this channel where one is named."""
-    query = {} if channel is None else {"channel": channel}
-    return Call(method="GET", path=f"{_one(notification_id)}/body", read=_reader(Body), query=query)
+    query = query_texts({"channel": channel})
+    return Call(method="GET", path=f"{_one(notification_id)}/body", read=reader(Body), query=query)
 
 
 def attempts(notification_id: str) -> Call[tuple[Attempt, ...]]:
     """What vendors said."""
-    read = _reader(Page[Attempt])
+    read = reader(Page[Attempt])
     return Call(method="GET", path=f"{_one(notification_id)}/attempts", read=lambda raw: read(raw).items)
 
 
 def page(wanted: Filter, *, cursor: str | None, limit: int | None) -> Call[Page[Notification]]:
     """Some of them, the newest first."""
-    given: dict[str, object] = {**wanted, "cursor": cursor, "limit": limit}
-    named = given.pop("metadata", None) or {}
-    query = {name: _text(value) for name, value in given.items() if value is not None}
-    if isinstance(named, Mapping):
-        query |= {f"metadata.{name}": str(value) for name, value in named.items()}
-    return Call(method="GET", path=_HOME, read=_reader(Page[Notification]), query=query)
+    query = query_texts({**wanted, "cursor": cursor, "limit": limit})
+    return Call(method="GET", path=_HOME, read=reader(Page[Notification]), query=query)
 
 
 def look_up(
@@ -145,18 +147,47 @@ def look_up(
 def resend(notification_id: str, key: str | None) -> Call[Accepted]:
     """Once more, to the same recipient."""
     path = f"{_one(notification_id)}/resend"
-    return Call(method="POST", path=path, read=_reader(Accepted), key=key or new_key())
+    return Call(method="POST", path=path, read=reader(Accepted), key=key or new_key())
 
 
 def counters(first: date | None, last: date | None) -> Call[Counters]:
     """How many of what."""
-    query = {name: day.isoformat() for name, day in (("from", first), ("to", last)) if day is not None}
-    return Call(method="GET", path=f"{_HOME}/counters", read=_reader(Counters), query=query)
+    query = query_texts({"from": first, "to": last})
+    return Call(method="GET", path=f"{_HOME}/counters", read=reader(Counters), query=query)
 
 
 def new_key() -> str:
-    """An Idempotency-Key that nobody else has."""
+    """A new Idempotency-Key."""
     return uuid.uuid4().hex
+
+
+def query_texts(given: Mapping[str, object]) -> dict[str, str]:
+    """Query parameters as texts; None is left out, and a mapping is written `name.key=value`."""
+    texts: dict[str, str] = {}
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            texts |= {f"{name}.{key}": str(one) for key, one in value.items()}
+        elif value is not None:
+            texts[name] = _text(value)
+    return texts
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value.isoformat() if isinstance(value, date | datetime) else str(value)
+
+
+def reader(kind: Any) -> Any:
+    """How an answer of that type is read: JSON, bytes as they are, or nothing where the answer is empty."""
+    if kind is type(None):
+        return lambda _: None
+    return bytes if kind is bytes else _decoder(kind).decode
+
+
+@cache
+def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(kind)
 
 
 def answer(call: Call[T], status: int, raw: bytes, headers: Mapping[str, str]) -> T:
@@ -186,19 +217,11 @@ def _strange(status: int) -> StrangeAnswerError:
 
 
 def _post(path: str, kind: type[T], content: object, *, key: str | None = None) -> Call[T]:
-    return Call(method="POST", path=path, read=_reader(kind), body=msgspec.json.encode(content), key=key)
-
-
-def _reader(kind: type[T]) -> Callable[[bytes], T]:
-    return msgspec.json.Decoder(kind).decode
+    return Call(method="POST", path=path, read=reader(kind), body=msgspec.json.encode(content), key=key)
 
 
 def _one(notification_id: str) -> str:
     return f"{_HOME}/{quote(notification_id, safe='')}"
-
-
-def _text(value: object) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def _read_explanation(raw: bytes) -> Explanation:

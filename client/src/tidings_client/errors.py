@@ -24,6 +24,11 @@ class ClientError(Exception):
 class NotReachedError(ClientError):
     """No answer came: nothing listens there, or the connection broke off or took too long."""
 
+    def __init__(self, message: str, *, sent: bool = True) -> None:
+        super().__init__(message)
+        #: Whether the request may have reached the server, and may have been carried out.
+        self.sent = sent
+
 
 class StrangeAnswerError(ClientError):
     """The answer is not one of this API."""

@@ -1,4 +1,4 @@
-"""What can be asked for: a message to somebody, with all that belongs to it."""
+"""What a program asks for: a message, its recipient, its attachments and options."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class Identity(Struct, frozen=True, omit_defaults=True):
-    """Who somebody is in your own system."""
+    """What a recipient is called in your own system."""
 
     #: `guest`, `user`, … as the API has them.
     type: str
@@ -16,7 +16,7 @@ class Identity(Struct, frozen=True, omit_defaults=True):
 
 
 class Address(Struct, frozen=True, omit_defaults=True):
-    """Where somebody can be reached."""
+    """An address of a recipient."""
 
     channel: str
     address: str
@@ -28,7 +28,7 @@ class Address(Struct, frozen=True, omit_defaults=True):
 
 
 class Recipient(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody to make or to bring up to date; what is left out stays as it is."""
+    """A recipient to make or to bring up to date; what is left out stays as it is."""
 
     identity: Identity | None = None
     display_name: str | None = None
@@ -59,7 +59,7 @@ class Attachment(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Options(TypedDict, total=False):
-    """What may be said about a message beside whom it is for and its template."""
+    """What may be said about a message beside its recipient and its template."""
 
     channel: str
     variables: Mapping[str, Any]
@@ -78,9 +78,9 @@ class Options(TypedDict, total=False):
 
 
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What to say to whom."""
+    """A message: its template, variables and recipient."""
 
-    #: An id (`rcp_…`), or somebody to make or bring up to date.
+    #: An id (`rcp_…`), or a recipient to make or bring up to date.
     recipient: str | Recipient | Mapping[str, Any]
     template: str
     #: `auto` lets the tenant's ladder choose.

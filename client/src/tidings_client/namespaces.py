@@ -2,19 +2,17 @@
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import date, datetime
-from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import quote
 
 import msgspec
 
-from tidings_client.calls import Call, new_key
+from tidings_client.calls import Call, new_key, query_texts, reader
 from tidings_client.results import Page
 
 if TYPE_CHECKING:
-    from tidings_client.asynchronous import AsyncTidings
+    from tidings_client.api.asynchronous import AsyncTidings
     from tidings_client.synchronous import Tidings
 
 T = TypeVar("T")
@@ -131,38 +129,23 @@ class AsyncNamespace(_Calls):
         return await self._client.upload(call, content)
 
 
+async def one_by_one(pieces: AsyncIterable[bytes] | Iterable[bytes]) -> AsyncIterator[bytes]:
+    """The pieces of an upload, for the asynchronous client."""
+    import asyncio  # Commands, which use the other client, start without it.
+
+    if isinstance(pieces, AsyncIterable):
+        async for piece in pieces:
+            yield piece
+        return
+    for piece in pieces:
+        yield piece
+        # Pieces that are there at once must not keep other tasks from their turn.
+        await asyncio.sleep(0)
+
+
 def segment(value: str | int, *, slash: str = "/") -> str:
     """A value as one segment of a path; `slash` stands for a slash in it, where the API takes one so."""
     return quote(str(value).replace("/", slash), safe=":")
-
-
-def query_texts(given: Mapping[str, object]) -> dict[str, str]:
-    """Query parameters as texts; None is left out, and a mapping is written `name.key=value`."""
-    texts: dict[str, str] = {}
-    for name, value in given.items():
-        if isinstance(value, Mapping):
-            texts |= {f"{name}.{key}": str(one) for key, one in value.items()}
-        elif value is not None:
-            texts[name] = _text(value)
-    return texts
-
-
-def _text(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value.isoformat() if isinstance(value, date | datetime) else str(value)
-
-
-def reader(kind: Any) -> Any:
-    """How an answer of that type is read: JSON, bytes as they are, or nothing where the answer is empty."""
-    if kind is type(None):
-        return lambda _: None
-    return bytes if kind is bytes else _decoder(kind).decode
-
-
-@cache
-def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
 
 
 def following(call: Call[Page[T]], page: Page[T]) -> Call[Page[T]]:

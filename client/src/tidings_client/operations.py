@@ -12,8 +12,8 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
-from tidings_client.calls import Call, new_key
-from tidings_client.namespaces import query_texts, segment
+from tidings_client.calls import Call, new_key, query_texts
+from tidings_client.namespaces import segment
 
 
 class ApiParameter(Struct, frozen=True, kw_only=True):

@@ -218,9 +218,9 @@ class Attempt(Struct, frozen=True, kw_only=True):
     vendor: str | None = None
     step: int | None = None
     reason: str | None = None
-    #: What the vendor's code means by the status map; None where nobody has said.
+    #: What the vendor's code means by the status map; None where the map has no line.
     meaning: str | None = None
-    #: False where nobody knows whether the vendor took it; None while its answer is awaited.
+    #: False where it is not known whether the vendor took it; None while its answer is awaited.
     answer_learned: bool | None = None
     provider_message_id: str | None = None
     started_at: datetime | None = None

@@ -1,6 +1,7 @@
 """When a call is worth repeating, and after how long; pure, so that both clients do the same.
 
 A repeat carries the same Idempotency-Key: the server answers what it answered, or would have answered, the first time.
+A POST that takes no key is not repeated where it may have been carried out.
 """
 
 import random
@@ -25,9 +26,12 @@ class Retries:
     #: A pause is never longer; a server that wants a longer one gets its answer raised instead.
     longest_pause: float = 10.0
 
-    def pause(self, failed: ClientError, tried: int) -> float | None:
-        """Seconds until the next try, after `tried` of them; None: give up."""
-        if tried > self.most or not _worth_repeating(failed):
+    def pause(self, failed: ClientError, tried: int, *, repeatable: bool = True) -> float | None:
+        """Seconds until the next try, after `tried` of them; None: give up.
+
+        A call that is not `repeatable` is tried again only where the server has certainly not carried it out.
+        """
+        if tried > self.most or not (_worth_repeating(failed) if repeatable else _not_carried_out(failed)):
             return None
         asked = failed.retry_after if isinstance(failed, ProblemError) else None
         if asked is not None:
@@ -49,6 +53,12 @@ def _worth_repeating(failed: ClientError) -> bool:
         return False
     # The first request with this key is still under way: its answer is a moment away.
     return failed.status in _PASSING or failed.code == "idempotency_in_progress"
+
+
+def _not_carried_out(failed: ClientError) -> bool:
+    if isinstance(failed, NotReachedError):
+        return not failed.sent
+    return isinstance(failed, ProblemError) and failed.status == 429
 
 
 def seconds_of(header: str | None) -> float | None:

@@ -173,7 +173,7 @@ class Tidings(TenantResources):
             raise wire.not_reached(error, self._http.base_url) from error
 
     def upload(self, call: Call[T], pieces: Iterator[bytes]) -> T:
-        """A call whose body need not fit into memory; not repeated when it breaks off."""
+        """A call with a body that need not fit into memory; not repeated when it breaks off."""
         headers = {**call.headers, "content-type": call.media_type}
         # The answer comes when all of it was taken in.
         usual = self._http.timeout
@@ -200,7 +200,7 @@ class Tidings(TenantResources):
             try:
                 return self._try(call)
             except ClientError as failed:
-                pause = self._retries.pause(failed, tried)
+                pause = self._retries.pause(failed, tried, repeatable=call.repeatable)
                 if pause is None:
                     raise
             time.sleep(pause)

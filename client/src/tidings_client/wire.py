@@ -1,4 +1,4 @@
-"""What both clients tell httpx2: where, as whom, how long."""
+"""The arguments of httpx2 for both clients: address, key, timeout."""
 
 import ipaddress
 from typing import Any
@@ -38,7 +38,7 @@ def not_reached(error: httpx2.RequestError, base_url: httpx2.URL) -> NotReachedE
     """The same, in words."""
     where = f"{base_url.scheme}://{base_url.netloc.decode('ascii', 'replace')}"
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
-        return NotReachedError(f"nothing answers at {where}; is Tidings running there?")
+        return NotReachedError(f"nothing answers at {where}; is Tidings running there?", sent=False)
     if isinstance(error, httpx2.TimeoutException):
         return NotReachedError(f"{where} took too long to answer")
     return NotReachedError(f"the connection to {where} broke off ({type(error).__name__})")

@@ -5,52 +5,26 @@ from typing import Annotated, get_args
 
 import typer
 
-from tidings.cli.adapter_words import check_lines, kind_lines, kinds_lines
-from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
-from tidings.cli.circuit import Account, find
+from tidings.cli.account_format import (
+    adapter_line,
+    adapter_lines,
+    check_lines,
+    kind_lines,
+    kinds_lines,
+    points_of,
+    priced,
+    weights_lines,
+)
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.circuit import Account, find_account
+from tidings.cli.command import JsonObject, Output, command_group, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
-from tidings.cli.resource import add_resource
-from tidings.cli.traffic_words import adapter_line, adapter_lines, points_of, priced, weights_lines
+from tidings.cli.resource import ResourceCommands, Row
 
-app = typer.Typer(
-    help="Vendor accounts: make one, switch it off; whether they work, what they cost, how they share a channel.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 
-SecretRef = Annotated[
-    str,
-    typer.Option(
-        "--secret-ref",
-        help="Where its settings and credentials are: sealed://smtp (`tidings secret set smtp`), file://smtp.json in the secrets folder, vault://…",
-    ),
-]
-Handle = Annotated[
-    str | None,
-    typer.Option(
-        help="Its number or handle with the vendor, where it has one; of the platform's account the sender of who names none."
-    ),
-]
 Amount = Annotated[str | None, typer.Option(help="In the currency, such as 0.0075.")]
-
-
-def _no_account(api: Api) -> str:
-    if api.platform:
-        return "there is no vendor account of the platform; `tidings adapter add VENDOR --secret-ref … --platform` makes one"
-    return "there is no vendor account; `tidings channel set` sets one up"
-
-
-@api_command(app, "list", platform=True, text=adapter_line, empty=_no_account)
-def list_(api: Api) -> list[JsonObject]:
-    """Show all vendor accounts, one line each; also those that are switched off."""
-    return api.list_all("list_adapters")
-
-
-@api_command(app, "show", platform=True, text=adapter_lines)
-def show(api: Api, account: Account) -> JsonObject:
-    """Show one vendor account: what it can do, its prices, limits, circuit and weights."""
-    return find(api, account)
 
 
 @api_command(app, "kinds", platform=True)
@@ -71,46 +45,6 @@ def kinds(
     return Output(one, kind_lines(one))
 
 
-@api_command(app, "add", platform=True)
-def add(
-    api: Api,
-    vendor: Annotated[
-        str, typer.Argument(metavar="VENDOR", help="The kind, such as smtp, or one more of it: smtp_backup.")
-    ],
-    *,
-    secret_ref: SecretRef,
-    handle: Handle = None,
-    per_second: Annotated[int | None, typer.Option(help="Messages a second.")] = None,
-    per_day: Annotated[int | None, typer.Option(help="Messages a day (UTC).")] = None,
-) -> Output:
-    """Make an account with a vendor: the tenant's own, or with --platform one that all tenants may send through."""
-    body = without_none(
-        vendor=vendor, secret_ref=secret_ref, handle=handle, per_second=per_second, per_day=per_day
-    )
-    done = api.call("create_adapter", body=body)
-    more = " --platform" if api.platform else ""
-    check = f"  next: `tidings adapter check {vendor}{more}` looks whether it works, and sends nothing"
-    return Output(done, [*adapter_lines(done), check])
-
-
-@api_command(app, "change", platform=True, text=adapter_lines)
-def change(
-    api: Api,
-    account: Account,
-    *,
-    secret_ref: Annotated[
-        str | None,
-        typer.Option("--secret-ref", help="Another place of its settings; the same again: all read it now."),
-    ] = None,
-    handle: Handle = None,
-) -> JsonObject:
-    """Change where an account's settings are, or its handle; `price` and `limit` change the rest."""
-    changes = without_none(secret_ref=secret_ref, handle=handle)
-    if not changes:
-        raise CommandError("say what is to change: --secret-ref or --handle")
-    return _changed(api, account, changes)
-
-
 @api_command(app, "disable", platform=True, text=adapter_lines)
 def disable(api: Api, account: Account) -> JsonObject:
     """Switch an account off: nothing new goes through it, and callbacks about what went before still count."""
@@ -121,27 +55,6 @@ def disable(api: Api, account: Account) -> JsonObject:
 def enable(api: Api, account: Account) -> JsonObject:
     """Switch an account on again; what waited for it goes out within seconds."""
     return _changed(api, account, {"active": True})
-
-
-@api_command(app, "check", platform=True, text=check_lines)
-def check(
-    api: Api,
-    account: Account,
-    *,
-    dry_call: Annotated[
-        bool,
-        typer.Option("--dry-call", help="Ask what the vendor would say to a message, where it can be asked."),
-    ] = False,
-    to: Annotated[str | None, typer.Option(help="Of that message. [default: nobody's]")] = None,
-    sender: Annotated[str | None, typer.Option(help="Of that message.")] = None,
-    channel: Annotated[str | None, typer.Option(help="Of that message: sms, email, …")] = None,
-) -> JsonObject:
-    """Look step by step whether an account works; nothing is sent. Ends with 1 where something failed."""
-    message = without_none(to=to, sender=sender, channel=channel)
-    body = {"dry_call": dry_call or bool(message), **message}
-    told = api.call("check_adapter", find(api, account)["id"], body=body)
-    api.exit_code = int(not told["ok"])
-    return told
 
 
 @api_command(app, "price", platform=True, text=adapter_lines)
@@ -165,7 +78,7 @@ def price(
 ) -> JsonObject:
     """Say what messages through an account cost; what is not named stays as it is."""
     named = {"base_micros": base, "per_segment_micros": per_segment, "per_minute_micros": per_minute}
-    found = find(api, account)
+    found = find_account(api, account)
     prices = None if none else priced(found["prices"], currency, named, prefix or [])
     return _put(api, found, prices=prices)
 
@@ -180,13 +93,13 @@ def limit(
 ) -> JsonObject:
     """Say how many messages an account takes; what is not named stays as it is."""
     limits = without_none(per_second=per_second, per_day=per_day)
-    return _put(api, find(api, account), **{name: many or None for name, many in limits.items()})
+    return _put(api, find_account(api, account), **{name: many or None for name, many in limits.items()})
 
 
 @api_command(app, "share", platform=True)
 def share(
     api: Api,
-    channel: Annotated[str, typer.Argument(metavar="CHANNEL", help="email, sms, whatsapp, …")],
+    channel: Annotated[str, typer.Argument(help="email, sms, whatsapp, …")],
     points: Annotated[
         list[str] | None,
         typer.Argument(metavar="[VENDOR=POINTS]…", help="100 in all; nothing: show how it is shared."),
@@ -218,7 +131,7 @@ def share(
 
 
 def _changed(api: Api, account: str, changes: JsonObject) -> JsonObject:
-    found = find(api, account)
+    found = find_account(api, account)
     return api.call("patch_adapter", found["id"], body=changes, if_match=found["version"])
 
 
@@ -239,4 +152,36 @@ def _left_out(api: Api, channel: str, home: dict[str, int]) -> list[str]:
     return [name for name, many in home.items() if many and name not in known]
 
 
-add_resource(app, "adapters", names={"create": "add", "put": "price"})
+def _added(account: JsonObject) -> list[str]:
+    more = " --platform" if account["owner"] == "platform" else ""
+    check = f"`tidings adapter check {account['vendor']}{more}` looks whether it works, and sends nothing"
+    return [*adapter_lines(account), f"  next: {check}"]
+
+
+ResourceCommands(
+    "adapters",
+    names={"create": "add", "put": "price"},
+    which="adcfg_…, or the vendor's name.",
+    line=adapter_line,
+    lines=adapter_lines,
+    look_up=find_account,
+    empty="there is no vendor account; `tidings channel set` sets one up, and "
+    "`tidings adapter add VENDOR --secret-ref … --platform` makes one of the platform",
+    options={"active": ""},
+    rows={
+        "create": Row(
+            about="Make an account with a vendor: the tenant's own, or with --platform one that all tenants may send through.",
+            arguments=["vendor"],
+            text=_added,
+        ),
+        "change": Row(
+            about="Change where an account's settings are, or its handle; `price` and `limit` change the rest."
+        ),
+        "check": Row(
+            about="Look step by step whether an account works; nothing is sent. Ends with 1 where something failed.",
+            merge=lambda _, typed: {"dry_call": bool(typed), **typed},
+            text=check_lines,
+            failed=lambda found: not found["ok"],
+        ),
+    },
+).add_to(app)

@@ -1,38 +1,24 @@
 """Commands that call the API: one decorator owns the common options, the connection, and how the answer is printed."""
 
-import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.calling import Key, Tenant, Url, client
+from tidings.cli.api_connection import Key, Tenant, Url, client
+from tidings.cli.command import Formatter, JsonObject, add_command, print_answer
 from tidings.cli.options import DataDir, Json
-from tidings.cli.printing import print_json, print_lines
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from tidings_client import Tidings
 
-#: An answer of the API, as it came.
-JsonObject = dict[str, Any]
 
 Platform = Annotated[bool, typer.Option("--platform", help="The platform's own, with a key of the platform.")]
 #: Pages are fetched with this many items, as many as every listing takes.
-_PAGE = 200
-
-
-@dataclass(frozen=True)
-class Output:
-    """An answer, with the lines that a person is shown where they follow from more than the answer."""
-
-    answer: Any
-    lines: "str | Iterable[str | Text]"
+PAGE = 200
 
 
 class Api:
@@ -107,32 +93,13 @@ class Api:
         cursor: str | None = None
         while True:
             if most is not None:
-                query["limit"] = min(most - len(found), _PAGE)
+                query["limit"] = min(most - len(found), PAGE)
             page = self.call(operation, *path, query={**query, "cursor": cursor})
             found += page["items"]
             cursor = page.get("next_cursor")
             # A page with a filter may be empty and not be the last.
             if cursor is None or (most is not None and len(found) >= most):
                 return found
-
-    def show(
-        self,
-        answer: Any,
-        text: "Callable[[Any], Iterable[str | Text] | str] | None" = None,
-        empty: "str | Callable[[Api], str]" = "",
-    ) -> None:
-        """Print an answer: as it came with `--json`, else in words."""
-        lines = answer.lines if isinstance(answer, Output) else None
-        answer = answer.answer if isinstance(answer, Output) else answer
-        if self.as_json and answer is not None:
-            print_json(answer)
-        elif lines is not None:
-            _print(lines)
-        elif isinstance(answer, list) and not answer:
-            print(empty if isinstance(empty, str) else empty(self))
-        elif text is not None and answer is not None:
-            for one in answer if isinstance(answer, list) else [answer]:
-                _print(text(one))
 
     def download(
         self, operation: str, *path: object, query: Mapping[str, object] | None = None
@@ -147,8 +114,8 @@ def api_command(
     app: typer.Typer | None,
     name: str,
     *,
-    text: "Callable[[Any], Iterable[str | Text] | str] | None" = None,
-    empty: "str | Callable[[Api], str]" = "there is none",
+    text: Formatter | None = None,
+    empty: str = "there is none",
     platform: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Make a command of a function that takes an `Api` and its own options, and gives back the answer.
@@ -156,10 +123,10 @@ def api_command(
     With `--json` the answer is printed as it came; else the lines that `text` makes of it, one call per item of a list,
     or `empty` where the list is. None prints nothing. `platform` adds the option `--platform`.
     """
+    common: dict[str, Any] = {"platform": Platform} if platform else {}
+    common |= {"as_json": Json, "url": Url, "key": Key, "tenant": Tenant, "data_dir": DataDir}
 
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
-        own = list(inspect.signature(function).parameters.values())[1:]
-
         def run(
             *,
             url: str | None,
@@ -173,48 +140,10 @@ def api_command(
             with ExitStack() as stack:
                 api = Api(stack, url, key, tenant, data_dir, platform=of_platform, as_json=as_json)
                 answer = function(api, **given)
-            api.show(answer, text, empty)
+            print_answer(answer, text, empty, as_json=as_json)
             if api.exit_code:
                 raise SystemExit(api.exit_code)
 
-        common: dict[str, tuple[Any, object]] = {"as_json": (Json, False)}
-        common |= {
-            "url": (Url, None),
-            "key": (Key, None),
-            "tenant": (Tenant, None),
-            "data_dir": (DataDir, None),
-        }
-        if platform:
-            common = {"platform": (Platform, False), **common}
-        parameters = [
-            *own,
-            *(
-                inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-                for one, (kind, default) in common.items()
-            ),
-        ]
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
-        run.__name__, run.__doc__ = function.__name__, function.__doc__
-        if app is not None:
-            app.command(name)(run)
-        return run
+        return add_command(app, name, function, run, common)
 
     return decorate
-
-
-def without_none(**fields: Any) -> JsonObject:
-    """Keep the fields that have a value: an option that was left out is None."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def _print(lines: "str | Iterable[str | Text]") -> None:
-    several = [lines] if isinstance(lines, str) else list(lines)
-    plain = [line for line in several if isinstance(line, str)]
-    if len(plain) == len(several):
-        for line in plain:
-            print(line)
-        return
-    from rich.text import Text
-
-    print_lines(Text(line) if isinstance(line, str) else line for line in several)

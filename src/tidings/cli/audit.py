@@ -2,94 +2,28 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.options import DatabaseUrl, DataDir, Json
-from tidings.cli.printing import shown
-from tidings.cli.system import open_database
+from tidings.cli.command import command_group
+from tidings.cli.failures import CommandError
+from tidings.cli.printing import picked, shown
+from tidings.cli.system import Connected, open_database, system_command
 
 if TYPE_CHECKING:
     from tidings.kernel.audit.chain import ChainFinding
     from tidings.kernel.audit.record import AuditRow, AuditSchema
     from tidings.kernel.audit.verify import AuditVerifier
 
-app = typer.Typer(help="Verify, anchor and read the audit.", no_args_is_help=True, rich_markup_mode=None)
+app = command_group()
 
-LogOption = Annotated[
-    str | None, typer.Option("--log", help="notification (notify) or chan (router); default: both.")
-]
+LogOption = Annotated[str | None, typer.Option(help="notification (notify) or chan (router); default: both.")]
 
 
-@app.command("verify")
-def verify(
-    *,
-    log: LogOption = None,
-    as_json: Json = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@system_command(app, "verify", opened=open_database)
+async def verify(connected: Connected, *, log: LogOption = None, as_json: bool) -> None:
     """Find every row, head or anchor that is not as it was written; exit with 1 when there is one."""
-    raise SystemExit(asyncio.run(_verify(_logs(log), as_json, data_dir, database_url)))
-
-
-@app.command("anchor")
-def anchor(
-    *,
-    log: LogOption = None,
-    as_json: Json = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
-    """Close finished months and sign how far every stream has come. New rows that do not fit are not signed over."""
-    asyncio.run(_anchor(_logs(log), as_json, data_dir, database_url))
-
-
-@app.command("tail")
-def tail(
-    *,
-    tenant: Annotated[str | None, typer.Option(help="Whose rows; default: the platform's own.")] = None,
-    log: Annotated[
-        str, typer.Option("--log", help="notification (notify) or chan (router).")
-    ] = "notification",
-    lines: Annotated[
-        int, typer.Option("-n", "--lines", help="How many to begin with.", min=1, max=1000)
-    ] = 20,
-    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
-    as_json: Json = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
-    """Show the newest rows, the oldest of them first."""
-    (schema,) = _logs(log)
-    asyncio.run(
-        _tail(
-            schema=schema,
-            tenant=tenant,
-            lines=lines,
-            follow=follow,
-            as_json=as_json,
-            data_dir=data_dir,
-            url=database_url,
-        )
-    )
-
-
-def _logs(name: str | None) -> "tuple[AuditSchema, ...]":
-    from tidings.cli.failures import CommandError
-    from tidings.kernel.audit.record import AUDIT_SCHEMAS
-
-    chosen = tuple(schema for schema in AUDIT_SCHEMAS if name in (None, schema))
-    if not chosen:
-        raise CommandError(f"--log must be one of {', '.join(AUDIT_SCHEMAS)}, not {name!r}")
-    return chosen
-
-
-async def _verify(
-    logs: "tuple[AuditSchema, ...]", as_json: bool, data_dir: Path | None, url: str | None
-) -> int:
     import json
     from dataclasses import asdict
 
@@ -99,22 +33,84 @@ async def _verify(
 
     console = Console(stderr=True)
     faults = 0
-    async with open_database(data_dir, url) as (db, kms):
-        for log in logs:
-            verifier = AuditVerifier(db, log, kms)
-            with console.status(f"{log}: reading") as status:
-                watching = asyncio.create_task(_watch(verifier, log, status.update))
-                try:
-                    async for finding in verifier.findings():
-                        faults += 1
-                        print(json.dumps(asdict(finding)) if as_json else _line(finding))
-                finally:
-                    watching.cancel()
-            if not as_json:
-                print(f"{log}: {_summary(verifier)}")
+    for schema in _logs(log):
+        verifier = AuditVerifier(connected.db, schema, connected.kms)
+        with console.status(f"{schema}: reading") as status:
+            watching = asyncio.create_task(_watch(verifier, schema, status.update))
+            try:
+                async for finding in verifier.findings():
+                    faults += 1
+                    print(json.dumps(asdict(finding)) if as_json else _line(finding))
+            finally:
+                watching.cancel()
+        if not as_json:
+            print(f"{schema}: {_summary(verifier)}")
     if not as_json:
         print("the audit is as it was written" if not faults else f"{faults} faults")
-    return 1 if faults else 0
+    raise SystemExit(1 if faults else 0)
+
+
+@system_command(app, "anchor", opened=open_database)
+async def anchor(connected: Connected, *, log: LogOption = None, as_json: bool) -> None:
+    """Close finished months and sign how far every stream has come. New rows that do not fit are not signed over."""
+    import json
+
+    from tidings.kernel.audit.anchor import AnchorKeeper
+    from tidings.kernel.audit.log import AuditLog
+    from tidings.kernel.clock import SystemClock
+
+    clock = SystemClock()
+    for schema in _logs(log):
+        made = await AnchorKeeper(connected.db, AuditLog(schema, clock), connected.kms, clock).take()
+        if as_json:
+            known = None if made is None else picked(made, "id", "number", "digest")
+            print(json.dumps({"log": schema, "anchor": known}))
+        elif made is None:
+            print(f"{schema}: there is nothing to sign")
+        else:
+            print(f"{schema}: {made.id} covers everything before {made.covers_until.isoformat()}")
+            print(f"  digest {made.digest}; keep it elsewhere to prove that no anchor was taken away")
+
+
+@system_command(app, "tail", opened=open_database)
+async def tail(
+    connected: Connected,
+    *,
+    tenant: Annotated[str | None, typer.Option(help="Whose rows; default: the platform's own.")] = None,
+    log: Annotated[str, typer.Option(help="notification (notify) or chan (router).")] = "notification",
+    lines: Annotated[
+        int, typer.Option("-n", "--lines", help="How many to begin with.", min=1, max=1000)
+    ] = 20,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
+    as_json: bool,
+) -> None:
+    """Show the newest rows, the oldest of them first."""
+    from tidings.kernel.audit.log import AuditLog
+    from tidings.kernel.clock import SystemClock
+    from tidings.kernel.ids import TENANT
+
+    (schema,) = _logs(log)
+    db, tenant_id = connected.db, TENANT.parse(tenant, field="--tenant") if tenant else None
+    written = AuditLog(schema, SystemClock())
+    seen: set[str] = set()
+    while True:
+        async with db.platform() if tenant_id is None else db.tenant(tenant_id) as tx:
+            rows = await written.read_recent(tx, limit=lines if not seen else 1000)
+        for row in reversed([row for row in rows if row.id not in seen]):
+            print(_shown(row, as_json), flush=True)
+        if not follow:
+            return
+        seen = {row.id for row in rows}
+        await asyncio.sleep(1)
+
+
+def _logs(name: str | None) -> "tuple[AuditSchema, ...]":
+    from tidings.kernel.audit.record import AUDIT_SCHEMAS
+
+    chosen = tuple(schema for schema in AUDIT_SCHEMAS if name in (None, schema))
+    if not chosen:
+        raise CommandError(f"--log must be one of {', '.join(AUDIT_SCHEMAS)}, not {name!r}")
+    return chosen
 
 
 async def _watch(verifier: "AuditVerifier", log: str, show: Callable[[str], None]) -> None:
@@ -137,60 +133,6 @@ def _line(finding: "ChainFinding") -> str:
     )
     number = f"#{finding.seq}" if finding.seq is not None else ""
     return f"{finding.fault.upper():10} {where} {number} {finding.id or '-'}: {finding.detail}"
-
-
-async def _anchor(
-    logs: "tuple[AuditSchema, ...]", as_json: bool, data_dir: Path | None, url: str | None
-) -> None:
-    import json
-
-    from tidings.kernel.audit.anchor import AnchorKeeper
-    from tidings.kernel.audit.log import AuditLog
-    from tidings.kernel.clock import SystemClock
-
-    clock = SystemClock()
-    async with open_database(data_dir, url) as (db, kms):
-        for log in logs:
-            made = await AnchorKeeper(db, AuditLog(log, clock), kms, clock).take()
-            if as_json:
-                known = (
-                    None if made is None else {"id": made.id, "number": made.number, "digest": made.digest}
-                )
-                print(json.dumps({"log": log, "anchor": known}))
-            elif made is None:
-                print(f"{log}: there is nothing to sign")
-            else:
-                print(f"{log}: {made.id} covers everything before {made.covers_until.isoformat()}")
-                print(f"  digest {made.digest}; keep it elsewhere to prove that no anchor was taken away")
-
-
-async def _tail(
-    *,
-    schema: "AuditSchema",
-    tenant: str | None,
-    lines: int,
-    follow: bool,
-    as_json: bool,
-    data_dir: Path | None,
-    url: str | None,
-) -> None:
-    from tidings.kernel.audit.log import AuditLog
-    from tidings.kernel.clock import SystemClock
-    from tidings.kernel.ids import TENANT
-
-    tenant_id = TENANT.parse(tenant, field="--tenant") if tenant else None
-    log = AuditLog(schema, SystemClock())
-    seen: set[str] = set()
-    async with open_database(data_dir, url) as (db, _):
-        while True:
-            async with db.platform() if tenant_id is None else db.tenant(tenant_id) as tx:
-                rows = await log.read_recent(tx, limit=lines if not seen else 1000)
-            for row in reversed([row for row in rows if row.id not in seen]):
-                print(_shown(row, as_json), flush=True)
-            if not follow:
-                return
-            seen = {row.id for row in rows}
-            await asyncio.sleep(1)
 
 
 def _shown(row: "AuditRow", as_json: bool) -> str:

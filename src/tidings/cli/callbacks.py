@@ -1,111 +1,97 @@
-"""`tidings callbacks`: what vendors told us that found no message, or no conversation; look at it, and have it tried again.
+"""`tidings callbacks`: what vendors sent that found no message, or no conversation; look at it, and have it tried again.
 
 What an operator orders is in the platform's audit.
 """
 
-import json
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tidings.cli.options import DatabaseUrl, DataDir, Json, moment_of
-from tidings.cli.system import operator, run_with_system
+from tidings.cli.command import JsonObject, Output, command_group
+from tidings.cli.failures import CommandError
+from tidings.cli.options import moment_of
+from tidings.cli.printing import json_text, picked, shown
+from tidings.cli.system import operator, system_command
 
 if TYPE_CHECKING:
     from tidings.bootstrap import System
     from tidings.kernel.db import PlatformTx
     from tidings.router.callbacks.dead_letters import DeadCallbacks
-    from tidings.router.callbacks.store import KeptRequest, OpenEvent
-    from tidings.router.conversations.model import InboundMessageId
-    from tidings.router.conversations.queue import OpenInbound
-    from tidings.router.ids import InboundWebhookEventId
 
-app = typer.Typer(
-    help="Vendors' callbacks that found no message, and what people wrote that found no conversation: look, try again.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 
-VendorOption = Annotated[str | None, typer.Option("--vendor", help="Only this vendor's.")]
-SinceOption = Annotated[
-    str | None, typer.Option("--since", help="Only those received since: 2026-11-15T12:00:00Z.")
-]
+Vendor = Annotated[str | None, typer.Option(help="Only this vendor's.")]
+Since = Annotated[str | None, typer.Option(help="Only those received since: 2026-11-15T12:00:00Z.")]
+Limit = Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")]
+
+_FIRST = ("id", "received_at", "vendor", "adapter=account_id")
+_EVENT = (*_FIRST, "vendor_message_id", "means", "status", "looks", "next_look_at")
+_MESSAGE = (*_FIRST, "vendor_message_id", "channel", "destination", "status", "looks", "next_look_at")
+_REQUEST = (*_FIRST, "signed=signature_valid", "status", "reason")
+#: What a batch did: the ids that are looked for again, how many are too old, why others are passed over.
+_Requeued = tuple[Sequence[str], int, list[str]]
 
 
-@app.command("list")
-def list_(
+def _line(one: JsonObject) -> str:
+    # Message ids are a vendor's words.
+    values = (value for value in one.values() if value is not None and not isinstance(value, bool))
+    words = (value.isoformat() if isinstance(value, datetime) else str(value) for value in values)
+    return shown("  ".join(words))
+
+
+@system_command(app, "list", text=_line, empty="there are none")
+async def list_(
+    system: "System",
     *,
     status: Annotated[
         Literal["dlq", "late_correlate", "queued", "refused"],
         typer.Option(
-            "--status",
             help="dlq: given up; late_correlate: looked for again; queued: not looked at yet; refused: requests that "
             "were not taken.",
         ),
     ] = "dlq",
-    vendor: VendorOption = None,
-    since: SinceOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most.")] = 100,
-    as_json: Json = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+    vendor: Vendor = None,
+    since: Since = None,
+    limit: Limit = 100,
+) -> list[JsonObject]:
     """Show callbacks that found no message, or requests that were refused, the newest first."""
-    moment = moment_of(since, "--since")
+    from tidings.router.callbacks import store
 
-    async def work(system: "System") -> None:
-        from tidings.router.callbacks import store
-
-        chosen = store.CallbackFilter(vendor=vendor, since=moment)
-        async with system.db.platform() as tx:
-            if status == "refused":
-                requests = await store.list_requests(tx, chosen=chosen, after=None, limit=limit)
-                _print([_request(one) for one in requests], as_json=as_json)
-            else:
-                events = await store.list_events(tx, status=status, chosen=chosen, after=None, limit=limit)
-                _print([_event(one) for one in events], as_json=as_json)
-
-    run_with_system(work, data_dir, database_url)
+    chosen = store.CallbackFilter(vendor=vendor, since=moment_of(since, "--since"))
+    async with system.db.platform() as tx:
+        if status == "refused":
+            requests = await store.list_requests(tx, chosen=chosen, after=None, limit=limit)
+            return [picked(one, *_REQUEST) for one in requests]
+        events = await store.list_events(tx, status=status, chosen=chosen, after=None, limit=limit)
+        return [picked(one, *_EVENT) for one in events]
 
 
-@app.command("messages")
-def messages(
+@system_command(app, "messages", text=_line, empty="there are none")
+async def messages(
+    system: "System",
     *,
     status: Annotated[
-        Literal["dead", "queued"], typer.Option("--status", help="dead: given up; queued: tried again.")
+        Literal["dead", "queued"], typer.Option(help="dead: given up; queued: tried again.")
     ] = "dead",
-    vendor: VendorOption = None,
-    since: SinceOption = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most.")] = 100,
-    as_json: Json = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+    vendor: Vendor = None,
+    since: Since = None,
+    limit: Limit = 100,
+) -> list[JsonObject]:
     """Show what people wrote and what stands in no conversation, the newest first; not who wrote what."""
-    moment = moment_of(since, "--since")
+    from tidings.router.conversations import queue
 
-    async def work(system: "System") -> None:
-        from tidings.router.conversations import queue
-
-        async with system.db.platform() as tx:
-            found = await queue.list_inbound(
-                tx,
-                status=status,
-                chosen=queue.InboundFilter(vendor=vendor, since=moment),
-                after_id=None,
-                limit=limit,
-            )
-        _print([_message(one) for one in found], as_json=as_json)
-
-    run_with_system(work, data_dir, database_url)
+    chosen = queue.InboundFilter(vendor=vendor, since=moment_of(since, "--since"))
+    async with system.db.platform() as tx:
+        found = await queue.list_inbound(tx, status=status, chosen=chosen, after_id=None, limit=limit)
+    return [picked(one, *_MESSAGE) for one in found]
 
 
-@app.command("show")
-def show(
+@system_command(app, "show", text=json_text)
+async def show(
+    system: "System",
     callback: Annotated[
         str, typer.Argument(help="The id of an event, whe_…, or of a refused request, whi_…")
     ],
@@ -113,72 +99,66 @@ def show(
     body: Annotated[
         bool, typer.Option("--body", help="Print the raw body instead, as it came; that is audited.")
     ] = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+) -> JsonObject | None:
     """Show one, as JSON."""
-
-    async def work(system: "System") -> None:
-        from tidings.cli.failures import CommandError
-        from tidings.kernel.ids import time_of
-        from tidings.router.callbacks import store
-        from tidings.router.callbacks.errors import CallbackRequestNotFoundError
-        from tidings.router.ids import INBOUND_WEBHOOK, INBOUND_WEBHOOK_EVENT
-
-        dead, actor = _dead(system), operator()
-        # Shown after the commit that says who has seen it.
-        if callback.startswith("whi_"):
-            request_id = INBOUND_WEBHOOK.parse(callback, field="CALLBACK")
-            async with system.db.platform() as tx:
-                if body:
-                    raw = await dead.body_of_request(tx, system.kernel.blobs, request_id, actor=actor)
-                else:
-                    found = await store.show_request(
-                        tx, request_id=request_id, received_at=time_of(request_id)
-                    )
-                    if found is None:
-                        raise CallbackRequestNotFoundError
-                    told = _request(found)
-        else:
-            if not callback.startswith("whe_"):
-                if callback.startswith("mo_"):
-                    raise CommandError(
-                        "what people wrote is theirs; `tidings callbacks messages` shows all that operators may see"
-                    )
-                raise CommandError(
-                    "CALLBACK must be the id of an event, whe_…, or of a refused request, whi_…"
-                )
-            event_id = INBOUND_WEBHOOK_EVENT.parse(callback, field="CALLBACK")
-            async with system.db.platform() as tx:
-                if body:
-                    raw = await dead.body_of_event(tx, system.kernel.blobs, event_id, actor=actor)
-                else:
-                    told = _event(await dead.show(tx, event_id))
-        if body:
-            sys.stdout.buffer.write(raw)
-        else:
-            print(json.dumps(told, indent=2))
-
-    run_with_system(work, data_dir, database_url)
+    if callback.startswith("mo_"):
+        raise CommandError(
+            "what people wrote is theirs; `tidings callbacks messages` shows all that operators may see"
+        )
+    if not callback.startswith(("whe_", "whi_")):
+        raise CommandError("CALLBACK must be the id of an event, whe_…, or of a refused request, whi_…")
+    show_one = _show_request if callback.startswith("whi_") else _show_event
+    # Printed after the commit that says who has seen it.
+    async with system.db.platform() as tx:
+        found = await show_one(system, tx, callback, body=body)
+    if isinstance(found, bytes):
+        sys.stdout.buffer.write(found)
+        return None
+    return found
 
 
-@app.command("requeue")
-def requeue(
+async def _show_request(
+    system: "System", tx: "PlatformTx", callback: str, *, body: bool
+) -> JsonObject | bytes:
+    from tidings.kernel.ids import time_of
+    from tidings.router.callbacks import store
+    from tidings.router.callbacks.errors import CallbackRequestNotFoundError
+    from tidings.router.ids import INBOUND_WEBHOOK
+
+    request_id = INBOUND_WEBHOOK.parse(callback, field="CALLBACK")
+    if body:
+        return await _dead(system).body_of_request(tx, system.kernel.blobs, request_id, actor=operator())
+    found = await store.show_request(tx, request_id=request_id, received_at=time_of(request_id))
+    if found is None:
+        raise CallbackRequestNotFoundError
+    return picked(found, *_REQUEST)
+
+
+async def _show_event(system: "System", tx: "PlatformTx", callback: str, *, body: bool) -> JsonObject | bytes:
+    from tidings.router.ids import INBOUND_WEBHOOK_EVENT
+
+    event_id = INBOUND_WEBHOOK_EVENT.parse(callback, field="CALLBACK")
+    if body:
+        return await _dead(system).body_of_event(tx, system.kernel.blobs, event_id, actor=operator())
+    return picked(await _dead(system).show(tx, event_id), *_EVENT)
+
+
+@system_command(app, "requeue")
+async def requeue(
+    system: "System",
     callbacks: Annotated[
         list[str] | None,
         typer.Argument(help="Ids of dead events, whe_…, or of what people wrote, mo_…", show_default=False),
     ] = None,
     *,
-    vendor: Annotated[str | None, typer.Option("--vendor", help="All dead ones of this vendor.")] = None,
-    since: SinceOption = None,
+    vendor: Annotated[str | None, typer.Option(help="All dead ones of this vendor.")] = None,
+    since: Since = None,
     of_people: Annotated[
         bool, typer.Option("--messages", help="With --vendor: what people wrote, instead of events.")
     ] = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+) -> Output:
     """Look for the messages of dead events again, at once and then for a day; or take what people wrote up again."""
-    from tidings.cli.failures import CommandError
+    from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
 
     if bool(callbacks) == (vendor is not None) or (vendor is None and (since is not None or of_people)):
         raise CommandError(
@@ -188,93 +168,68 @@ def requeue(
     written = [one for one in callbacks or () if one.startswith("mo_")]
     if written and len(written) < len(callbacks or ()):
         raise CommandError("name events, whe_…, or what people wrote, mo_…, and not both at once")
-    if written or of_people:
-        _requeue_messages(written, vendor, moment, data_dir, database_url)
-        return
-
-    async def work(system: "System") -> None:
-        from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
-        from tidings.router.callbacks import store
-
-        ids = [_event_id(one) for one in callbacks or ()]
-        done: list[str] = []
-        too_old = 0
-        while True:
-            some = ids[:MOST_AT_ONCE] if callbacks else None
-            async with system.db.platform() as tx:
-                again = await _dead(system).requeue(
-                    tx, actor=operator(), ids=some, vendor=vendor, since=moment
-                )
-                await store.announce(tx)
-                passed = [await _why_not(tx, one, again.ids) for one in some or ()]
-            done += again.ids
-            too_old = again.too_old
-            for why in filter(None, passed):
-                print(why)
-            del ids[:MOST_AT_ONCE]
-            if not ids if callbacks else len(again.ids) < MOST_AT_ONCE:
-                break
-        if vendor is not None and too_old:
-            many = f"{too_old} or more" if too_old >= MOST_AT_ONCE else str(too_old)
-            print(f"too old to be looked for, because they came more than 35 days ago: {many}")
-        elif vendor is not None and not done:
-            print(f"there are no dead ones of {vendor}; `tidings callbacks list` shows those there are")
-        print(f"requeued: {len(done)}")
-
-    run_with_system(work, data_dir, database_url)
+    of_messages = bool(written) or of_people
+    ids = [_parsed(one, of_messages=of_messages) for one in callbacks or ()]
+    requeue_some = _requeue_messages if of_messages else _requeue_events
+    count, lines = 0, []
+    while True:
+        async with system.db.platform() as tx:
+            again, too_old, passed = await requeue_some(
+                system, tx, ids[:MOST_AT_ONCE] if callbacks else None, vendor, moment
+            )
+        count += len(again)
+        lines += passed
+        del ids[:MOST_AT_ONCE]
+        if not ids if callbacks else len(again) < MOST_AT_ONCE:
+            break
+    if vendor is not None and too_old:
+        many = f"{too_old} or more" if too_old >= MOST_AT_ONCE else str(too_old)
+        lines.append(f"too old to be looked for, because they came more than 35 days ago: {many}")
+    elif vendor is not None and not count:
+        where = "messages" if of_messages else "list"
+        lines.append(f"there are no dead ones of {vendor}; `tidings callbacks {where}` shows those there are")
+    return Output({"requeued": count}, [*lines, f"requeued: {count}"])
 
 
-def _requeue_messages(
-    named: Sequence[str],
-    vendor: str | None,
-    since: datetime | None,
-    data_dir: Path | None,
-    database_url: str | None,
-) -> None:
-    async def work(system: "System") -> None:
-        from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
-        from tidings.router.conversations import queue
+async def _requeue_events(
+    system: "System", tx: "PlatformTx", ids: Sequence[Any] | None, vendor: str | None, since: datetime | None
+) -> _Requeued:
+    from tidings.kernel.ids import time_of
+    from tidings.router.callbacks import store
 
-        dead = queue.dead_inbound(audit=system.kernel.router_audit, clock=system.clock)
-        ids = [_message_id(one) for one in named]
-        count = 0
-        while True:
-            some = ids[:MOST_AT_ONCE] if named else None
-            async with system.db.platform() as tx:
-                again = await dead.requeue(tx, actor=operator(), ids=some, vendor=vendor, since=since)
-                await queue.announce(tx)
-                passed = [one for one in some or () if one not in again]
-                known = {one: await queue.show_inbound(tx, one) for one in passed}
-            for one, found in known.items():
-                why = (
-                    "it is not dead, and is tried again"
-                    if found
-                    else "there is no such message, or it has found its conversation"
-                )
-                print(f"{one}: {why}")
-            count += len(again)
-            del ids[:MOST_AT_ONCE]
-            if not ids if named else len(again) < MOST_AT_ONCE:
-                break
-        if vendor is not None and not count:
-            print(f"there are no dead ones of {vendor}; `tidings callbacks messages` shows those there are")
-        print(f"requeued: {count}")
-
-    run_with_system(work, data_dir, database_url)
+    again = await _dead(system).requeue(tx, actor=operator(), ids=ids, vendor=vendor, since=since)
+    await store.announce(tx)
+    passed = [one for one in ids or () if one not in again.ids]
+    found = {one: await store.show_event(tx, event_id=one, received_at=time_of(one)) for one in passed}
+    whys = []
+    for one, known in found.items():
+        if known is None:
+            why = "there is no such event, or it has found its message"
+        elif known[0].status == "dlq":
+            why = "it came more than 35 days ago, and is not looked for any more"
+        else:
+            look = known[0].next_look_at
+            when = f"at {look:%Y-%m-%dT%H:%M:%SZ}" if look else "in a moment"
+            why = f"it is not dead, its message is looked for again {when}"
+        whys.append(f"{one}: {why}")
+    return again.ids, again.too_old, whys
 
 
-def _message_id(text: str) -> "InboundMessageId":
-    from tidings.cli.failures import CommandError
-    from tidings.cli.printing import shown
-    from tidings.kernel.errors import BadValueError
-    from tidings.router.conversations.model import INBOUND_MESSAGE
+async def _requeue_messages(
+    system: "System", tx: "PlatformTx", ids: Sequence[Any] | None, vendor: str | None, since: datetime | None
+) -> _Requeued:
+    from tidings.router.conversations import queue
 
-    try:
-        return INBOUND_MESSAGE.parse(text)
-    except BadValueError:
-        raise CommandError(
-            f"{shown(text)} is not the id of what somebody wrote, mo_…; `tidings callbacks messages` shows those there are"
-        ) from None
+    dead = queue.dead_inbound(audit=system.kernel.router_audit, clock=system.clock)
+    again = await dead.requeue(tx, actor=operator(), ids=ids, vendor=vendor, since=since)
+    await queue.announce(tx)
+    passed = [one for one in ids or () if one not in again]
+    found = {one: await queue.show_inbound(tx, one) for one in passed}
+    gone = "there is no such message, or it has found its conversation"
+    whys = [
+        f"{one}: {'it is not dead, and is tried again' if known else gone}" for one, known in found.items()
+    ]
+    return again, 0, whys
 
 
 def _dead(system: "System") -> "DeadCallbacks":
@@ -283,90 +238,15 @@ def _dead(system: "System") -> "DeadCallbacks":
     return DeadCallbacks(audit=system.kernel.router_audit, keyring=system.kernel.keyring, clock=system.clock)
 
 
-def _event_id(text: str) -> "InboundWebhookEventId":
-    from tidings.cli.failures import CommandError
-    from tidings.cli.printing import shown
+def _parsed(text: str, *, of_messages: bool) -> str:
     from tidings.kernel.errors import BadValueError
+    from tidings.router.conversations.model import INBOUND_MESSAGE
     from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 
     try:
-        return INBOUND_WEBHOOK_EVENT.parse(text)
+        return INBOUND_MESSAGE.parse(text) if of_messages else INBOUND_WEBHOOK_EVENT.parse(text)
     except BadValueError:
         raise CommandError(
-            f"{shown(text)} is not the id of an event, whe_…, or of what somebody wrote, mo_…; "
-            "`tidings callbacks list` and `tidings callbacks messages` show those there are"
+            f"{shown(text)} is not the id of an event, whe_…, or of what a person wrote, mo_…; "
+            "`tidings callbacks list` and `tidings callbacks messages` shows those there are"
         ) from None
-
-
-async def _why_not(
-    tx: "PlatformTx", event_id: "InboundWebhookEventId", again: "Sequence[InboundWebhookEventId]"
-) -> str | None:
-    """Why an event that was named is not looked for again; None where it is."""
-    from tidings.kernel.ids import time_of
-    from tidings.router.callbacks import store
-
-    if event_id in again:
-        return None
-    found = await store.show_event(tx, event_id=event_id, received_at=time_of(event_id))
-    if found is None:
-        return f"{event_id}: there is no such event, or it has found its message"
-    event, _ = found
-    if event.status == "dlq":
-        return f"{event_id}: it came more than 35 days ago, and is not looked for any more"
-    when = f" at {event.next_look_at:%Y-%m-%dT%H:%M:%SZ}" if event.next_look_at else " in a moment"
-    return f"{event_id}: it is not dead, its message is looked for again{when}"
-
-
-def _print(found: list[dict[str, object]], *, as_json: bool) -> None:
-    from tidings.cli.printing import shown
-
-    if as_json:
-        print(json.dumps(found, indent=2))
-        return
-    for one in found:
-        # Message ids are a vendor's words.
-        words = (value for value in one.values() if value is not None and not isinstance(value, bool))
-        print("  ".join(shown(str(value)) for value in words))
-    if not found:
-        print("there are none")
-
-
-def _event(event: "OpenEvent") -> dict[str, object]:
-    return {
-        "id": event.id,
-        "received_at": event.received_at.isoformat(),
-        "vendor": event.vendor,
-        "adapter": event.account_id,
-        "vendor_message_id": event.vendor_message_id,
-        "means": event.means,
-        "status": event.status,
-        "looks": event.looks,
-        "next_look_at": event.next_look_at.isoformat() if event.next_look_at else None,
-    }
-
-
-def _message(message: "OpenInbound") -> dict[str, object]:
-    return {
-        "id": message.id,
-        "received_at": message.received_at.isoformat(),
-        "vendor": message.vendor,
-        "adapter": message.account_id,
-        "vendor_message_id": message.vendor_message_id,
-        "channel": message.channel,
-        "destination": message.destination,
-        "status": message.status,
-        "looks": message.looks,
-        "next_look_at": message.next_look_at.isoformat() if message.next_look_at else None,
-    }
-
-
-def _request(request: "KeptRequest") -> dict[str, object]:
-    return {
-        "id": request.id,
-        "received_at": request.received_at.isoformat(),
-        "vendor": request.vendor,
-        "adapter": request.account_id,
-        "signed": request.signature_valid,
-        "status": request.status,
-        "reason": request.reason,
-    }

@@ -4,29 +4,20 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, api_command
+from tidings.cli.account_format import circuit_line, moment_after
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, command_group
 from tidings.cli.failures import CommandError
-from tidings.cli.resource import add_resource
-from tidings.cli.traffic_words import circuit_line, moment_after
+from tidings.cli.resource import ResourceCommands
 
-app = typer.Typer(
-    help="Circuits: which vendor accounts let messages through; hold one open or closed by hand.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 
-Account = Annotated[str, typer.Argument(metavar="ACCOUNT", help="adcfg_…, or the vendor's name.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; it is audited.")]
+Account = Annotated[str, typer.Argument(help="adcfg_…, or the vendor's name.")]
+Reason = Annotated[str, typer.Option(help="Why; it is audited.")]
 For = Annotated[
     str | None,
     typer.Option("--for", help="For how long: 30s, 15m, 2h, 1d. [default: until `circuit auto`]"),
 ]
-
-
-@api_command(app, "list", platform=True, text=circuit_line, empty="there is no vendor account")
-def list_(api: Api) -> list[JsonObject]:
-    """Show the circuits of all vendor accounts, one line each."""
-    return api.list_all("list_circuits")
 
 
 @api_command(app, "open", platform=True, text=circuit_line)
@@ -44,10 +35,10 @@ def close(api: Api, account: Account, *, reason: Reason, how_long: For = None) -
 @api_command(app, "auto", platform=True, text=circuit_line)
 def auto(api: Api, account: Account, *, reason: Reason) -> JsonObject:
     """Let a circuit follow the counts again."""
-    return api.call("let_circuit_go", find(api, account)["id"], query={"reason": reason})
+    return api.call("let_circuit_go", find_account(api, account)["id"], query={"reason": reason})
 
 
-def find(api: Api, account: str) -> JsonObject:
+def find_account(api: Api, account: str) -> JsonObject:
     """The account by its id or its vendor; a tenant's own before the platform's."""
     items = api.list_all("list_adapters")
     for item in items:
@@ -60,7 +51,12 @@ def find(api: Api, account: str) -> JsonObject:
 def _hold(api: Api, account: str, state: str, reason: str, how_long: str | None) -> JsonObject:
     until = moment_after(how_long) if how_long else None
     body = {"state": state, "reason": reason, "until": until}
-    return api.call("hold_circuit", find(api, account)["id"], body=body)
+    return api.call("hold_circuit", find_account(api, account)["id"], body=body)
 
 
-add_resource(app, "circuits", names={"override": "open", "delete-override": "auto"})
+ResourceCommands(
+    "circuits",
+    names={"override": "open", "delete-override": "auto"},
+    line=circuit_line,
+    empty="there is no vendor account",
+).add_to(app)

@@ -5,157 +5,97 @@ What an operator orders is in the platform's audit before it is done.
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.options import DatabaseUrl, DataDir, Json
-from tidings.cli.system import operator, run_with_system
+from tidings.cli.command import JsonObject, Output, command_group
+from tidings.cli.failures import CommandError
+from tidings.cli.printing import json_text, picked
+from tidings.cli.system import operator, system_command
 
 if TYPE_CHECKING:
     from tidings.bootstrap import System
     from tidings.kernel.bus import DeadLetter
-    from tidings.kernel.postgres_bus import PostgresDeadLetters
 
-app = typer.Typer(
-    help="Events that a consumer group has given up on: look, replay, discard.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 
 #: How many are read, audited and handed on at a time.
 _PAGE = 500
-GroupOption = Annotated[str | None, typer.Option("--group", help="Only this consumer group's.")]
-Letters = Annotated[list[str] | None, typer.Argument(help="Ids of dead letters, dlt_…", show_default=False)]
-AllOption = Annotated[bool, typer.Option("--all", help="All of the group named with --group.")]
+_EVENT = ("event_id=id", "type=subject", "tenant_id")
+Group = Annotated[str | None, typer.Option(help="Only this consumer group's.")]
 
 
-@app.command("list")
-def list_(
+@system_command(app, "list")
+async def list_(
+    system: "System",
     *,
-    group: GroupOption = None,
-    after: Annotated[str | None, typer.Option("--after", help="Go on after this id.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="How many at most.")] = 100,
-    as_json: Json = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+    group: Group = None,
+    after: Annotated[str | None, typer.Option(help="Go on after this id.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 100,
+) -> Output:
     """Show dead letters, the oldest first."""
-
-    async def work(system: "System") -> None:
-        found = await system.kernel.bus.dead_letters.list(
-            group=group, after=_parse(after) if after else None, limit=limit
-        )
-        if as_json:
-            print(json.dumps([_summary(letter) for letter in found], indent=2))
-            return
-        for letter in found:
-            print(
-                f"{letter.id}  {letter.died_at:%Y-%m-%d %H:%M:%S}Z  {letter.group}  {letter.event.subject}  "
-                f"{letter.event.tenant_id or '-'}  {letter.error} after {letter.attempts}"
-            )
-        if not found:
-            print("there are no dead letters")
-        elif len(found) == limit:
-            print(f"there may be more: --after {found[-1].id}")
-
-    run_with_system(work, data_dir, database_url)
+    after_id = _parse(after) if after else None
+    found = await system.kernel.bus.dead_letters.list(group=group, after=after_id, limit=limit)
+    lines = [
+        f"{letter.id}  {letter.died_at:%Y-%m-%d %H:%M:%S}Z  {letter.group}  {letter.event.subject}  "
+        f"{letter.event.tenant_id or '-'}  {letter.error} after {letter.attempts}"
+        for letter in found
+    ]
+    if len(found) == limit:
+        lines.append(f"there may be more: --after {found[-1].id}")
+    return Output([_summary(letter) for letter in found], lines or "there are no dead letters")
 
 
-@app.command("show")
-def show(
-    letter: Annotated[str, typer.Argument(help="The id of a dead letter, dlt_…")],
-    *,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@system_command(app, "show", text=json_text)
+async def show(
+    system: "System", letter: Annotated[str, typer.Argument(help="The id of a dead letter, dlt_…")]
+) -> JsonObject:
     """Show one dead letter with its event, as JSON."""
+    from tidings.kernel.events import to_cloudevent
 
-    async def work(system: "System") -> None:
-        from tidings.kernel.events import to_cloudevent
-
-        found = await system.kernel.bus.dead_letters.show(_parse(letter))
-        print(json.dumps({**_summary(found), "event": json.loads(to_cloudevent(found.event))}, indent=2))
-
-    run_with_system(work, data_dir, database_url)
+    found = await system.kernel.bus.dead_letters.show(_parse(letter))
+    return {**_summary(found), "event": json.loads(to_cloudevent(found.event))}
 
 
-@app.command("replay")
-def replay(
-    letters: Letters = None,
-    *,
-    group: GroupOption = None,
-    everything: AllOption = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
-    """Hand dead letters to their group again, with all attempts before them."""
-    _each(
-        lambda store, letter: store.replay(letter),
-        order="replay.ordered",
-        done="replayed",
-        named=letters,
-        group=group,
-        everything=everything,
-        data_dir=data_dir,
-        database_url=database_url,
-    )
+def _order_command(verb: str, done: str, about: str) -> None:
+    """A command that does something with each of the letters that were named."""
 
-
-@app.command("discard")
-def discard(
-    letters: Letters = None,
-    *,
-    group: GroupOption = None,
-    everything: AllOption = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
-    """Forget dead letters; their events will never have their effect."""
-    _each(
-        lambda store, letter: store.discard(letter),
-        order="discard.ordered",
-        done="discarded",
-        named=letters,
-        group=group,
-        everything=everything,
-        data_dir=data_dir,
-        database_url=database_url,
-    )
-
-
-def _each(
-    act: "Callable[[PostgresDeadLetters, Any], Awaitable[None]]",
-    *,
-    order: str,
-    done: str,
-    named: list[str] | None,
-    group: str | None,
-    everything: bool,
-    data_dir: Path | None,
-    database_url: str | None,
-) -> None:
-    from tidings.cli.failures import CommandError
-
-    if everything == bool(named) or everything != (group is not None):
-        raise CommandError("name the dead letters by their ids, or all of one group with --group GROUP --all")
-
-    async def work(system: "System") -> None:
-        letters = system.kernel.bus.dead_letters
-        found = [await letters.show(_parse(letter)) for letter in named or ()]
-        page = await letters.list(group=group, limit=_PAGE) if everything else ()
+    async def command(
+        system: "System",
+        letters: Annotated[
+            list[str] | None, typer.Argument(help="Ids of dead letters, dlt_…", show_default=False)
+        ] = None,
+        *,
+        group: Group = None,
+        everything: Annotated[
+            bool, typer.Option("--all", help="All of the group named with --group.")
+        ] = False,
+    ) -> Output:
+        if everything == bool(letters) or everything != (group is not None):
+            raise CommandError(
+                "name the dead letters by their ids, or all of one group with --group GROUP --all"
+            )
+        store = system.kernel.bus.dead_letters
+        act: Callable[[Any], Awaitable[None]] = getattr(store, verb)
+        found = [await store.show(_parse(letter)) for letter in letters or ()]
+        page = await store.list(group=group, limit=_PAGE) if everything else ()
         while page:
             found += page
-            page = await letters.list(group=group, after=page[-1].id, limit=_PAGE)
+            page = await store.list(group=group, after=page[-1].id, limit=_PAGE)
         for start in range(0, len(found), _PAGE):
             some = found[start : start + _PAGE]
-            await _audit(system, some, order)
+            await _audit(system, some, f"{verb}.ordered")
             for letter in some:
-                await act(letters, letter.id)
-        print(f"{done}: {len(found)}")
+                await act(letter.id)
+        return Output({done: len(found)}, f"{done}: {len(found)}")
 
-    run_with_system(work, data_dir, database_url)
+    command.__doc__ = about
+    system_command(app, verb)(command)
+
+
+_order_command("replay", "replayed", "Hand dead letters to their group again, with all attempts before them.")
+_order_command("discard", "discarded", "Forget dead letters; their events will never have their effect.")
 
 
 async def _audit(system: "System", letters: "Sequence[DeadLetter]", order: str) -> None:
@@ -167,12 +107,7 @@ async def _audit(system: "System", letters: "Sequence[DeadLetter]", order: str) 
             entity_id=letter.id,
             action=order,
             actor=operator(),
-            before={
-                "group": letter.group,
-                "event_id": letter.event.id,
-                "type": letter.event.subject,
-                "tenant_id": letter.event.tenant_id,
-            },
+            before={"group": letter.group, **picked(letter.event, *_EVENT)},
         )
         for letter in letters
     ]
@@ -186,15 +121,10 @@ def _parse(letter: str) -> Any:
     return DEAD_LETTER.parse(letter, field="LETTER")
 
 
-def _summary(letter: "DeadLetter") -> dict[str, object]:
+def _summary(letter: "DeadLetter") -> JsonObject:
+    event = picked(letter.event, *_EVENT)
     return {
-        "id": letter.id,
-        "group": letter.group,
-        "event_id": letter.event.id,
-        "type": letter.event.subject,
-        "tenant_id": letter.event.tenant_id,
-        "attempts": letter.attempts,
-        "error": letter.error,
-        "died_at": letter.died_at.isoformat(),
-        "expires_at": letter.expires_at.isoformat(),
+        **picked(letter, "id", "group"),
+        **event,
+        **picked(letter, "attempts", "error", "died_at", "expires_at"),
     }

@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
+from tidings.cli.command import command_group
 from tidings.cli.failures import CommandError
 from tidings.cli.options import DataDir, Json
 
 _KEY_BYTES = 32
 
-app = typer.Typer(help="Prove receipts of erasures.", no_args_is_help=True, rich_markup_mode=None)
+app = command_group()
 
 
 @app.command("verify")
@@ -22,9 +23,7 @@ def verify(
     *,
     public_key: Annotated[
         list[str] | None,
-        typer.Option(
-            "--public-key", help="ID=BASE64, as `tidings erasure keys` prints it. [default: the key file's]"
-        ),
+        typer.Option(help="ID=BASE64, as `tidings erasure keys` prints it. [default: the key file's]"),
     ] = None,
     as_json: Json = False,
     data_dir: DataDir = None,

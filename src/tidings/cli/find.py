@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, Output
 from tidings.cli.failures import CommandError
-from tidings.cli.printing import print_json
+from tidings.cli.printing import json_text
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -44,7 +45,7 @@ def find(
     answer = {"recipients": people, "notifications": msgspec.to_builtins(found)}
     if not people and not found:
         if api.as_json:
-            print_json(answer)
+            print(json_text(answer))
         raise CommandError(f"nothing was found; looked for {tried}")
     return Output(answer, _lines(people, found, more=len(found) >= limit))
 
@@ -69,7 +70,7 @@ def _search(
     if kind is not None:
         people = api.call("look_up_recipients", body={"channel": kind, "address": what})["items"]
         found = api.tidings.look_up(address=Address(kind, what), limit=limit).items if people else ()
-        return people, list(found), f"somebody who has this {kind} address now"
+        return people, list(found), f"a recipient that has this {kind} address now"
     return _by_word(api, what, limit)
 
 
@@ -113,7 +114,7 @@ def _searchable(api: Api) -> list[str]:
 def _lines(people: list[JsonObject], found: "list[Notification]", *, more: bool) -> "list[Text]":
     from rich.text import Text
 
-    from tidings.cli.found_words import next_lines, notification_lines, people_lines
+    from tidings.cli.search_format import next_lines, notification_lines, people_lines
 
     lines = people_lines(people) if people else []
     if found:

@@ -4,92 +4,77 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.options import Actor, DatabaseUrl, DataDir, Json
-from tidings.cli.printing import shown
-from tidings.cli.system import operator, run_with_system, tenant_or_platform
+from tidings.cli.command import Output, command_group
+from tidings.cli.failures import CommandError
+from tidings.cli.options import Actor
+from tidings.cli.printing import picked, table
+from tidings.cli.system import operator, system_command, tenant_or_platform
 
 if TYPE_CHECKING:
     from tidings.bootstrap import System
     from tidings.kernel.flags.flags import Switch
 
-app = typer.Typer(help="See and switch feature flags.", no_args_is_help=True, rich_markup_mode=None)
+app = command_group()
 
-KeyArgument = Annotated[str, typer.Argument(help="The flag, as `tidings flags list` calls it.")]
-TenantOption = Annotated[
-    str | None, typer.Option("--tenant", help="Only for this tenant, by its id or slug; default: for all.")
+Key = Annotated[str, typer.Argument(help="The flag, as `tidings flags list` calls it.")]
+Tenant = Annotated[
+    str | None, typer.Option(help="Only for this tenant, by its id or slug; default: for all.")
 ]
-ReasonOption = Annotated[str, typer.Option("--reason", help="Why; it is audited.")]
+Reason = Annotated[str, typer.Option(help="Why; it is audited.")]
 
 
-@app.command("list")
-def list_flags(
-    *,
-    as_json: Json = False,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@system_command(app, "list")
+async def list_flags(system: "System") -> Output:
     """Every declared flag, and who has set it."""
+    from tidings.kernel.flags.registry import FLAGS
 
-    async def work(system: "System") -> "list[Switch]":
-        return await system.kernel.flags.switches()
+    switches = await system.kernel.flags.switches()
+    switched = ("key", "tenant_id", "enabled", "percentage", "reason", "updated_by", "updated_at")
+    answer = {
+        "flags": [picked(flag, "key", "default", "description") for flag in FLAGS.values()],
+        "switches": [picked(switch, *switched) for switch in switches],
+    }
+    return Output(answer, _lines(switches))
 
-    _show(run_with_system(work, data_dir, database_url), as_json=as_json)
 
-
-@app.command("set")
-def set_flag(
-    key: KeyArgument,
+@system_command(app, "set")
+async def set_flag(
+    system: "System",
+    key: Key,
     value: Annotated[str, typer.Argument(help="on, off, or a share of the tenants such as 25%.")],
     *,
-    reason: ReasonOption,
-    tenant: TenantOption = None,
+    reason: Reason,
+    tenant: Tenant = None,
     actor: Actor = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
-    """Switch a flag for everybody, for a share of the tenants, or for one."""
+) -> Output:
+    """Switch a flag for all tenants, for a share of them, or for one."""
     enabled, percentage = _parse_value(value)
-
-    async def work(system: "System") -> str:
-        tenant_id = await tenant_or_platform(system, tenant)
-        await system.kernel.flags.set(
-            key,
-            enabled=enabled,
-            percentage=percentage,
-            tenant_id=tenant_id,
-            actor=actor or operator(),
-            reason=reason,
-        )
-        return f"{key} is {value} for {tenant_id or 'everybody'}"
-
-    print(run_with_system(work, data_dir, database_url))
+    tenant_id = await tenant_or_platform(system, tenant)
+    await system.kernel.flags.set(
+        key,
+        enabled=enabled,
+        percentage=percentage,
+        tenant_id=tenant_id,
+        actor=actor or operator(),
+        reason=reason,
+    )
+    return Output({"key": key, "value": value}, f"{key} is {value} for {tenant_id or 'all tenants'}")
 
 
-@app.command("unset")
-def unset_flag(
-    key: KeyArgument,
-    *,
-    reason: ReasonOption,
-    tenant: TenantOption = None,
-    actor: Actor = None,
-    data_dir: DataDir = None,
-    database_url: DatabaseUrl = None,
-) -> None:
+@system_command(app, "unset")
+async def unset_flag(
+    system: "System", key: Key, *, reason: Reason, tenant: Tenant = None, actor: Actor = None
+) -> Output:
     """Take a switch away; what stands behind it holds again."""
-
-    async def work(system: "System") -> str:
-        tenant_id = await tenant_or_platform(system, tenant)
-        was_set = await system.kernel.flags.unset(
-            key, tenant_id=tenant_id, actor=actor or operator(), reason=reason
-        )
-        return f"{key} is {'no longer' if was_set else 'not'} set for {tenant_id or 'everybody'}"
-
-    print(run_with_system(work, data_dir, database_url))
+    tenant_id = await tenant_or_platform(system, tenant)
+    was_set = await system.kernel.flags.unset(
+        key, tenant_id=tenant_id, actor=actor or operator(), reason=reason
+    )
+    said = f"{key} is {'no longer' if was_set else 'not'} set for {tenant_id or 'all tenants'}"
+    return Output({"key": key, "was_set": was_set}, said)
 
 
 def _parse_value(value: str) -> tuple[bool, int | None]:
-    from tidings.cli.failures import CommandError
-
     if value in ("on", "off"):
         return value == "on", None
     share = value.removesuffix("%")
@@ -98,44 +83,17 @@ def _parse_value(value: str) -> tuple[bool, int | None]:
     return True, int(share)
 
 
-def _show(switches: "list[Switch]", *, as_json: bool) -> None:
-    import json
-
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
+def _lines(switches: "list[Switch]") -> "list[str]":
     from tidings.kernel.flags.registry import FLAGS
 
-    if as_json:
-        declared = [
-            {"key": f.key, "default": f.default, "description": f.description} for f in FLAGS.values()
-        ]
-        switched = [
-            {
-                "key": s.key,
-                "tenant_id": s.tenant_id,
-                "enabled": s.enabled,
-                "percentage": s.percentage,
-                "reason": s.reason,
-                "updated_by": s.updated_by,
-                "updated_at": s.updated_at.isoformat(),
-            }
-            for s in switches
-        ]
-        print(json.dumps({"flags": declared, "switches": switched}, indent=2))
-        return
-    if not FLAGS and not switches:
-        print("no flag is declared")
-        return
-    table = Table("flag", "for", "value", "by", "why", box=None, header_style="bold")
-    for flag in FLAGS.values():
-        table.add_row(flag.key, "default", "on" if flag.default else "off", "", flag.description)
+    rows = [
+        (flag.key, "default", "on" if flag.default else "off", "", flag.description)
+        for flag in FLAGS.values()
+    ]
     for switch in switches:
-        value = (
-            "off" if not switch.enabled else "on" if switch.percentage is None else f"{switch.percentage}%"
-        )
+        share = "on" if switch.percentage is None else f"{switch.percentage}%"
         known = "" if switch.key in FLAGS else " (no longer declared)"
-        words = (switch.key + known, switch.tenant_id or "everybody", value, switch.updated_by, switch.reason)
-        table.add_row(*(Text(shown(word)) for word in words))
-    Console().print(table)
+        value = share if switch.enabled else "off"
+        tenant = switch.tenant_id or "all tenants"
+        rows.append((switch.key + known, tenant, value, switch.updated_by, switch.reason))
+    return list(table(("flag", "for", "value", "by", "why"), rows)) if rows else ["no flag is declared"]

@@ -9,11 +9,10 @@ from typing import Annotated, TypeVar
 
 import typer
 
+from tidings.cli.command import command_group
 from tidings.cli.options import DataDir, Json, OwnerDatabaseUrl
 
-app = typer.Typer(
-    help="Bring the schema up to date, and see how it stands.", no_args_is_help=True, rich_markup_mode=None
-)
+app = command_group()
 Result = TypeVar("Result")
 
 #: Comments, because it holds what only the administrator knows.
@@ -99,7 +98,7 @@ def status(
     folder: FolderOption = None,
 ) -> None:
     """Show every migration and how it stands."""
-    from tidings.cli import migrate_table
+    from tidings.cli import migrate_format
     from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
     from tidings.operations.migrations.history import MigrationStanding
     from tidings.operations.migrations.status import read_status
@@ -109,10 +108,10 @@ def status(
 
     standings = _with_owner(work, data_dir, owner_database_url)
     if as_json:
-        print(migrate_table.as_json(standings))
+        print(migrate_format.as_json(standings))
         return
-    print(migrate_table.as_table(standings))
-    if line := migrate_table.rollback_line(standings):
+    print(migrate_format.as_table(standings))
+    if line := migrate_format.rollback_line(standings):
         print(line)
 
 
@@ -127,7 +126,7 @@ def check(
     """Exit with 1, and say why, unless everything is applied, unchanged and valid, with its partitions."""
     from dataclasses import asdict
 
-    from tidings.cli import migrate_table
+    from tidings.cli import migrate_format
     from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
     from tidings.operations.migrations.history import MigrationStanding
     from tidings.operations.migrations.status import SchemaFinding, check_files, check_schema, read_status
@@ -144,7 +143,7 @@ def check(
         print(json.dumps([asdict(finding) for finding in findings], indent=2))
     else:
         print("\n".join([*map(str, findings)] or ["all is well"]))
-        if line := migrate_table.rollback_line(standings):
+        if line := migrate_format.rollback_line(standings):
             print(line)
     if findings:
         raise typer.Exit(1)
@@ -242,7 +241,7 @@ def _with_owner(
     """Run the work with the owner's URL; what an operator can mend becomes one line."""
     import asyncio
 
-    from tidings.cli.connection import owner_url
+    from tidings.cli.database_connection import owner_url
     from tidings.cli.failures import clear_failures
 
     async def run() -> Result:

@@ -4,15 +4,13 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import Output, command_group
 from tidings.cli.failures import CommandError
-from tidings.cli.resource import add_resource
+from tidings.cli.printing import json_text
+from tidings.cli.resource import ResourceCommands, Row
 
-app = typer.Typer(
-    help="List notifications, look at one, cancel it, send it again.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 
 Notification = Annotated[str, typer.Argument(metavar="NOTIFICATION", help="Its id, ntf_…")]
 
@@ -35,7 +33,7 @@ def list_(
     """List notifications, the newest first."""
     import msgspec
 
-    from tidings.cli.found_words import next_lines, notification_lines
+    from tidings.cli.search_format import next_lines, notification_lines
     from tidings_client.calls import Filter
 
     wanted: Filter = {
@@ -61,32 +59,6 @@ def list_(
     return Output(answer, "there is no such notification; `tidings find` looks by address or order number")
 
 
-@api_command(app, "show")
-def show(api: Api, notification: Notification) -> Output:
-    """Show a notification as it stands, as JSON; `tidings explain` tells its story."""
-    import json
-
-    found = api.call("show_notification", notification)
-    return Output(found, json.dumps(found, indent=2, ensure_ascii=False))
-
-
-@api_command(app, "cancel")
-def cancel(api: Api, notification: Notification) -> Output:
-    """Take a notification back while it is queued or scheduled."""
-    found = api.call("cancel_notification", notification)
-    return Output(found, f"{found['id']} is {found['status']}")
-
-
-def _released(found: JsonObject) -> str:
-    return f"{found['id']} is sent now; `tidings explain {found['id']}` tells what becomes of it"
-
-
-@api_command(app, "release", text=_released)
-def release(api: Api, notification: Notification) -> JsonObject:
-    """Send a notification now that waits for quiet hours, a limit or its time; every other gate is asked as before."""
-    return api.call("release_notification", notification)
-
-
 @api_command(app, "resend")
 def resend(
     api: Api,
@@ -102,9 +74,21 @@ def resend(
     return Output(made, [first, f"`tidings explain {made['id']}` tells what becomes of it"])
 
 
-add_resource(
-    app,
+ResourceCommands(
     "notifications",
     # `tidings send`, `find` and `explain` do these.
     names={"create": "", "simulate": "", "lookup": "", "explain": ""},
-)
+    which="Its id, ntf_…",
+    rows={
+        "show": Row(
+            about="Show a notification as it stands, as JSON; `tidings explain` tells its story.",
+            text=json_text,
+        ),
+        "cancel": Row(text=lambda found: f"{found['id']} is {found['status']}"),
+        "release": Row(
+            text=lambda found: (
+                f"{found['id']} is sent now; `tidings explain {found['id']}` tells what becomes of it"
+            )
+        ),
+    },
+).add_to(app)

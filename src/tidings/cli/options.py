@@ -1,12 +1,17 @@
-"""Options that several commands have in common, said once."""
+"""Options that several commands have in common, and how values that were typed are checked."""
 
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
 from tidings.cli.failures import CommandError
+from tidings.cli.printing import shown
+
+T = TypeVar("T")
 
 DataDir = Annotated[
     Path | None,
@@ -31,7 +36,7 @@ OwnerDatabaseUrl = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Lines = Annotated[int, typer.Option("-n", "--lines", help="How many at most.", min=1, max=1000)]
+Lines = Annotated[int, typer.Option("-n", "--lines", "--limit", help="How many at most.", min=1, max=1000)]
 Actor = Annotated[str | None, typer.Option("--actor", help="Who does it. [default: your login name]")]
 Port = Annotated[
     str | None, typer.Option("--port", envvar="TIDINGS_PORT", help="Port to listen on. [default: 8080]")
@@ -53,12 +58,48 @@ MetricsPort = Annotated[
 
 def moment_of(text: str | None, option: str) -> datetime | None:
     """The moment that was typed after `option`, if one was."""
-    if text is None:
-        return None
     try:
-        found = datetime.fromisoformat(text)
+        found = None if text is None else datetime.fromisoformat(text)
     except ValueError:
         found = None
-    if found is None or found.tzinfo is None:
+    if text is not None and (found is None or found.tzinfo is None):
         raise CommandError(f"{option} must be a time with its offset, such as 2026-11-15T12:00:00Z")
     return found
+
+
+def day_of(text: str, option: str) -> date:
+    """The day that was typed after `option`."""
+    try:
+        return datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a day has no zone
+    except ValueError:
+        raise CommandError(f"{option} must be a day such as 2026-11-01, not {shown(text)!r}") from None
+
+
+def from_options(wanted: type[T], values: Mapping[str, object], options: Mapping[str, str]) -> T:
+    """The values as a `wanted`; `options` says how the person at the keyboard calls each field."""
+    import msgspec
+
+    from tidings.kernel.http.field_errors import explain
+    from tidings.kernel.refusals import InvalidError
+
+    with named_as(options):
+        try:
+            return msgspec.convert(values, wanted)
+        except msgspec.ValidationError as error:
+            raise InvalidError(explain(dict(values), wanted, error)) from None
+
+
+@contextmanager
+def named_as(options: Mapping[str, str]) -> Iterator[None]:
+    """Let a refusal inside name options instead of fields."""
+    from tidings.kernel.refusals import RefusalError
+
+    try:
+        yield
+    except RefusalError as error:
+        faults = getattr(error, "errors", ())
+        if not faults:
+            raise
+        raise CommandError(
+            "; ".join(f"{options.get(fault.field, fault.field)} {fault.remedy}" for fault in faults)
+        ) from None

@@ -27,7 +27,7 @@ async def _run(data_dir: Path | None, url: str | None, *, check: bool, as_json: 
 
     import asyncpg
 
-    from tidings.cli.connection import owner_url
+    from tidings.cli.database_connection import owner_url
     from tidings.kernel.clock import SystemClock
     from tidings.kernel.db import translated
     from tidings.operations.partitions import drop_old, make_missing

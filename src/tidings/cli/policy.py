@@ -6,17 +6,14 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, Output, command_group
 from tidings.cli.failures import CommandError
+from tidings.cli.policy_format import differences, line_of, lines_of, read_file, version_line_of
 from tidings.cli.policy_simulate import simulate
-from tidings.cli.policy_words import differences, line_of, lines_of, read_file, version_line_of
-from tidings.cli.resource import add_resource
+from tidings.cli.resource import ResourceCommands, Row
 
-app = typer.Typer(
-    help="Policies: by which ladder messages of a use case go out.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 app.command("simulate")(simulate)
 
 Which = Annotated[
@@ -27,25 +24,9 @@ File = Annotated[
 ]
 
 
-@api_command(
-    app,
-    "list",
-    text=line_of,
-    empty="there is no policy; each channel goes out by its vendor, then its fallback vendor",
-)
-def list_(
-    api: Api, *, deleted: Annotated[bool, typer.Option("--deleted", help="Deleted ones too.")] = False
-) -> list[JsonObject]:
-    """Show all policies, one line each."""
-    return api.list_all("list_policies", deleted=deleted or None)
-
-
 @api_command(app, "show", text=lines_of)
 def show(
-    api: Api,
-    which: Which,
-    *,
-    version: Annotated[int | None, typer.Option("--version", help="As it was then.")] = None,
+    api: Api, which: Which, *, version: Annotated[int | None, typer.Option(help="As it was then.")] = None
 ) -> JsonObject:
     """Show one policy with its steps; --json prints what `put` can read."""
     found = _found(api, which)
@@ -66,27 +47,6 @@ def put(api: Api, file: File) -> Output:
     done = api.call("put_policy", known["id"], body=wish, if_match=known["version"])
     same = ["nothing differs"] if known["version"] == done["version"] else []
     return Output(done, [*same, *lines_of(done)])
-
-
-@api_command(app, "delete")
-def delete(api: Api, which: Which) -> Output:
-    """Take a policy out of force; messages under way finish by the ladder that they began with."""
-    known = _found(api, which)
-    done = api.call("delete_policy", known["id"], if_match=known["version"])
-    until = done["grace_period_ends_at"]
-    return Output(done, f"{done['id']} is deleted; `tidings policy restore` works until {until}")
-
-
-@api_command(app, "restore", text=lines_of)
-def restore(api: Api, which: Which) -> JsonObject:
-    """Put a deleted policy in force again."""
-    return api.call("restore_policy", _found(api, which, deleted=True)["id"])
-
-
-@api_command(app, "versions", text=version_line_of)
-def versions(api: Api, which: Which) -> list[JsonObject]:
-    """Show what a policy was, the newest first."""
-    return api.list_all("list_policy_versions", _found(api, which, deleted=True)["id"])
 
 
 @api_command(app, "diff")
@@ -130,7 +90,7 @@ def diff(
 def rollback(
     api: Api,
     which: Which,
-    version: Annotated[int, typer.Argument(metavar="VERSION", help="What it is to be like again.", min=1)],
+    version: Annotated[int, typer.Argument(help="What it is to be like again.", min=1)],
 ) -> Output:
     """Let a policy say again what an earlier version said; that is a new version."""
     known = _found(api, which)
@@ -156,4 +116,26 @@ def _found(api: Api, which: str, *, deleted: bool = False) -> JsonObject:
     return in_force[0] if in_force else max(found, key=lambda one: str(one["deleted_at"]))
 
 
-add_resource(app, "policies", names={"create": "put", "version": "show"})
+def _even_deleted(api: Api, which: str) -> JsonObject:
+    return _found(api, which, deleted=True)
+
+
+def _deleted(done: JsonObject) -> str:
+    return f"{done['id']} is deleted; `tidings policy restore` works until {done['grace_period_ends_at']}"
+
+
+ResourceCommands(
+    "policies",
+    names={"create": "put", "version": "show"},
+    which="policy_…, or its use case: otp, txn, marketing, …",
+    line=line_of,
+    lines=lines_of,
+    look_up=_found,
+    empty="there is no policy; each channel goes out by its vendor, then its fallback vendor",
+    rows={
+        "list": Row(lines=None),
+        "delete": Row(text=_deleted),
+        "restore": Row(look_up=_even_deleted),
+        "versions": Row(look_up=_even_deleted, text=version_line_of, lines=None),
+    },
+).add_to(app)

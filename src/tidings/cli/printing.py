@@ -2,9 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -20,9 +21,19 @@ def shown(text: str | None) -> str:
     return _OBEYED.sub("?", text or "")
 
 
-def print_json(value: object) -> None:
-    """As programs read it."""
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+def json_text(value: object) -> str:
+    """JSON, indented, with every letter as it is and moments in ISO 8601."""
+    return json.dumps(value, indent=2, ensure_ascii=False, default=_json_value)
+
+
+def _json_value(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def picked(thing: object, *names: str) -> dict[str, Any]:
+    """These attributes of an object by their names; `adapter=account_id` shows one under another name."""
+    pairs = [name.partition("=") for name in names]
+    return {name: getattr(thing, attribute or name) for name, _, attribute in pairs}
 
 
 def money(micros: int, currency: str | None) -> str:
@@ -50,3 +61,11 @@ def print_lines(lines: "Iterable[Text]") -> None:
     for line in lines:
         line.rstrip()
         console.print(line, soft_wrap=True)
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Rows below their heads, in columns as wide as their longest cell."""
+    cells = [heads, *([shown("" if cell is None else str(cell)) for cell in row] for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(heads))]
+    for row in cells:
+        yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()

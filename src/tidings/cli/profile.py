@@ -1,55 +1,57 @@
-"""`tidings profile`: what was learned about reaching somebody."""
+"""`tidings profile`: what was learned about reaching a recipient."""
 
-from typing import Annotated
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, Output, command_group, without_none
 from tidings.cli.failures import CommandError
-from tidings.cli.profile_words import line_of, lines_of
-from tidings.cli.resource import add_resource
+from tidings.cli.printing import counted, shown
+from tidings.cli.resource import ResourceCommands
 
-app = typer.Typer(
-    help="What was learned about reaching people: show it, add to it, forget it.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 
-Recipient = Annotated[str, typer.Argument(metavar="RECIPIENT", help="Their id, rcp_…")]
+Recipient = Annotated[str, typer.Argument(help="Their id, rcp_…")]
 
-_WORDS = {"yes": "KNOWN_YES", "no": "KNOWN_NO", "unknown": "UNKNOWN"}
+_TOLD = {"KNOWN_YES": "yes", "KNOWN_NO": "no", "UNKNOWN": "unknown"}
 
 
-@api_command(app, "list", text=line_of, empty="nothing was learned about anybody yet")
-def list_(
-    api: Api,
-    *,
-    state: Annotated[
-        str | None, typer.Option("--state", help="Only those known so well: unseen, learning or stable.")
-    ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many at most.")] = 50,
-) -> list[JsonObject]:
-    """Show profiles, the newest first, one line each."""
-    wanted = None if state is None else state.upper()
-    return api.list_all("list_profiles", most=limit, discovery_state=wanted)
+def _line(profile: Mapping[str, Any]) -> str:
+    """A profile in one line, its best channels first."""
+    best = "  ".join(f"{one['channel']} {one['score']:.2f}" for one in profile["channels"][:4])
+    return shown(f"{profile['recipient_id']}  {profile['discovery_state']:<10}{best}").rstrip()
 
 
-@api_command(app, "show", text=lines_of)
-def show(api: Api, recipient: Recipient) -> JsonObject:
-    """Show how well each channel reaches somebody, and what is known for certain."""
-    return api.call("show_profile", recipient)
+def _lines(profile: Mapping[str, Any]) -> Iterator[str]:
+    """A profile with all of its channels and facts."""
+    yield shown(f"{profile['recipient_id']}  {profile['discovery_state']}")
+    for one in profile["channels"]:
+        yield shown(
+            f"  {one['channel']:<10}arrives {one['score']:>4.0%}  believed {one['confidence']:>4.0%}  "
+            f"observed {counted(one['observations'], 'time'):>10}, last at {one['last_observed_at']}"
+        )
+    if not profile["channels"]:
+        yield "  nothing was observed yet"
+    yield shown(f"  WhatsApp: {_TOLD.get(profile['has_whatsapp_business'], '?')}")
+    yield shown(f"  a code by voice: {_TOLD.get(profile['voice_otp_supported'], '?')}")
+    yield f"  mailbox verified: {'yes' if profile['email_verified'] else 'no'}"
+    known = [name for name in ("telegram", "viber") if profile.get(f"{name}_known")]
+    if known:
+        yield shown(f"  ids known: {', '.join(known)}")
 
 
-@api_command(app, "set", text=lines_of)
+@api_command(app, "set", text=_lines)
 def set_(
     api: Api,
     recipient: Recipient,
     *,
     whatsapp: Annotated[
-        str | None, typer.Option("--whatsapp", help="Whether WhatsApp reaches them: yes, no or unknown.")
+        str | None, typer.Option(help="Whether WhatsApp reaches them: yes, no or unknown.")
     ] = None,
     voice: Annotated[
-        str | None, typer.Option("--voice", help="Whether a code can be read to them: yes, no or unknown.")
+        str | None, typer.Option(help="Whether a code can be read to them: yes, no or unknown.")
     ] = None,
     email_verified: Annotated[
         bool | None,
@@ -58,8 +60,7 @@ def set_(
         ),
     ] = None,
     at: Annotated[
-        str | None,
-        typer.Option("--at", help="When that was so, such as 2026-11-15T12:00:00Z. [default: now]"),
+        str | None, typer.Option(help="When that was so, 2026-11-15T12:00:00Z. [default: now]")
     ] = None,
 ) -> JsonObject:
     """Say what is known for certain; what is known from later stays."""
@@ -75,12 +76,9 @@ def set_(
 
 @api_command(app, "forget")
 def forget(
-    api: Api,
-    recipient: Recipient,
-    *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    api: Api, recipient: Recipient, *, yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
 ) -> Output:
-    """Forget what was learned about reaching somebody; they stay, and what comes next is learned anew."""
+    """Forget what was learned about reaching a recipient; they stay, and what comes next is learned anew."""
     if not yes and not typer.confirm(f"Forget what was learned about reaching {recipient}?", err=True):
         raise CommandError("nothing was forgotten")
     done = api.call("forget_profile", recipient)
@@ -88,11 +86,18 @@ def forget(
 
 
 def _tri_state(word: str | None, option: str) -> str | None:
-    if word is None:
-        return None
-    if word.lower() not in _WORDS:
+    states = {told: state for state, told in _TOLD.items()}
+    if word is not None and word.lower() not in states:
         raise CommandError(f"{option} must be yes, no or unknown")
-    return _WORDS[word.lower()]
+    return states[word.lower()] if word else None
 
 
-add_resource(app, "profiles", names={"change": "set", "delete": "forget"})
+ResourceCommands(
+    "profiles",
+    names={"change": "set", "delete": "forget"},
+    which="Their id, rcp_…",
+    line=_line,
+    lines=_lines,
+    empty="nothing was learned about any recipient yet",
+    options={"discovery_state": "--state"},
+).add_to(app)

@@ -1,4 +1,4 @@
-"""`tidings recipient`: find somebody, look at them, take many in; and what people have a right to: to be forgotten, to see everything."""
+"""`tidings recipient`: find, show and import recipients; erase one, or export everything that is held about them."""
 
 import json
 from pathlib import Path
@@ -6,19 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, Output, command_group, without_none
 from tidings.cli.failures import CommandError
-from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
-from tidings.cli.resource import add_resource
+from tidings.cli.import_file import IMPORT
+from tidings.cli.resource import ResourceCommands
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-app = typer.Typer(
-    help="Find and show somebody, take many in; erase them, or export everything that is held about them.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 
 Recipient = Annotated[str, typer.Argument(metavar="RECIPIENT", help="Their id, rcp_…")]
 
@@ -26,13 +23,13 @@ Recipient = Annotated[str, typer.Argument(metavar="RECIPIENT", help="Their id, r
 @api_command(app, "find")
 def find(
     api: Api,
-    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="A mail address, or a number (+93…).")],
+    address: Annotated[str, typer.Argument(help="A mail address, or a number (+93…).")],
     *,
     channel: Annotated[
         str | None, typer.Option(help="email, sms, …; default: email for a mail address, sms for a number.")
     ] = None,
 ) -> Output:
-    """Show everybody who has an address; the audit notes who asked."""
+    """Show all recipients that have an address; the audit notes who asked."""
     from tidings.cli.suppression import channel_of
 
     body = {"channel": channel_of(address, channel), "address": address}
@@ -40,7 +37,7 @@ def find(
     if not found:
         if api.as_json:
             print("[]")
-        raise CommandError("nobody has this address")
+        raise CommandError("no recipient has this address")
     return Output(found, _lines(found))
 
 
@@ -59,31 +56,9 @@ def show(
 
 
 def _lines(people: list[JsonObject]) -> "list[Text]":
-    from tidings.cli.found_words import next_lines, people_lines
+    from tidings.cli.search_format import next_lines, people_lines
 
     return [*people_lines(people), *next_lines([f"tidings notification list --recipient {people[0]['id']}"])]
-
-
-@api_command(app, "import")
-def import_(
-    api: Api,
-    file: File,
-    *,
-    dry_run: DryRun = False,
-    report: Report = None,
-    resume: Resume = None,
-    allow_refused: AllowRefused = False,
-) -> Output:
-    """Make all recipients in a file known, or bring them up to date."""
-    return import_file(
-        api,
-        "import_recipients",
-        file,
-        {"dry_run": dry_run},
-        resume=resume,
-        report=report,
-        allow_refused=allow_refused,
-    )
 
 
 @api_command(app, "erase")
@@ -93,11 +68,9 @@ def erase(
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     reason: Annotated[
-        str | None, typer.Option("--reason", help="For the audit: a ticket's number, nothing personal.")
+        str | None, typer.Option(help="For the audit: a ticket's number, nothing personal.")
     ] = None,
-    receipt: Annotated[
-        Path | None, typer.Option("--receipt", help="Write the signed receipt to this file.")
-    ] = None,
+    receipt: Annotated[Path | None, typer.Option(help="Write the signed receipt to this file.")] = None,
 ) -> Output:
     """Erase a recipient for good, and print what was destroyed. Doing it again gives the same receipt."""
     if receipt is not None and receipt.exists():
@@ -125,7 +98,7 @@ def export(
     api: Api,
     recipient: Recipient,
     *,
-    out: Annotated[Path | None, typer.Option("--out", help="The zip. [default: RECIPIENT.zip]")] = None,
+    out: Annotated[Path | None, typer.Option(help="The zip. [default: RECIPIENT.zip]")] = None,
 ) -> Output:
     """Write everything that is held about a recipient into a zip that only you can read."""
     target = out or Path(f"{recipient}.zip")
@@ -197,10 +170,10 @@ def _told(statement: dict[str, Any]) -> list[str]:
     return lines
 
 
-add_resource(
-    app,
+ResourceCommands(
     "recipients",
     names={"lookup": "find"},
+    rows={"import": IMPORT},
     columns=("id", "identity", "locale", "tags", "created_at"),
-    empty="nobody is known yet; `tidings recipient import` takes a file in",
-)
+    empty="there is no recipient yet; `tidings recipient import` takes a file in",
+).add_to(app)

@@ -4,30 +4,37 @@ import inspect
 import json
 import keyword
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command
+from tidings.cli.api_command import PAGE, Api, api_command
+from tidings.cli.command import Formatter, JsonObject, Output, command_group, without_none
 from tidings.cli.failures import CommandError
-from tidings.cli.options import Lines
+from tidings.cli.options import Lines, day_of, moment_of
 from tidings.cli.printing import shown, to_the_second
 
 if TYPE_CHECKING:
     from tidings_client.operations import ApiOperation, ApiParameter
 
 #: Options of every command; a field of the same name gets that of its resource before it.
-_COMMON = {"url", "key", "tenant", "data_dir", "json", "platform", "file", "lines", "if_match", "out"}
+_COMMON = {"url", "key", "tenant", "data_dir", "json", "file", "lines", "if_match", "out"}
 _SCALARS = {"boolean": bool, "integer": int, "number": float, "string": str}
 #: Resource → verb of the API → what people type for it, or nothing where another command does it.
 COMMAND_NAMES: dict[str, dict[str, str]] = {}
 #: Types that are made here are nothing for a type checker.
 _ANNOTATED: Any = Annotated
 _PAGE_QUERY = ("limit", "cursor")
-#: As many columns as fit into a line where nobody has said which.
+#: Verbs that answer the thing itself.
+_ONE = {"show", "create", "put", "change", "restore", "rollback", "revert"}
+#: As many columns as fit into a line where none are chosen.
 _MOST_COLUMNS = 6
+
+#: Finds a thing by what a person typed for it.
+LookUp = Callable[[Api, str], JsonObject]
 
 File = Annotated[
     Path | None,
@@ -43,38 +50,76 @@ Out = Annotated[Path | None, typer.Option("--out", help="Write it to this file. 
 Upload = Annotated[Path, typer.Argument(metavar="FILE", help="The file.", exists=True, dir_okay=False)]
 
 
-def add_resource(
-    app: typer.Typer,
-    resource: str,
-    *,
-    names: Mapping[str, str] | None = None,
-    columns: Sequence[str] = (),
-    empty: str = "there is none",
-) -> None:
-    """Give an app a command for each operation of a resource that it has none for yet.
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """What a command has beyond its operation: the words that people type, and how its answer is printed."""
 
-    `names` says what people type for a verb of the API, such as `set` for `put`, or nothing where another command does it;
-    `columns` what a list shows.
-    """
-    from tidings_client import operations
+    #: Its help, where it says more than the document.
+    about: str = ""
+    #: The lines of the answer, or of one item of it.
+    text: Formatter | None = None
+    #: What is said where the operation answers nothing, with the path's values for the braces.
+    done: str = "{}: done"
+    #: How many items of a listing are shown at most, unless an option says otherwise; None: all of them.
+    lines: int | None = 50
+    #: Fields of the body that are typed without an option, in this order.
+    arguments: Sequence[str] = ()
+    #: Makes the body: from the thing as it is now, and from what was typed.
+    merge: Callable[[JsonObject, JsonObject], JsonObject] | None = None
+    #: Finds what the first value of the path names, where that may be something else than an id.
+    look_up: LookUp | None = None
+    #: Uploads the file, in the place of one plain request; `more` are options of the command that it takes by name.
+    upload: Callable[..., Any] | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+    #: Whether an answer is bad news: the exit code is 1 then.
+    failed: Callable[[Any], bool] | None = None
 
-    taken = {one.name for one in app.registered_commands}
-    for operation in operations.table().values():
-        if operation.resource == resource and not _is_twin(operation):
-            name = (names or {}).get(operation.verb, operation.verb)
-            COMMAND_NAMES.setdefault(resource, {})[operation.verb] = name
-            if name and name not in taken:
-                _add(app, name, operation, columns, empty)
+
+_PLAIN = Row()
 
 
-def resource_app(resource: str, help_: str, **more: Any) -> typer.Typer:
-    """An app with a command for every operation of a resource."""
-    app = typer.Typer(help=help_, no_args_is_help=True, rich_markup_mode=None)
-    # With one command alone it would be the app itself.
-    app.callback()(lambda: None)
-    app.info.help = help_
-    add_resource(app, resource, **more)
-    return app
+@dataclass(frozen=True)
+class ResourceCommands:
+    """The commands of a resource: one for each operation, with the words that they share."""
+
+    #: As the table of operations calls it, such as `status-map`.
+    resource: str
+    _: KW_ONLY
+    #: Verb of the API → what people type for it, such as `set` for `put`; nothing where another command does it.
+    names: Mapping[str, str] = field(default_factory=dict)
+    #: Verb of the API → what its command has beyond its operation.
+    rows: Mapping[str, Row] = field(default_factory=dict)
+    #: What the list shows, and what is said where it is empty.
+    columns: Sequence[str] = ()
+    empty: str = "there is none"
+    #: One item of the list on one line; one thing in full.
+    line: Formatter | None = None
+    lines: Formatter | None = None
+    #: Field → option, where it is not called like the field; nothing: it has none.
+    options: Mapping[str, str] = field(default_factory=dict)
+    #: What the first value of the path is, for `--help`.
+    which: str = ""
+    look_up: LookUp | None = None
+
+    def add_to(self, app: typer.Typer) -> None:
+        """Give an app a command for each operation that it has none for yet."""
+        from tidings_client import operations
+
+        taken = {one.name for one in app.registered_commands}
+        for operation in operations.table().values():
+            if operation.resource == self.resource and not _is_twin(operation):
+                name = self.names.get(operation.verb, operation.verb)
+                COMMAND_NAMES.setdefault(self.resource, {})[operation.verb] = name
+                if name and name not in taken:
+                    _OperationCommand(operation, self.rows.get(operation.verb, _PLAIN), self).add_to(
+                        app, name
+                    )
+
+    def app(self) -> typer.Typer:
+        """An app with these commands alone."""
+        app = command_group()
+        self.add_to(app)
+        return app
 
 
 def _is_twin(operation: "ApiOperation") -> bool:
@@ -86,75 +131,169 @@ def _is_twin(operation: "ApiOperation") -> bool:
     )
 
 
-def _add(app: typer.Typer, name: str, operation: "ApiOperation", columns: Sequence[str], empty: str) -> None:
-    from tidings_client import operations
+class _OperationCommand:
+    """The command of one operation: its parameters, what it calls, and how the answer is printed."""
 
-    path = [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
-    fields = {_option_name(one, operation, path): one for one in (*operation.query, *operation.body)}
-    listed = operation.pages and operation.method == "GET"
-    if listed:
-        fields = {option: one for option, one in fields.items() if one.name not in _PAGE_QUERY}
-
-    def command(api: Api, **given: Any) -> Any:
-        # What is the platform's own alone is asked with its key.
-        api.platform_key = api.platform or operation.path.startswith("/internal/")
-        place = [given[_argument(one)] for one in path]
-        query = {
-            one.name: _value(option, one, given[option])
-            for option, one in fields.items()
-            if one in operation.query
+    def __init__(self, operation: "ApiOperation", row: Row, words: ResourceCommands) -> None:
+        self._operation, self._row, self._words = operation, row, words
+        self._path = [part[1:-1] for part in operation.path.split("/") if part.startswith("{")]
+        self._listed = operation.pages and operation.method == "GET"
+        self._look_up = row.look_up or words.look_up
+        #: Parameter → field of the query or the body.
+        self._fields = {
+            self._parameter_name(one): one
+            for one in (*operation.query, *operation.body)
+            if words.options.get(one.name) != "" and not (self._listed and one.name in _PAGE_QUERY)
         }
-        if listed:
-            return api.list_all(operation.id, *place, most=given["lines"], **query)
+
+    def add_to(self, app: typer.Typer, name: str) -> None:
+        from tidings_client import operations
+
+        operation = self._operation
+
+        def command(api: Api, **given: Any) -> Any:
+            answer = self._run(api, given)
+            if self._row.failed is not None and self._row.failed(answer):
+                api.exit_code = 1
+            return answer
+
+        command.__doc__, command.__name__ = self._row.about or operation.about, operation.id
+        command.__signature__ = inspect.Signature([_parameter("api", Api), *self._parameters()])  # type: ignore[attr-defined]
+        has_twin = operations.twin(operation.id) not in (None, operation)
+        text, empty = self._text(), self._words.empty
+        api_command(app, name, text=text, empty=empty, platform=has_twin)(command)
+
+    def _run(self, api: Api, given: Mapping[str, Any]) -> Any:
+        operation, row = self._operation, self._row
+        # What is the platform's own alone is asked with its key, and so is a field that only the platform may set.
+        internal = operation.path.startswith("/internal/") or given.get("platform") is not None
+        api.platform_key = api.platform or internal
+        place = [given[_argument(one)] for one in self._path]
+        known: JsonObject | None = None
+        body = self._body(given)
+        if self._look_up is not None and place:
+            known = self._look_up(api, place[0])
+            place[0] = known["id"]
+        if known is not None and operation.verb == "show":
+            return known
+        query = self._values(given, operation.query)
+        if self._listed:
+            page = {"limit": PAGE} if row.lines is None else {}
+            return api.list_all(operation.id, *place, most=given.get("lines"), **query, **page)
         if operation.answer not in (None, "application/json"):
-            return _kept(api.download(operation.id, *place, query=query), given["out"])
+            return save(api.download(operation.id, *place, query=query), given["out"])
+        if row.upload is not None:
+            more = {name: given[name] for name in row.more}
+            return row.upload(api, operation.id, given["file"], without_none(**query), **more)
         if operation.files:
             media_type, content = operation.files[0], given["file"].read_bytes()
             return api.call(operation.id, *place, query=query, body=content, media_type=media_type)
-        body = _body(operation, fields, given)
         version = given.get("if_match")
-        if operation.if_match is not None and version is None:
-            version = _version_now(api, operation, place)
+        if known is None and (row.merge or (operation.if_match is not None and version is None)):
+            known = _as_it_is_now(api, operation, place)
+        if operation.if_match is not None and version is None and known:
+            version = known["version"] if isinstance(known.get("version"), int) else None
+        if row.merge is not None and body is not None:
+            body = row.merge(known or {}, body)
         answer = api.call(operation.id, *place, query=query, body=body, if_match=version)
         if operation.answer is None:
-            return Output(answer, f"{shown(' '.join(map(str, place)))}: done".lstrip(": "))
+            return Output(answer, row.done.format(*(shown(str(one)) for one in place)))
         return answer["items"] if set(answer) <= {"items", "next_cursor"} and "items" in answer else answer
 
-    command.__doc__, command.__name__ = operation.about, operation.id
-    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [_parameter("api", Api), *_parameters(operation, path, fields, listed=listed)]
-    )
-    text: Callable[[Any], Iterable[str] | str] = _lines
-    if _gives_list(operation):
-        text = lambda one: _row(one, columns)  # noqa: E731  # one of two ways to show an answer
-    has_twin = operations.twin(operation.id) not in (None, operation)
-    api_command(app, name, text=text, empty=empty, platform=has_twin)(command)
+    def _values(self, given: Mapping[str, Any], wanted: "Sequence[ApiParameter]") -> JsonObject:
+        """What was typed for these fields, as the API takes it."""
+        fields = {name: one for name, one in self._fields.items() if one in wanted}
+        return {one.name: _value(self._option(name), one, given[name]) for name, one in fields.items()}
 
+    def _body(self, given: Mapping[str, Any]) -> JsonObject | None:
+        operation = self._operation
+        if not operation.body:
+            return None
+        body = _read(given["file"]) if given["file"] is not None else {}
+        body |= without_none(**self._values(given, operation.body))
+        options = {
+            one.name: self._option(name) for name, one in self._fields.items() if one in operation.body
+        }
+        missing = [
+            options[one.name]
+            for one in operation.body
+            if one.required and one.name not in body and one.name in options
+        ]
+        if missing and self._row.merge is None:
+            raise CommandError(
+                f"say {', '.join(f'{one} …' for one in missing)}, or name a file with all of it with --file"
+            )
+        if not body and (operation.method == "PATCH" or (operation.method == "PUT" and self._row.merge)):
+            raise CommandError(f"say what is different: {', '.join(options.values())}")
+        return body
 
-def _parameters(
-    operation: "ApiOperation", path: Sequence[str], fields: "Mapping[str, ApiParameter]", *, listed: bool
-) -> Iterator[inspect.Parameter]:
-    for name in path:
-        metavar = name.removesuffix("_id").upper()
-        yield _parameter(_argument(name), Annotated[str, typer.Argument(metavar=metavar)])
-    if operation.files:
-        yield _parameter("file", Upload)
-    for option, one in fields.items():
-        flag = _flag(option)
-        words = f"--{flag}/--no-{flag}" if one.type == "boolean" else f"--{flag}"
-        needed = one.required and one in operation.query
-        about = f"{one.about}{' Required.' if one.required and not needed else ''}".strip()
+    def _parameters(self) -> Iterator[inspect.Parameter]:
+        operation = self._operation
+        for place, name in enumerate(self._path):
+            metavar = name.removesuffix("_id").upper()
+            about = self._words.which if place == 0 else ""
+            yield _parameter(_argument(name), Annotated[str, typer.Argument(metavar=metavar, help=about)])
+        if operation.files:
+            yield _parameter("file", Upload)
+        arguments = [name for name, one in self._fields.items() if one.name in self._row.arguments]
+        for name in sorted(arguments, key=lambda one: self._row.arguments.index(self._fields[one].name)):
+            one = self._fields[name]
+            argument: Any = typer.Argument(metavar=one.name.upper(), help=one.about)
+            yield _parameter(name, _ANNOTATED[_type(one), argument])
+        for name, one in self._fields.items():
+            if name not in arguments:
+                yield self._option_parameter(name, one)
+        if operation.body:
+            yield _parameter("file", File, None)
+        if operation.if_match is not None:
+            yield _parameter("if_match", IfMatch, None)
+        for name, annotation in self._row.more.items():
+            yield _parameter(name, annotation, False if annotation.__origin__ is bool else None)
+        if self._listed and self._row.lines is not None:
+            yield _parameter("lines", Lines, self._row.lines)
+        if operation.answer not in (None, "application/json"):
+            yield _parameter("out", Out, None)
+
+    def _option_parameter(self, name: str, one: "ApiParameter") -> inspect.Parameter:
+        flag = self._option(name)
+        words = self._words.options.get(one.name) or (
+            f"{flag}/--no-{flag.removeprefix('--')}" if one.type == "boolean" else flag
+        )
+        needed = one.required and one in self._operation.query
+        required = one.required and not needed and self._row.merge is None
+        about = f"{one.about}{' Required.' if required else ''}".strip()
+        metavar = "NAME=VALUE" if one.type == "object" else None
         kind = _type(one) if needed else _type(one) | None
-        option_: Any = typer.Option(words, help=about, show_default=False)
-        yield _parameter(option, _ANNOTATED[kind, option_], ... if needed else None)
-    if operation.body:
-        yield _parameter("file", File, None)
-    if operation.if_match is not None:
-        yield _parameter("if_match", IfMatch, None)
-    if listed:
-        yield _parameter("lines", Lines, 50)
-    if operation.answer not in (None, "application/json"):
-        yield _parameter("out", Out, None)
+        option: Any = typer.Option(
+            words, help=about, show_default=False, metavar=metavar, case_sensitive=False
+        )
+        return _parameter(name, _ANNOTATED[kind, option], ... if needed else None)
+
+    def _parameter_name(self, one: "ApiParameter") -> str:
+        name = f"{one.name}_" if keyword.iskeyword(one.name) else one.name
+        if (name in _COMMON or name in self._path) and one.name not in self._words.options:
+            return f"{self._operation.resource.removesuffix('s').replace('-', '_')}_{name}"
+        return f"{name}_" if name in _COMMON or name in self._path else name
+
+    def _option(self, name: str) -> str:
+        """What people type for a field."""
+        one = self._fields[name]
+        if one.name in self._row.arguments:
+            return one.name.upper()
+        chosen = self._words.options.get(one.name)
+        return chosen.partition("/")[0] if chosen else f"--{name.rstrip('_').replace('_', '-')}"
+
+    def _text(self) -> Formatter:
+        operation, words = self._operation, self._words
+        if self._row.text is not None:
+            return self._row.text
+        if operation.verb == "list" and words.line is not None:
+            return words.line
+        if operation.verb in _ONE and words.lines is not None:
+            return words.lines
+        if operation.pages or (operation.verb == "list" and operation.method == "GET"):
+            return lambda one: _row(one, words.columns)
+        return _lines
 
 
 def _argument(name: str) -> str:
@@ -168,53 +307,45 @@ def _parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> 
     )
 
 
-def _option_name(one: "ApiParameter", operation: "ApiOperation", path: Sequence[str]) -> str:
-    name = f"{one.name}_" if keyword.iskeyword(one.name) else one.name
-    return (
-        f"{operation.resource.removesuffix('s').replace('-', '_')}_{name}"
-        if name in _COMMON or name in path
-        else name
-    )
-
-
-def _flag(option: str) -> str:
-    return option.rstrip("_").replace("_", "-")
-
-
 def _type(one: "ApiParameter") -> Any:
     if one.choices and one.type == "string":
         return Literal[one.choices]
-    if one.type == "array" and one.of == "string":
+    if one.type == "object" or (one.type == "array" and one.of == "string"):
         return list[str]
     return _SCALARS.get(one.type, str)
 
 
 def _value(option: str, one: "ApiParameter", given: Any) -> Any:
-    if given is None or one.type in _SCALARS or isinstance(given, list):
-        return given or None if isinstance(given, list) else given
+    if isinstance(given, list):
+        return (_object(option, given) if one.type == "object" else given) if given else None
+    if given is not None and one.format == "date-time":
+        return moment_of(given, option)
+    if given is not None and one.format == "date":
+        return day_of(given, option)
+    if given is None or one.type in _SCALARS:
+        return given
     try:
         return json.loads(given)
     except ValueError:
         if one.type == "any":
             return given
-        raise CommandError(f"--{_flag(option)} must be JSON: {shown(given)}") from None
+        raise CommandError(f"{option} must be JSON: {shown(given)}") from None
 
 
-def _body(
-    operation: "ApiOperation", fields: "Mapping[str, ApiParameter]", given: Mapping[str, Any]
-) -> JsonObject | None:
-    if not operation.body:
-        return None
-    body = _read(given["file"]) if given["file"] is not None else {}
-    named = {option: one for option, one in fields.items() if one in operation.body}
-    said = {one.name: _value(option, one, given[option]) for option, one in named.items()}
-    body |= {name: value for name, value in said.items() if value is not None}
-    missing = [_flag(option) for option, one in named.items() if one.required and one.name not in body]
-    if missing:
-        raise CommandError(
-            f"say {', '.join(f'--{one} …' for one in missing)}, or name a file with all of it with --file"
-        )
-    return body
+def _object(option: str, given: Sequence[str]) -> JsonObject:
+    """An object that was typed as JSON, or as one `NAME=VALUE` or several."""
+    if given[0].lstrip().startswith("{"):
+        try:
+            return dict(json.loads(given[0]))
+        except ValueError:
+            raise CommandError(f"{option} must be JSON: {shown(given[0])}") from None
+    pairs = [one.partition("=") for one in given]
+    for typed, (name, _, value) in zip(given, pairs, strict=True):
+        if not name or not value:
+            raise CommandError(
+                f"{option} must be NAME=VALUE, several times, or a JSON object, not {shown(typed)!r}"
+            )
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _read(file: Path) -> JsonObject:
@@ -229,23 +360,22 @@ def _read(file: Path) -> JsonObject:
     return found
 
 
-def _version_now(api: Api, operation: "ApiOperation", place: Sequence[Any]) -> int | None:
-    """The version of what is changed, as it is now; None where there is nothing yet."""
+def _as_it_is_now(api: Api, operation: "ApiOperation", place: Sequence[Any]) -> JsonObject | None:
+    """What is changed, as it is now; None where there is nothing yet."""
     from tidings_client import operations
 
+    shown_at = {one.path: one.id for one in operations.table().values() if one.method == "GET"}
     parts = operation.path.split("/")
     while parts:
         path = "/".join(parts)
-        for one in operations.table().values():
-            if (one.method, one.path) == ("GET", path):
-                found = api.find(one.id, *place[: path.count("{")])
-                version = found.get("version") if found else None
-                return version if isinstance(version, int) else None
+        if path in shown_at:
+            return api.find(shown_at[path], *place[: path.count("{")])
         parts.pop()
     return None
 
 
-def _kept(pieces: Iterator[bytes], out: Path | None) -> Output | None:
+def save(pieces: Iterator[bytes], out: Path | None) -> Output | None:
+    """Write what the API answered to a file, or as it is to standard output where none is named."""
     if out is None:
         for piece in pieces:
             sys.stdout.buffer.write(piece)
@@ -253,10 +383,6 @@ def _kept(pieces: Iterator[bytes], out: Path | None) -> Output | None:
     with out.open("wb") as file:
         size = sum(file.write(piece) for piece in pieces)
     return Output({"file": str(out), "bytes": size}, f"written to {out}")
-
-
-def _gives_list(operation: "ApiOperation") -> bool:
-    return operation.pages or (operation.verb == "list" and operation.method == "GET")
 
 
 def _row(one: JsonObject, columns: Sequence[str]) -> str:

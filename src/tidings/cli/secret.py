@@ -6,41 +6,23 @@ from typing import Annotated, Any
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, Output, command_group
 from tidings.cli.failures import CommandError
-from tidings.cli.printing import shown
-from tidings.cli.resource import add_resource
+from tidings.cli.resource import ResourceCommands, Row
 
-app = typer.Typer(
-    help="Secrets of vendor accounts, entered over the API: sealed, and shown to nobody again.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Accounts read it as sealed://NAME.")]
+app = command_group()
 
 
 def _line(one: JsonObject) -> str:
-    readers = ", ".join(one["used_by"]) or "nobody"
+    readers = ", ".join(one["used_by"]) or "no account"
     return f"{one['ref']}  version {one['version']}, {one['updated_at'][:19]}Z, read by {readers}"
-
-
-@api_command(
-    app,
-    "list",
-    platform=True,
-    text=_line,
-    empty="no secret was entered; `tidings secret set NAME` enters one",
-)
-def list_(api: Api) -> list[JsonObject]:
-    """Show which secrets there are, since when, and which accounts read them."""
-    return api.list_all("list_secrets")
 
 
 @api_command(app, "set", platform=True)
 def set_(
     api: Api,
-    name: Name,
+    name: Annotated[str, typer.Argument(help="Accounts read it as sealed://NAME.")],
     *,
     file: Annotated[
         Path | None, typer.Option(help="Read it from there; default: standard input, or a question.")
@@ -50,13 +32,6 @@ def set_(
     done = api.call("put_secret", name, body={"value": _value(file)})
     readers = f"; {', '.join(done['used_by'])} reads it from now on" if done["used_by"] else ""
     return Output(done, f"{done['ref']}  version {done['version']}{readers}")
-
-
-@api_command(app, "remove", platform=True)
-def remove(api: Api, name: Name) -> Output:
-    """Remove a secret that nobody reads any more; it can't be brought back."""
-    done = api.call("delete_secret", name)
-    return Output(done, f"sealed://{shown(name)} is removed, and its key is destroyed")
 
 
 def _value(file: Path | None) -> str | dict[str, Any]:
@@ -83,4 +58,11 @@ def _value(file: Path | None) -> str | dict[str, Any]:
     return text
 
 
-add_resource(app, "secrets", names={"put": "set", "delete": "remove"})
+ResourceCommands(
+    "secrets",
+    names={"put": "set", "delete": "remove"},
+    line=_line,
+    empty="no secret was entered; `tidings secret set NAME` enters one",
+    which="Accounts read it as sealed://NAME.",
+    rows={"delete": Row(done="sealed://{} is removed, and its key is destroyed")},
+).add_to(app)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tidings.cli.api_command import Api, Output, api_command
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import Output
 
 if TYPE_CHECKING:
     from tidings_client import Accepted
@@ -14,26 +15,20 @@ if TYPE_CHECKING:
 @api_command(None, "send")
 def send(
     api: Api,
-    to: Annotated[
-        str, typer.Argument(metavar="TO", help="A recipient's id (rcp_…), a mail address or a number.")
-    ],
+    to: Annotated[str, typer.Argument(help="A recipient's id (rcp_…), a mail address or a number.")],
     *,
     template: Annotated[str, typer.Option("--template", "-t", help="The template's key.")],
     var: Annotated[
         list[str] | None,
-        typer.Option(
-            "--var", help="NAME=TEXT, or NAME:=JSON for numbers, lists and objects; may be repeated."
-        ),
+        typer.Option(help="NAME=TEXT, or NAME:=JSON for numbers, lists and objects; may be repeated."),
     ] = None,
     variables: Annotated[
-        Path | None, typer.Option("--variables", help="A file with a JSON object; - for standard input.")
+        Path | None, typer.Option(help="A file with a JSON object; - for standard input.")
     ] = None,
     channel: Annotated[
         str, typer.Option(help="email, sms, …; auto lets the tenant's ladder choose.")
     ] = "auto",
-    name: Annotated[
-        str | None, typer.Option("--name", help="The person's name, where TO is an address.")
-    ] = None,
+    name: Annotated[str | None, typer.Option(help="The person's name, where TO is an address.")] = None,
     locale: Annotated[
         str | None, typer.Option(help="A language such as fa-AF; default: the person's.")
     ] = None,
@@ -52,7 +47,7 @@ def send(
         str | None, typer.Option(help="When it is no longer worth sending; as --schedule.")
     ] = None,
     attach: Annotated[
-        list[Path] | None, typer.Option("--attach", help="A file that goes along; may be repeated.")
+        list[Path] | None, typer.Option(help="A file that goes along; may be repeated.")
     ] = None,
     correlation_id: Annotated[str | None, typer.Option(help="Your own word for it; found by later.")] = None,
     idempotency_key: Annotated[
@@ -67,10 +62,10 @@ def send(
     """Send a notification; with --wait the exit code is 0 only if it was delivered."""
     import msgspec
 
-    from tidings.cli.story import tell, tell_simulation
-    from tidings.cli.typed_message import attachment, hinted, moment_of, recipient_of, variables_of
+    from tidings.cli.explanation_format import explanation_lines, simulation_lines
+    from tidings.cli.message_options import attachment, hinted, moment_of, recipient_of, variables_of
 
-    whom = recipient_of(to, channel=channel, name=name)
+    recipient = recipient_of(to, channel=channel, name=name)
     more: dict[str, Any] = {
         "channel": channel,
         "variables": variables_of(var or [], variables),
@@ -85,9 +80,9 @@ def send(
     }
     with hinted(var or []):
         if simulate:
-            found = api.tidings.simulate(whom, template, **more)
-            return Output(msgspec.to_builtins(found), tell_simulation(found))
-        accepted = api.tidings.send(whom, template, idempotency_key=idempotency_key, **more)
+            found = api.tidings.simulate(recipient, template, **more)
+            return Output(msgspec.to_builtins(found), simulation_lines(found))
+        accepted = api.tidings.send(recipient, template, idempotency_key=idempotency_key, **more)
         if not wait:
             hint = f"`tidings explain {accepted.id}` tells what becomes of it"
             return Output(msgspec.to_builtins(accepted), [_line(accepted), hint])
@@ -96,7 +91,7 @@ def send(
         done = api.tidings.wait_until_done(accepted.id, timeout=timeout)
         story = api.tidings.explain(accepted.id)
         api.exit_code = int(done.status != "delivered")
-        return Output(story.raw, tell(story))
+        return Output(story.raw, explanation_lines(story))
 
 
 def _line(accepted: "Accepted") -> str:

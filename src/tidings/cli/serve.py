@@ -12,7 +12,7 @@ def serve(
     metrics_port: MetricsPort = None,
 ) -> None:
     """Serve the API, and nothing else; the database is migrated beforehand with `tidings migrate up`."""
-    from tidings.cli.serving import run_role
+    from tidings.cli.process import run_role
 
     run_role(
         "api",
@@ -34,7 +34,7 @@ def work(
     metrics_port: MetricsPort = None,
 ) -> None:
     """Run the jobs: relay, consumers, partitions, sweepers; any number of processes may."""
-    from tidings.cli.serving import run_role
+    from tidings.cli.process import run_role
 
     run_role(
         "jobs",

@@ -1,29 +1,20 @@
 """`tidings spend`: what messages cost, by day, channel or vendor, with a bar for each part."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date, datetime
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, api_command
-from tidings.cli.failures import CommandError
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject
+from tidings.cli.options import day_of
 from tidings.cli.printing import counted, money, shown
 
 #: Characters of the longest bar.
 _WIDTH = 30
 
 
-class By(StrEnum):
-    """What amounts are summed by."""
-
-    DAY = "day"
-    CHANNEL = "channel"
-    VENDOR = "vendor"
-
-
-def spend_lines(told: Mapping[str, Any]) -> Iterator[str]:
+def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     """A table, its bars, its sums."""
     yield f"from {told['since']} to {told['until']}, by {told['by']}"
     items = told["items"]
@@ -95,23 +86,14 @@ def _bar(micros: int, most: int) -> str:
     return "█" * max(1, round(_WIDTH * micros / most))
 
 
-def _day(text: str | None, option: str) -> date | None:
-    if text is None:
-        return None
-    try:
-        return datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007  # a day has no zone
-    except ValueError:
-        raise CommandError(f"{option} must be a day such as 2026-11-01, not {shown(text)!r}") from None
-
-
-@api_command(None, "spend", text=spend_lines)
+@api_command(None, "spend", text=_lines)
 def spend(
     api: Api,
     *,
     since: Annotated[str | None, typer.Option(help="The first day, 2026-11-01. [default: 30 days]")] = None,
     until: Annotated[str | None, typer.Option(help="The last day. [default: today]")] = None,
-    by: Annotated[By, typer.Option(help="What it is summed by.")] = By.DAY,
+    by: Annotated[Literal["day", "channel", "vendor"], typer.Option(help="What it is summed by.")] = "day",
 ) -> JsonObject:
     """Show what messages cost: estimated by the price lists, charged by what vendors said."""
-    query = {"by": by.value, "since": _day(since, "--since"), "until": _day(until, "--until")}
-    return api.call("show_spend", query=query)
+    days = {"since": since and day_of(since, "--since"), "until": until and day_of(until, "--until")}
+    return api.call("show_spend", query={"by": by, **days})

@@ -5,21 +5,17 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, Output, command_group
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import counted, shown, to_the_second
-from tidings.cli.resource import add_resource
+from tidings.cli.resource import ResourceCommands, Row
 from tidings.contracts.failures import why
 
-app = typer.Typer(
-    help="The status map: what vendors' codes mean, and codes that mean nothing yet.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 
 Adapter = Annotated[str, typer.Argument(metavar="ADAPTER", help="twilio, or a vendor's own name: http_acme.")]
 Code = Annotated[str, typer.Argument(metavar="CODE", help="The vendor's code, or its word.")]
-OnlyAdapter = Annotated[str | None, typer.Option("--adapter", help="Of this adapter or vendor alone.")]
 
 
 def _line(code: JsonObject) -> str:
@@ -32,23 +28,19 @@ def _lines(code: JsonObject) -> Iterator[str]:
     counts = code.get(code.get("counts") or "") or {}
     words = why(code["code"], counts.get("reason"), vendor=code["adapter"])
     yield f"{code['adapter']}/{shown(code['code'])}{f': {words}' if words else ''}"
-    for whose, owner in (("tenant", "your own"), ("platform", "for everybody")):
-        if (line := code[whose]) is not None:
-            mark = "  ← counts" if code["counts"] == whose else ""
+    for side, owner in (("tenant", "your own"), ("platform", "for all tenants")):
+        if (line := code[side]) is not None:
+            mark = "  ← counts" if code["counts"] == side else ""
             yield f"  {owner:<14} {line['canonical']}, {line['reason']} (version {line['version']}){mark}"
     for one in code["history"]:
         until = to_the_second(one["until"])
         yield f"  version {one['version']:<6} {one['canonical']}, {one['reason']}, until {until}"
 
 
-@api_command(app, "list", platform=True, text=_line, empty="there is no line")
-def list_(api: Api, *, adapter: OnlyAdapter = None) -> list[JsonObject]:
-    """Show what codes mean, one line each; * marks lines of your own."""
-    return api.list_all("list_status_lines", adapter=adapter, limit=1000)
-
-
 @api_command(app, "unknown", platform=True, empty="all that vendors said has a meaning")
-def unknown(api: Api, *, adapter: OnlyAdapter = None) -> Output | list[JsonObject]:
+def unknown(
+    api: Api, *, adapter: Annotated[str | None, typer.Option(help="Of this adapter or vendor alone.")] = None
+) -> Output | list[JsonObject]:
     """Show codes and words of vendors that had no meaning, and how often they came."""
     found: list[JsonObject] = api.call("list_unknown_codes", query={"adapter": adapter})["items"]
     return Output(found, _unknown_lines(found)) if found else found
@@ -88,8 +80,8 @@ def set_(
     adapter: Adapter,
     code: Code,
     *,
-    means: Annotated[str, typer.Option("--means", help="failed_perm, rejected_by_recipient, bounced, …")],
-    reason: Annotated[str, typer.Option("--reason", help="A word: invalid_address, hard_bounce, blocked, …")],
+    means: Annotated[str, typer.Option(help="failed_perm, rejected_by_recipient, bounced, …")],
+    reason: Annotated[str, typer.Option(help="A word: invalid_address, hard_bounce, blocked, …")],
 ) -> JsonObject:
     """Say what a code means."""
     own = _own(api, adapter, code)
@@ -103,7 +95,7 @@ def revert(
     adapter: Adapter,
     code: Code,
     *,
-    version: Annotated[int, typer.Option("--version", help="Which one is to count again.")],
+    version: Annotated[int, typer.Option(help="Which one is to count again.")],
 ) -> JsonObject:
     """Let an earlier version of your line count again."""
     own = _needed(_own(api, adapter, code), adapter, code)
@@ -150,4 +142,11 @@ def _needed(own: JsonObject | None, adapter: str, code: str) -> JsonObject:
     return own
 
 
-add_resource(app, "status-map", names={"put": "set", "delete": "remove"})
+ResourceCommands(
+    "status-map",
+    names={"put": "set", "delete": "remove"},
+    line=_line,
+    lines=_lines,
+    empty="there is no line",
+    rows={"list": Row(about="Show what codes mean, one line each; * marks lines of your own.", lines=None)},
+).add_to(app)

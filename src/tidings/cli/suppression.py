@@ -5,19 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, Output, command_group, without_none
 from tidings.cli.failures import CommandError
-from tidings.cli.importing import AllowRefused, DryRun, File, Report, Resume, import_file
-from tidings.cli.resource import add_resource
+from tidings.cli.import_file import IMPORT
+from tidings.cli.resource import ResourceCommands, save
 
 if TYPE_CHECKING:
     from rich.text import Text
 
-app = typer.Typer(
-    help="Addresses that must not be written to: find, add, release; import lists, count, export.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 
 Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="A mail address, or a number (+93…).")]
 Channel = Annotated[
@@ -59,7 +56,7 @@ def release(
         str, typer.Argument(metavar="SUPPRESSION|ADDRESS", help="Its id, sup_…, or the address.")
     ],
     *,
-    reason: Annotated[str, typer.Option("--reason", help="Why; it is audited.")],
+    reason: Annotated[str, typer.Option(help="Why; it is audited.")],
     channel: Channel = None,
 ) -> Output:
     """Let an address be written to again."""
@@ -67,43 +64,6 @@ def release(
     for one in wanted:
         api.call("release_suppression", one, query={"reason": reason})
     return Output(wanted, [f"{one} is released" for one in wanted])
-
-
-@api_command(app, "import")
-def import_(
-    api: Api,
-    file: File,
-    *,
-    format_: Annotated[
-        str, typer.Option("--format", help="auto, sendgrid, mailgun, postmark, ses or generic.")
-    ] = "auto",
-    mapping: Annotated[
-        str | None, typer.Option("--mapping", help="Where a generic file has what: address:E-mail,reason:Why")
-    ] = None,
-    channel: Annotated[str, typer.Option("--channel", help="Of lines that name none.")] = "email",
-    reason: Annotated[
-        str | None, typer.Option("--reason", help="Of all lines, whatever the file says.")
-    ] = None,
-    emit_events: Annotated[
-        bool, typer.Option("--events/--no-events", help="Whether each new one is announced as an event.")
-    ] = True,
-    dry_run: DryRun = False,
-    report: Report = None,
-    resume: Resume = None,
-    allow_refused: AllowRefused = False,
-) -> Output:
-    """Suppress all addresses in a list, as SendGrid, Mailgun, Postmark or SES exports it, or any other CSV."""
-    query = {
-        "format": format_,
-        "mapping": mapping,
-        "channel": channel,
-        "reason": reason,
-        "emit_events": emit_events,
-        "dry_run": dry_run,
-    }
-    return import_file(
-        api, "import_suppressions", file, query, resume=resume, report=report, allow_refused=allow_refused
-    )
 
 
 @api_command(app, "stats")
@@ -123,19 +83,14 @@ def export(
     api: Api,
     file: Annotated[Path, typer.Argument(help="Where to write the CSV.", dir_okay=False)],
     *,
-    channel: Annotated[str | None, typer.Option("--channel", help="Only this one.")] = None,
-    reason: Annotated[str | None, typer.Option("--reason", help="Only these.")] = None,
+    channel: Annotated[str | None, typer.Option(help="Only this one.")] = None,
+    reason: Annotated[str | None, typer.Option(help="Only these.")] = None,
     released: Annotated[bool, typer.Option("--released", help="Those too that are released.")] = False,
-    reveal: Annotated[
-        bool, typer.Option("--reveal", help="With the addresses; the audit notes who saw them.")
-    ] = False,
-) -> Output:
+    reveal: Annotated[bool, typer.Option("--reveal", help="With the addresses; it is audited.")] = False,
+) -> Output | None:
     """Write all suppressions to a file; with --reveal it can be imported again."""
     query = {"channel": channel, "reason": reason, "released": released, "reveal": reveal}
-    with file.open("wb") as kept:
-        for piece in api.download("export_suppressions", query=query):
-            kept.write(piece)
-    return Output({"file": str(file)}, f"written to {file}")
+    return save(api.download("export_suppressions", query=query), file)
 
 
 def channel_of(address: str, channel: str | None) -> str:
@@ -169,17 +124,18 @@ def _in_force(api: Api, address: str, channel: str | None) -> list[str]:
 
 
 def _lines(found: list[JsonObject]) -> "list[Text]":
-    from tidings.cli.found_words import next_lines, suppression_lines
+    from tidings.cli.search_format import next_lines, suppression_lines
 
     in_force = [one for one in found if not one.get("released_at")]
     commands = [f"tidings suppression release {in_force[0]['id']} --reason …"] if in_force else []
     return [*suppression_lines(found), *next_lines(commands)]
 
 
-add_resource(
-    app,
+ResourceCommands(
     "suppressions",
     names={"create": "add", "lookup": "find", "delete": "release"},
+    options={"emit_events": "--events/--no-events"},
+    rows={"import": IMPORT},
     columns=("id", "channel", "reason", "occurred_at", "expires_at"),
     empty="no address is held back; `tidings suppression add` holds one back",
-)
+).add_to(app)

@@ -2,10 +2,16 @@
 
 import asyncio
 import getpass
+import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from tidings.cli.command import Formatter, Output, add_command, print_answer
+from tidings.cli.options import DatabaseUrl, DataDir, Json
 
 if TYPE_CHECKING:
     from tidings.bootstrap import System
@@ -14,15 +20,19 @@ if TYPE_CHECKING:
     from tidings.kernel.keys.kms import Kms
     from tidings.notify.tenants.model import Tenant
 
-T = TypeVar("T")
-
 
 @asynccontextmanager
-async def open_system(data_dir: Path | None, database_url: str | None) -> "AsyncIterator[System]":
-    """The same parts that the API uses, opened; closed at the end."""
+async def open_system(
+    data_dir: Path | None, database_url: str | None, *, whole: bool = False
+) -> "AsyncIterator[System]":
+    """The same parts that the API uses, opened; closed at the end.
+
+    Unless it is opened as a `whole`, as the service opens it, only its kernel is: an operator's machine may have neither
+    the master keys nor the blobs.
+    """
     from tidings import settings
     from tidings.bootstrap import System
-    from tidings.cli.connection import check_schema, runtime_url
+    from tidings.cli.database_connection import check_schema, runtime_url
     from tidings.kernel import logs
 
     chosen = settings.load(TIDINGS_DATA_DIR=data_dir, TIDINGS_DATABASE_URL=database_url)
@@ -30,18 +40,22 @@ async def open_system(data_dir: Path | None, database_url: str | None) -> "Async
     async with runtime_url(data_dir, database_url) as url:
         await check_schema(url)
         system = System(chosen, runtime_url=url)
-        # Not as the service opens it: an operator's machine may have neither the master keys nor the blobs.
-        async with system.kernel:
+        async with system if whole else system.kernel:
             yield system
 
 
+class Connected(NamedTuple):
+    """The database and the master keys."""
+
+    db: "Database"
+    kms: "Kms"
+
+
 @asynccontextmanager
-async def open_database(
-    data_dir: Path | None, database_url: str | None = None
-) -> "AsyncIterator[tuple[Database, Kms]]":
+async def open_database(data_dir: Path | None, database_url: str | None = None) -> AsyncIterator[Connected]:
     """The database and the master keys alone, for commands that must work where little else does."""
     from tidings import settings
-    from tidings.cli.connection import runtime_url
+    from tidings.cli.database_connection import runtime_url
     from tidings.kernel import logs
     from tidings.kernel.db import Database, PoolSettings
     from tidings.kernel.keys.kms import open_kms
@@ -52,21 +66,46 @@ async def open_database(
         db = Database(url, PoolSettings(min_size=1, max_size=4))
         await db.open()
         try:
-            yield db, open_kms(chosen.kms_url())
+            yield Connected(db, open_kms(chosen.kms_url()))
         finally:
             await db.close()
 
 
-def run_with_system(
-    work: "Callable[[System], Awaitable[T]]", data_dir: Path | None, database_url: str | None
-) -> T:
-    """Open it, do the work, close it; what the work gave."""
+def system_command(
+    app: typer.Typer | None,
+    name: str,
+    *,
+    text: Formatter | None = None,
+    empty: str = "there is none",
+    opened: "Callable[[Path | None, str | None], AbstractAsyncContextManager[Any]]" = open_system,
+) -> Callable[[Callable[..., Awaitable[Any]]], Callable[..., None]]:
+    """Make a command of a function that takes a `System`, or what else is `opened`, and its own options.
 
-    async def run() -> T:
-        async with open_system(data_dir, database_url) as system:
-            return await work(system)
+    It owns the options that name the database, and prints the answer as `api_command` does; a function that prints as
+    it goes takes `as_json` itself, and it may take `data_dir`.
+    """
 
-    return asyncio.run(run())
+    def decorate(function: Callable[..., Awaitable[Any]]) -> Callable[..., None]:
+        takes = inspect.signature(function).parameters
+
+        def run(*, data_dir: Path | None, database_url: str | None, as_json: bool, **given: Any) -> None:
+            given |= {
+                name: one for name, one in (("data_dir", data_dir), ("as_json", as_json)) if name in takes
+            }
+
+            async def work() -> Any:
+                async with opened(data_dir, database_url) as system:
+                    return await function(system, **given)
+
+            answer = asyncio.run(work())
+            print_answer(answer, text, empty, as_json=as_json)
+            if isinstance(answer, Output) and answer.exit_code:
+                raise SystemExit(answer.exit_code)
+
+        common = {"as_json": Json, "data_dir": DataDir, "database_url": DatabaseUrl}
+        return add_command(app, name, function, run, common)
+
+    return decorate
 
 
 def operator() -> str:

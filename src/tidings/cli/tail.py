@@ -30,7 +30,7 @@ def tail(
     """Show notifications as they are accepted and as they move on; a line for each change of status."""
     import sys
 
-    from tidings.cli.following import Following
+    from tidings.cli.notification_poller import NotificationPoller
     from tidings_client import NotReachedError, UnavailableError
     from tidings_client.calls import Filter
 
@@ -42,14 +42,14 @@ def tail(
         "template": template,
     }
     away = False
-    following = Following(api.tidings, wanted)
+    poller = NotificationPoller(api.tidings, wanted)
     try:
-        for one in following.begin(lines):
+        for one in poller.begin(lines):
             _show(one, as_json=api.as_json)
         while follow:
             time.sleep(_EVERY_SECONDS)
             try:
-                for one in following.look():
+                for one in poller.poll():
                     _show(one, as_json=api.as_json)
                 away = False
             except (NotReachedError, UnavailableError) as error:
@@ -57,7 +57,7 @@ def tail(
                     print(f"tidings: {error}; trying again …", file=sys.stderr)
                 away = True
     except BrokenPipeError:
-        # Whoever read us has seen enough, as `tidings tail | head` has.
+        # The reader of the pipe has ended, as in `tidings tail | head`.
         sys.stderr.close()
 
 
@@ -69,8 +69,8 @@ def _show(one: "Notification", *, as_json: bool) -> None:
         return
     from rich.text import Text
 
+    from tidings.cli.explanation_format import STYLES, moment
     from tidings.cli.printing import print_lines, shown
-    from tidings.cli.story import STYLES, moment
 
     template = one.template.key if one.template else "-"
     words = f"{one.final_channel or one.channel:9} {template:24} {one.recipient_id}  {one.id}"

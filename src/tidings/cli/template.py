@@ -5,17 +5,14 @@ from typing import Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, Output, api_command, without_none
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import Output, command_group, print_answer, without_none
 from tidings.cli.failures import CommandError
-from tidings.cli.resource import add_resource
+from tidings.cli.resource import ResourceCommands
+from tidings.cli.template_catalogue import archive, customise, list_, restore
 from tidings.cli.template_preview import preview
-from tidings.cli.template_shelf import archive, customise, list_, restore
 
-app = typer.Typer(
-    help="Templates as files: fetch them, send them, compare, preview, check and publish them.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = command_group()
 app.command("preview")(preview)
 app.command("list")(list_)
 app.command("customise")(customise)
@@ -45,8 +42,8 @@ def pull(
     force: Annotated[bool, typer.Option("--force", help="Write over what is different here.")] = False,
 ) -> Output:
     """Write the server's templates into a folder."""
-    from tidings.cli.template_exchange import fetch
     from tidings.cli.template_folder import homes, left_over, names_of, read_folder, write_folder
+    from tidings.cli.template_transfer import fetch
 
     wanted = names_of(names or [])
     found = fetch(api, wanted, active=active, platform=platform)
@@ -77,14 +74,14 @@ def push(
     ] = False,
 ) -> Output:
     """Send a folder's templates as drafts, all or none; `tidings template publish` puts them in force."""
-    from tidings.cli.template_exchange import give
     from tidings.cli.template_folder import packed_folder
-    from tidings.cli.template_report import tell_report
+    from tidings.cli.template_format import report_lines
+    from tidings.cli.template_transfer import give
 
     report = give(api, packed_folder(folder, names or []), dry_run=dry_run)
-    lines = list(tell_report(report))
+    lines = list(report_lines(report))
     if not report["written"] and not dry_run:
-        api.show(Output(report, lines))
+        print_answer(Output(report, lines), as_json=api.as_json)
         raise CommandError("nothing was sent; mend the files above first")
     if report["publishable"]:
         return Output(report, lines)
@@ -98,9 +95,9 @@ def push(
 @api_command(app, "validate")
 def validate(api: Api, names: Names = None, *, folder: Folder = _HERE) -> Output:
     """Check a folder's templates as publishing would; nothing is written. The exit code is 0 if nothing is wrong."""
-    from tidings.cli.template_exchange import give
     from tidings.cli.template_folder import packed_folder
-    from tidings.cli.template_report import tell_report
+    from tidings.cli.template_format import report_lines
+    from tidings.cli.template_transfer import give
 
     report = give(api, packed_folder(folder, names or []), dry_run=True)
     errors = sum(found["severity"] == "error" for found in report.get("findings", ()))
@@ -111,7 +108,7 @@ def validate(api: Api, names: Names = None, *, folder: Folder = _HERE) -> Output
         verdict = "not all of them were checked: name fewer at a time"
     else:
         verdict = "nothing stands in the way of publishing"
-    return Output(report, [*tell_report(report), verdict])
+    return Output(report, [*report_lines(report), verdict])
 
 
 @api_command(app, "diff")
@@ -129,10 +126,10 @@ def diff(
     ] = False,
 ) -> Output:
     """Show what a push would change on the server. The exit code is 1 if anything differs, as diff has it."""
-    from tidings.cli.template_exchange import fetch
+    from tidings.cli.template_catalogue import platform_differences
     from tidings.cli.template_folder import chosen, names_of, read_folder, refuse_unknown
-    from tidings.cli.template_report import differences
-    from tidings.cli.template_shelf import platform_differences
+    from tidings.cli.template_format import differences
+    from tidings.cli.template_transfer import fetch
 
     if platform:
         lines = list(platform_differences(api, names or []))
@@ -162,9 +159,9 @@ def publish(
 ) -> None:
     """Put versions in force that are drafts on the server; the validator looks at them first."""
     from tidings.cli.printing import print_lines
-    from tidings.cli.template_exchange import drafts_of, findings_of, newest
     from tidings.cli.template_folder import Name, names_of
-    from tidings.cli.template_report import tell_findings
+    from tidings.cli.template_format import finding_lines
+    from tidings.cli.template_transfer import drafts_of, findings_of, newest
     from tidings_client import ProblemError
 
     wanted: list[tuple[Name, str]] = []
@@ -185,7 +182,7 @@ def publish(
         except ProblemError as problem:
             if problem.code != "template_unpublishable":
                 raise
-            print_lines(tell_findings(findings_of(problem)))
+            print_lines(finding_lines(findings_of(problem)))
             raise CommandError(
                 f"{name} {semver} was not published; mend the {len(problem.errors)} errors above, "
                 "push and publish again"
@@ -193,8 +190,7 @@ def publish(
         print(f"published  {name}  {semver}")
 
 
-add_resource(
-    app,
+ResourceCommands(
     "templates",
     # `pull`, `push`, `preview`, `validate` and `publish` do these with files.
     names={
@@ -205,4 +201,4 @@ add_resource(
         "validate-version": "validate",
     },
     columns=("semver", "status", "locales", "updated_at"),
-)
+).add_to(app)

@@ -1,4 +1,4 @@
-"""`tidings template preview`: a version as somebody would see it."""
+"""`tidings template preview`: a version as a recipient would see it."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, Output, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
 
@@ -20,17 +21,17 @@ _LINES = ("subject", "preheader")
 @api_command(None, "preview")
 def preview(
     api: Api,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="welcome/email")],
+    name: Annotated[str, typer.Argument(help="welcome/email")],
     *,
     locale: Annotated[str | None, typer.Option(help="A language such as ps-AF.")] = None,
     sample: Annotated[
         str | None, typer.Option(help="One of the version's samples. [default: its first]")
     ] = None,
     var: Annotated[
-        list[str] | None, typer.Option("--var", help="NAME=TEXT, or NAME:=JSON; instead of a sample.")
+        list[str] | None, typer.Option(help="NAME=TEXT, or NAME:=JSON; instead of a sample.")
     ] = None,
     variables: Annotated[
-        Path | None, typer.Option("--variables", help="A file with a JSON object; - for standard input.")
+        Path | None, typer.Option(help="A file with a JSON object; - for standard input.")
     ] = None,
     recipient: Annotated[str | None, typer.Option(help="As this one would see it, rcp_…")] = None,
     width: Annotated[str | None, typer.Option(help="desktop or mobile.")] = None,
@@ -40,15 +41,13 @@ def preview(
     platform: Annotated[
         bool, typer.Option("--platform", help="The platform's, though you have one of your own.")
     ] = False,
-    save: Annotated[
-        Path | None, typer.Option("--save", help="Write the page to this file.", dir_okay=False)
-    ] = None,
+    save: Annotated[Path | None, typer.Option(help="Write the page to this file.", dir_okay=False)] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show the page in the browser.")] = False,
 ) -> Output | None:
     """Render a version that is on the server; prints its text, or shows its page."""
-    from tidings.cli.template_exchange import newest
+    from tidings.cli.message_options import variables_of
     from tidings.cli.template_folder import names_of
-    from tidings.cli.typed_message import variables_of
+    from tidings.cli.template_transfer import newest
     from tidings_client import operations
 
     (wanted,) = names_of([name])

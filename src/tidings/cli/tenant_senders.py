@@ -7,7 +7,6 @@ from tidings.cli.printing import shown
 
 if TYPE_CHECKING:
     from tidings.bootstrap import System
-    from tidings.contracts.tenants import NotificationPolicy
     from tidings.notify.tenants.model import Tenant
 
 
@@ -24,10 +23,10 @@ def sender_options(domains: Sequence[str], ids: Sequence[str]) -> dict[str, str]
     }
 
 
-def lines_of_grants(policy: "NotificationPolicy") -> Iterator[str]:
+def lines_of_grants(domains: Sequence[str], ids: Sequence[str]) -> Iterator[str]:
     """What a tenant may appear as over the platform's accounts."""
-    yield f"  mail over the platform's accounts comes from: {_granted(policy.allowed_sender_domains)}"
-    yield f"  telephones show over the platform's accounts: {_granted(policy.allowed_sender_ids)}"
+    yield f"  mail over the platform's accounts comes from: {_granted(domains)}"
+    yield f"  telephones show over the platform's accounts: {_granted(ids)}"
 
 
 def _granted(senders: Sequence[str]) -> str:

@@ -31,6 +31,8 @@ def up(
     metrics_port: options.MetricsPort = None,
 ) -> None:
     """Start Tidings with its own Postgres, a demo tenant and a first key; Ctrl-C stops everything."""
+    import uvloop
+
     from tidings import settings
     from tidings.cli.failures import CommandError
     from tidings.kernel import logs
@@ -59,7 +61,7 @@ def up(
         if chosen.database.url is not None:
             runtime = chosen.database.url.reveal()
             owner = chosen.database.owner_url.reveal() if chosen.database.owner_url else None
-            _run(chosen, folder, listener, runtime=runtime, owner=owner)
+            uvloop.run(_serve(chosen, folder, listener, runtime=runtime, owner=owner))
             return
         postgres = EmbeddedPostgres(folder)
         if not folder.demo.exists():
@@ -69,26 +71,12 @@ def up(
         postgres.start()
         try:
             runtime, owner = postgres.url("tidings_runtime"), postgres.url("tidings_owner")
-            _run(chosen, folder, listener, runtime=runtime, owner=owner, postgres=postgres)
+            uvloop.run(_serve(chosen, folder, listener, runtime=runtime, owner=owner, postgres=postgres))
         finally:
             postgres.stop()
     finally:
         folder.close()
         listener.close()
-
-
-def _run(
-    chosen: "Settings",
-    folder: "DataDir",
-    listener: socket.socket,
-    *,
-    runtime: str,
-    owner: str | None,
-    postgres: "EmbeddedPostgres | None" = None,
-) -> None:
-    import uvloop
-
-    uvloop.run(_serve(chosen, folder, listener, runtime=runtime, owner=owner, postgres=postgres))
 
 
 async def _serve(
@@ -102,7 +90,7 @@ async def _serve(
 ) -> None:
     from tidings.bootstrap import System
     from tidings.bootstrap.health import listen_for_watchers
-    from tidings.cli.serving import prepare_schema, serve_until_stopped
+    from tidings.cli.process import prepare_schema, serve_until_stopped
     from tidings.kernel.http.serve import address_of
     from tidings.operations.demo import DemoMaker
     from tidings.operations.embedded import PostgresSupervisor

@@ -29,7 +29,7 @@ def test_one_is_made_with_names_and_policy(types: Types) -> None:
         "can_unsubscribe": False,
     }
     assert (
-        "must be a language and a name"
+        "--name must be NAME=VALUE"
         in types("category", "create", "x_y", "--use-case", "txn", "--name", "Stay").err
     )
 

@@ -9,7 +9,7 @@ from tests.integration.correspondence.test_correspondents import CONVERSATION, N
 from tests.integration.notifications.world import SentWorld, publish_replies
 from tests.support.people import rows
 from tests.support.system import announce
-from tidings.cli.story import tell
+from tidings.cli.explanation_format import explanation_lines
 from tidings.contracts.correspondence import ConversationReply, ReplyKey, ReplyResult
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.ids import TenantId
@@ -137,6 +137,6 @@ async def test_the_next_attempt_tells_of_the_opt_out(alone: SentWorld) -> None:
     assert asked in found["summary"]
     assert NUMBER not in answer.text
     printed = "\n".join(
-        text.plain for text in tell(explain_call(str(done.notification_id)).read(answer.content))
+        text.plain for text in explanation_lines(explain_call(str(done.notification_id)).read(answer.content))
     )
     assert asked in printed

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from tests.unit.cli.conftest import PlayedApi, Types
-from tidings.cli.channel_words import line_of
+from tidings.cli.channel import line_of
 
 HOME = "/api/v1/channels"
 EMAIL: dict[str, Any] = {
@@ -122,7 +122,7 @@ def test_rotate(api: PlayedApi, types: Types) -> None:
     assert done.code == 0, done.err
     assert done.out.startswith("smtp: the new credential is in use; the vendor takes it\n")
     assert "when `tidings channel show` calls it revoked" in done.out
-    assert api.body_of(call) == {"secret_ref": "file://two", "vendor": None, "check": False}
+    assert api.body_of(call) == {"secret_ref": "file://two", "check": False}
 
 
 def test_what_the_server_refuses_is_said(api: PlayedApi, types: Types) -> None:

@@ -176,7 +176,7 @@ def test_a_conversation_is_closed_and_shown(types: Types, api: PlayedApi) -> Non
     said = types("conversation", "show", "conv_1")
 
     assert api.body_of(f"POST {_CONVERSATIONS}/conv_1/close") == {"reason": "dealt with"}
-    assert "somebody who is not known" in said.out
+    assert "a recipient that is not known" in said.out
     assert "(by hand)" in said.out
 
 

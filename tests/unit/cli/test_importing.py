@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.cli.importing import exit_code, lines_of
+from tidings.cli.import_file import exit_code, lines_of
 
 
 def imported(**facts: object) -> dict[str, object]:

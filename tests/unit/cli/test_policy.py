@@ -37,7 +37,7 @@ GONE = {**OTP, "deleted_at": "2026-11-15T13:00:00Z", "grace_period_ends_at": "20
 @pytest.fixture(autouse=True)
 def listed(api: PlayedApi) -> None:
     """One policy is in force."""
-    api.answers[f"GET {HOME}"] = api.answers[f"GET {HOME}?use_case=otp"] = (200, {"items": [OTP]})
+    api.answers[f"GET {HOME}?limit=200"] = api.answers[f"GET {HOME}?use_case=otp"] = (200, {"items": [OTP]})
 
 
 def test_list_and_show(types: Types) -> None:
@@ -120,11 +120,11 @@ def test_delete_and_restore_by_use_case(api: PlayedApi, types: Types) -> None:
 def test_versions_of_all_pages(api: PlayedApi, types: Types) -> None:
     api.answers[f"GET {HOME}/policy_1"] = (200, OTP)
     kept = {"changed_at": "2026-11-15T12:00:00Z", "changed_by": "key_1"}
-    api.answers[f"GET {HOME}/policy_1/versions"] = (
+    api.answers[f"GET {HOME}/policy_1/versions?limit=200"] = (
         200,
         {"items": [{**kept, "version": 3, "policy": GONE}], "next_cursor": "more"},
     )
-    api.answers[f"GET {HOME}/policy_1/versions?cursor=more"] = (
+    api.answers[f"GET {HOME}/policy_1/versions?cursor=more&limit=200"] = (
         200,
         {"items": [{**kept, "version": 2, "policy": OTP}], "next_cursor": None},
     )

@@ -51,7 +51,7 @@ def test_list_and_show(api: PlayedApi, types: Types) -> None:
 def test_of_nobody_there_is_nothing_to_list(api: PlayedApi, types: Types) -> None:
     api.answers[f"GET {HOME}?limit=50"] = (200, {"items": [], "next_cursor": None})
 
-    assert types("profile", "list").out == "nothing was learned about anybody yet\n"
+    assert types("profile", "list").out == "nothing was learned about any recipient yet\n"
 
 
 def test_set_says_what_is_named_and_no_more(api: PlayedApi, types: Types) -> None:

@@ -36,8 +36,8 @@ CODE: dict[str, Any] = {
 
 def test_lines_are_listed_page_after_page(api: PlayedApi, types: Types) -> None:
     other = {**CODE, "code": "30004", "counts": "platform", "tenant": None}
-    api.answers[f"GET {MAP}?adapter=http&limit=1000"] = (200, {"items": [CODE], "next_cursor": "abc"})
-    api.answers[f"GET {MAP}?adapter=http&cursor=abc&limit=1000"] = (
+    api.answers[f"GET {MAP}?adapter=http&limit=200"] = (200, {"items": [CODE], "next_cursor": "abc"})
+    api.answers[f"GET {MAP}?adapter=http&cursor=abc&limit=200"] = (
         200,
         {"items": [other], "next_cursor": None},
     )

@@ -4,7 +4,7 @@ import json
 import re
 
 from tests.unit.cli.conftest import AT, PlayedApi, Types, notification
-from tidings.cli.following import Following
+from tidings.cli.notification_poller import NotificationPoller
 from tidings_client import Tidings
 
 STORY = {
@@ -189,30 +189,30 @@ def test_following_tells_what_is_new_and_what_moved(api: PlayedApi) -> None:
     """Each change once; those under way are asked after when the list no longer shows them."""
     without_since(api)
     with Tidings(api.url, "tdk_x") as tidings:
-        following = Following(tidings, {})
+        following = NotificationPoller(tidings, {})
 
         def listed(*items: dict[str, object]) -> None:
             api.answers["GET ?limit=100"] = (200, {"items": list(items), "next_cursor": None})
 
         listed(notification(1, "queued"))
         assert [one.id for one in following.begin(10)] == ["ntf_001"]
-        assert following.look() == []
+        assert following.poll() == []
 
         listed(notification(2, "queued"), notification(1, "dispatched"))
-        assert [(one.id, one.status) for one in following.look()] == [
+        assert [(one.id, one.status) for one in following.poll()] == [
             ("ntf_001", "dispatched"),
             ("ntf_002", "queued"),
         ]
-        assert following.look() == []
+        assert following.poll() == []
 
         listed(notification(3))
         api.answers["GET /ntf_001"] = (200, notification(1, "delivered"))
         api.answers["GET /ntf_002"] = (200, notification(2, "queued"))
-        assert [(one.id, one.status) for one in following.look()] == [
+        assert [(one.id, one.status) for one in following.poll()] == [
             ("ntf_001", "delivered"),
             ("ntf_003", "delivered"),
         ]
-        assert following.look() == []
+        assert following.poll() == []
 
 
 def test_following_turns_pages_until_it_meets_what_it_knows(api: PlayedApi) -> None:
@@ -223,7 +223,7 @@ def test_following_turns_pages_until_it_meets_what_it_knows(api: PlayedApi) -> N
 
     without_since(api)
     with Tidings(api.url, "tdk_x") as tidings:
-        following = Following(tidings, {"channel": "email"})
+        following = NotificationPoller(tidings, {"channel": "email"})
         old = [notification(n, created_at=at(n)) for n in (2, 1)]
         api.answers["GET ?channel=email&limit=100"] = (200, {"items": old, "next_cursor": None})
         following.begin(0)
@@ -236,4 +236,4 @@ def test_following_turns_pages_until_it_meets_what_it_knows(api: PlayedApi) -> N
             {"items": second + old, "next_cursor": "c3"},
         )
 
-        assert [one.id for one in following.look()] == ["ntf_003", "ntf_004", "ntf_005", "ntf_006"]
+        assert [one.id for one in following.poll()] == ["ntf_003", "ntf_004", "ntf_005", "ntf_006"]

@@ -13,7 +13,7 @@ from tidings.cli.template_folder import (
     read_folder,
     write_folder,
 )
-from tidings.cli.template_report import differences, tell_findings
+from tidings.cli.template_format import differences, finding_lines
 from tidings.notify.templates.bundle.archive import unpack
 
 
@@ -133,4 +133,4 @@ def test_findings_lead_editors_there() -> None:
         "how": "mend it",
     }
 
-    assert [line.plain for line in tell_findings([found])] == ["a/b.html:3:5: error: is? wrong; mend it"]
+    assert [line.plain for line in finding_lines([found])] == ["a/b.html:3:5: error: is? wrong; mend it"]

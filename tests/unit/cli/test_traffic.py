@@ -260,7 +260,10 @@ INSIDE = "/internal/v1/router"
 
 
 def test_an_account_of_the_platform_is_made(api: PlayedApi, types: Types) -> None:
-    api.answers[f"POST {INSIDE}/adapters"] = (201, {**ADAPTER, "owner": "platform", "active": True})
+    api.answers[f"POST {INSIDE}/adapters"] = (
+        201,
+        {**ADAPTER, "vendor": "smtp", "owner": "platform", "active": True},
+    )
 
     done = types(
         "adapter", "add", "smtp", "--secret-ref", "file://smtp.json", "--per-second", "20", "--platform"
@@ -301,6 +304,6 @@ def test_a_change_says_what(api: PlayedApi, types: Types) -> None:
     nothing = types("adapter", "change", "http_acme")
     done = types("adapter", "change", "http_acme", "--secret-ref", "file://new.json")
 
-    assert (nothing.code, nothing.err) == (1, "tidings: say what is to change: --secret-ref or --handle\n")
+    assert (nothing.code, nothing.err) == (1, "tidings: say what is different: --secret-ref, --handle\n")
     assert api.heard[-1][2] == {"secret_ref": "file://new.json"}
     assert done.code == 0, done.err

@@ -72,6 +72,32 @@ def test_what_passes_is_tried_again_with_the_same_key(
     assert server.bodies[0] == server.bodies[1]
 
 
+@pytest.mark.parametrize(
+    ("first", "tries"),
+    [
+        (httpx2.ConnectError("refused"), 2),
+        (problem(429, "too_busy", after="0"), 2),
+        (httpx2.ReadError("reset"), 1),
+        (httpx2.ReadTimeout("slow"), 1),
+        (problem(503, "unavailable"), 1),
+        (httpx2.Response(502, text="<html>a proxy</html>"), 1),
+    ],
+    ids=str,
+)
+def test_a_post_without_a_key_is_repeated_only_if_it_was_not_carried_out(
+    call: Caller, server: PlayedServer, first: httpx2.Response | Exception, tries: int
+) -> None:
+    server.answers(first, httpx2.Response(200, json=NOTIFICATION))
+
+    if tries == 1:
+        with pytest.raises(ClientError):
+            call.cancel("ntf_01")
+    else:
+        call.cancel("ntf_01")
+
+    assert len(server.heard) == tries
+
+
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 412, 413, 423, 500, 501])
 def test_what_stays_is_not_tried_again(call: Caller, server: PlayedServer, status: int) -> None:
     """It would be refused the same way."""

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tidings.cli.api_command import Api, JsonObject, without_none
+from tidings.cli.api_command import Api
+from tidings.cli.command import JsonObject, without_none
 from tidings.cli.failures import CommandError
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def every_template(api: Api, *, key: str | None = None, status: str | None = Non
 
 
 def drafts_of(api: Api, name: "Name") -> list[tuple[str, str]]:
-    """The channels of a key whose latest version is a draft, each with its number; a `CommandError` where none is."""
+    """The channels of a key that have a draft as their latest version, each with its number; a `CommandError` where none is."""
     lines = every_template(api, key=name.key)
     own = [line for line in lines if line["owner"] == "tenant"] or lines
     found = [

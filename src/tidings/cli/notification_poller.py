@@ -1,4 +1,4 @@
-"""Follows a listing of notifications: which are new since the last look, and which have moved on."""
+"""Polls a listing of notifications: which are new since the last poll, and which have another status."""
 
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from tidings_client import NotFoundError, Notification, Tidings
 from tidings_client.calls import Filter
 
 _PAGE = 100
-#: Pages that one look turns over at most: whoever sends more in half a second reads counters, not lines.
+#: Pages that one poll reads at most.
 _MOST_PAGES = 20
 #: Notifications that are remembered, to see that they have moved on.
 _MOST_KNOWN = 10_000
@@ -20,8 +20,8 @@ _LATE = timedelta(seconds=10)
 _RECENT = timedelta(minutes=10)
 
 
-class Following:
-    """What has changed, look after look."""
+class NotificationPoller:
+    """What has changed, poll after poll."""
 
     def __init__(self, tidings: Tidings, wanted: Filter) -> None:
         self._tidings = tidings
@@ -42,8 +42,8 @@ class Following:
             self._note(one)
         return list(found[:lines])[::-1]
 
-    def look(self) -> list[Notification]:
-        """What is new or has moved on since the last look, the oldest first."""
+    def poll(self) -> list[Notification]:
+        """What is new or has moved on since the last poll, the oldest first."""
         listed = list(self._listed())
         shown = {one.id for one in listed}
         changed = [one for one in listed if one.id > self._floor and self._known.get(one.id) != one.status]

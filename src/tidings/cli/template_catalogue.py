@@ -1,15 +1,16 @@
-"""`tidings template list|customise|archive|restore`: which templates there are, and whose of them count."""
+"""`tidings template list|customise|archive|restore`: which templates there are, and which of them count."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output, api_command, without_none
+from tidings.cli.api_command import Api, api_command
+from tidings.cli.command import JsonObject, Output, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
-from tidings.cli.template_exchange import every_template, newest
 from tidings.cli.template_folder import names_of
+from tidings.cli.template_transfer import every_template, newest
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -8,14 +8,14 @@ from contextlib import suppress
 
 from rich.text import Text
 
-from tidings.cli.api_command import JsonObject
+from tidings.cli.command import JsonObject
 from tidings.cli.printing import shown
 
 _STYLES = {"error": "bold red", "warning": "yellow"}
 _OUTCOMES = {"created": "green", "replaced": "green", "unchanged": "dim"}
 
 
-def tell_report(report: JsonObject) -> Iterator[Text]:
+def report_lines(report: JsonObject) -> Iterator[Text]:
     """A line for each template, then what was found."""
     for one in report.get("templates", ()):
         outcome = one["outcome"]
@@ -23,10 +23,10 @@ def tell_report(report: JsonObject) -> Iterator[Text]:
         name = f"{shown(one['key'])}/{shown(one['channel'])}"
         style = _OUTCOMES.get(outcome, "")
         yield Text.assemble((f"{shown(word):18}", style), f"  {name}  {shown(one['semver'])}")
-    yield from tell_findings(report.get("findings", ()))
+    yield from finding_lines(report.get("findings", ()))
 
 
-def tell_findings(findings: Iterable[JsonObject]) -> Iterator[Text]:
+def finding_lines(findings: Iterable[JsonObject]) -> Iterator[Text]:
     """As compilers say it, so that editors can go there: file:line:column."""
     for found in sorted(findings, key=lambda f: (f["file"], f.get("line") or 0, f.get("column") or 0)):
         parts = (found["file"] or "the zip", found.get("line"), found.get("column"))

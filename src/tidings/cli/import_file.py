@@ -8,22 +8,14 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from tidings.cli.api_command import Api, JsonObject, Output
+from tidings.cli.api_command import Api
+from tidings.cli.command import JsonObject, Output
 from tidings.cli.failures import CommandError
+from tidings.cli.resource import Row
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
     from rich.text import Text
-
-File = Annotated[Path, typer.Argument(help="A CSV, or JSON lines (.jsonl).", exists=True, dir_okay=False)]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would happen; change nothing.")]
-Report = Annotated[Path | None, typer.Option("--report", help="Where to keep all lines that can't be taken.")]
-Resume = Annotated[
-    str | None, typer.Option("--resume", help="Go on with an import that broke off, by its key.")
-]
-AllowRefused = Annotated[
-    bool, typer.Option("--allow-refused", help="End with 0 also where lines were refused; otherwise it is 3.")
-]
 
 _PIECE = 64 * 1024
 #: Pauses, in seconds, after a connection broke off; then the person has to say that they want to go on.
@@ -44,7 +36,7 @@ def import_file(
     report: Path | None,
     allow_refused: bool,
 ) -> Output:
-    """Take all of a file in; the report goes where it was asked for."""
+    """Import all of a file, and write the report where it was asked for."""
     done = _sent(api, operation, file, query, resume=resume)
     if report is not None:
         with report.open("wb") as kept:
@@ -61,7 +53,9 @@ def _sent(
     from tidings_client.calls import Call, new_key
 
     key = resume or new_key()
-    call: Call[JsonObject] = operations.call(operation, query=query, key=key, media_type=_media_type(file))
+    call: Call[JsonObject] = operations.call(
+        operation, query=query, key=key, media_type=_media_type(file), platform=api.platform
+    )
     with _opened(file) as source, _bar() as bar:
         task = bar.add_task(file.name, total=file.stat().st_size)
         for pause in (*_PAUSES, None):
@@ -151,3 +145,23 @@ def _bar() -> "Progress":
         transient=True,
         disable=not console.is_terminal,
     )
+
+
+#: The row of an operation that imports a file.
+IMPORT = Row(
+    upload=import_file,
+    more={
+        "report": Annotated[
+            Path | None, typer.Option("--report", help="Where to keep all lines that can't be taken.")
+        ],
+        "resume": Annotated[
+            str | None, typer.Option("--resume", help="Go on with an import that broke off, by its key.")
+        ],
+        "allow_refused": Annotated[
+            bool,
+            typer.Option(
+                "--allow-refused", help="End with 0 also where lines were refused; otherwise it is 3."
+            ),
+        ],
+    },
+)

@@ -48,7 +48,7 @@ _CODE = re.compile(r"[A-Za-z0-9._/:-]*[0-9][A-Za-z0-9._/:-]*")
 _KNOWN = frozenset({"notification_id", "recipient_id"})
 
 
-def tell(story: "Explanation", *, verbose: bool = False) -> list[Text]:
+def explanation_lines(story: "Explanation", *, verbose: bool = False) -> list[Text]:
     """The whole story, line by line; gates that were passed are counted, unless all are wanted."""
     zone = _zone(story)
     lines = [*_head(story, zone), Text()]
@@ -64,7 +64,7 @@ def tell(story: "Explanation", *, verbose: bool = False) -> list[Text]:
     return lines
 
 
-def tell_simulation(found: "Simulation") -> list[Text]:
+def simulation_lines(found: "Simulation") -> list[Text]:
     """What would happen, line by line."""
     said, style = _WOULD.get(found.would, (found.would, "bold"))
     lines = [Text(shown(found.summary) or said, style)]

@@ -1,4 +1,4 @@
-"""What was typed for a message, read: whom it is for, its variables, its moments, its files."""
+"""Parses the options of a message: recipient, variables, times and attachments."""
 
 import json
 import mimetypes
@@ -16,12 +16,12 @@ from tidings_client import Address, Attachment, Recipient, RefusedError
 _DURATION = re.compile(r"(?:in )?\+?(\d{1,6}(?:\.\d+)?)(s|m|h|d)")
 _NAME_IN = re.compile(r"[.\[].*")
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
-#: Channels whose addresses are telephone numbers.
+#: Channels with telephone numbers as addresses.
 _BY_NUMBER = frozenset({"sms", "whatsapp", "viber", "voice"})
 
 
 def recipient_of(to: str, *, channel: str, name: str | None) -> str | Recipient:
-    """An id as it is; an address as somebody who has it."""
+    """A recipient by its id, or by an address."""
     if to.startswith("rcp_"):
         if name is not None:
             raise CommandError("--name is for addresses; a recipient by id has a name already")
@@ -56,7 +56,7 @@ def variables_of(pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
 
 @contextmanager
 def hinted(pairs: Sequence[str]) -> Iterator[None]:
-    """Say how a number is typed to whoever typed a text that has to be one."""
+    """Add to a refusal how a number is typed, where a text was typed for it."""
     try:
         yield
     except RefusedError as refused:

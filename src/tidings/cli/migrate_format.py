@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 
+from tidings.cli.printing import table
 from tidings.operations.migrations.compatibility import oldest_release
 from tidings.operations.migrations.history import MigrationStanding
 
@@ -11,10 +12,7 @@ _HEADINGS = ("number", "phase", "name", "state", "oldest release", "when")
 
 def as_table(standings: Sequence[MigrationStanding]) -> str:
     """Aligned columns."""
-    rows = [_HEADINGS, *(_cells(standing) for standing in standings)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADINGS))]
-    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(table(_HEADINGS, map(_cells, standings)))
 
 
 def as_json(standings: Sequence[MigrationStanding]) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
 
 #: Seconds that requests and jobs have to finish in once we are told to stop. A database that hangs may let
-#: none of them finish, and whoever started us kills us if we take too long.
+#: none of them finish, and the supervisor kills a process that takes too long.
 GRACE = 8.0
 #: Seconds for those that were cut off to put down what they hold.
 _LAST = 2.0
@@ -50,7 +50,7 @@ async def _run_role(
     role: str, chosen: "Settings", listener: socket.socket | None, watched: socket.socket | None
 ) -> None:
     from tidings.bootstrap import System
-    from tidings.cli.connection import check_schema, runtime_url
+    from tidings.cli.database_connection import check_schema, runtime_url
     from tidings.kernel.http.serve import address_of
     from tidings.operations.platform_start import what_is_missing
 
@@ -79,7 +79,7 @@ async def _run_role(
 
 async def prepare_schema(runtime_url: str, owner_url: str | None) -> None:
     """Migrate and make partitions where we have the owner's URL; refuse a schema that we can't serve."""
-    from tidings.cli.connection import check_schema
+    from tidings.cli.database_connection import check_schema
     from tidings.kernel.clock import SystemClock
     from tidings.operations.migrations.runner import migrate_up
     from tidings.operations.partitions import make_with
@@ -163,7 +163,7 @@ def _calm_collector() -> None:
 
 
 async def _finish(tasks: Sequence[asyncio.Task[None]], hurry: asyncio.Event) -> None:
-    """Let them end; whoever is not through in time, or when told a second time, is cut off."""
+    """Let the tasks end; those that are not through in time, or at a second signal, are cancelled."""
     hurried = asyncio.create_task(hurry.wait())
     ends: set[asyncio.Future[Any]] = {hurried, asyncio.gather(*tasks, return_exceptions=True)}
     await asyncio.wait(ends, timeout=GRACE, return_when=asyncio.FIRST_COMPLETED)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from tidings.cli.explanation_format import STYLES, moment
 from tidings.cli.printing import shown, to_the_second
-from tidings.cli.story import STYLES, moment
 
 if TYPE_CHECKING:
     from tidings_client import Notification
