@@ -42,7 +42,7 @@ from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
-from tidings.router.executions.model import NoExecutionObserver
+from tidings.router.executions.model import ExecutionObserver
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
@@ -148,7 +148,7 @@ class _Router:
         self.due_timer = DueTimer()
         self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         traffic = VendorSelection(LocalHotState(db, clock).limits, clock=clock)
-        rates, machine, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
+        rates, machine, observer = Rates(), ExecutionStateMachine(), ExecutionObserver()
         policies = Policies(db, clock=clock)
         planner = Planner(
             db,

@@ -65,7 +65,7 @@ from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import CallbackHooks
 from tidings.router.callbacks.intake import CallbackGroupCommit
 from tidings.router.callbacks.jobs import CallbackJob
-from tidings.router.callbacks.model import UnobservedCallbacks
+from tidings.router.callbacks.model import CallbackObserver
 from tidings.router.callbacks.receive_callback import CallbackEndpoint
 from tidings.router.channel_configs.configure import AdapterConfigs
 from tidings.router.conversations.keep_inbound import InboundKeeper
@@ -74,7 +74,7 @@ from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
-from tidings.router.executions.model import NoExecutionObserver
+from tidings.router.executions.model import ExecutionObserver
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
@@ -109,7 +109,7 @@ _PRICES: Final = {
 }
 
 
-class Heard(UnobservedCallbacks):
+class Heard(CallbackObserver):
     """Counts what the intake took, and what had to wait for its message."""
 
     def __init__(self) -> None:
@@ -353,7 +353,7 @@ class World:
         self._id = WORKER.new(clock.now())
         accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
         traffic = VendorSelection(LocalHotState(db, clock).limits, clock=clock)
-        rates, machine, observer = Rates(), ExecutionStateMachine(), NoExecutionObserver()
+        rates, machine, observer = Rates(), ExecutionStateMachine(), ExecutionObserver()
         policies = Policies(db, clock=clock)
         played: Any = PlayedAdapters(self.side, self._messages.__getitem__)
         reserver = AttemptReserver(

@@ -1,6 +1,6 @@
 """The HTTP application over a test's database, and clients that call it as somebody."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +11,7 @@ import httpx2
 from tests.support.system import system_over
 from tidings.bootstrap import System
 from tidings.bootstrap.application import application
+from tidings.bootstrap.surface import resources_of
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.http.app import HttpApp
@@ -20,6 +21,7 @@ from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.ids import TenantId
+from tidings.kernel.parts import Parts
 from tidings.notify.access.create import create_key
 from tidings.notify.access.model import ApiKey, KeySpec, credential
 from tidings.notify.tenants.model import Tenant
@@ -162,11 +164,22 @@ def http_world(
     return http_over(system, more_resources=more_resources, tokens=tokens, checks=checks)
 
 
-def http_over(system: System, **more: Any) -> HttpWorld:
-    """The application of a system that the test has made."""
+def http_over(
+    system: System,
+    *,
+    only: Collection[Resource] | None = None,
+    more_resources: Sequence[Resource] = (),
+    **more: Any,
+) -> HttpWorld:
+    """The application of a system that the test has made, with the `only` resources that the test calls."""
     answered: list[Answered] = []
-    return HttpWorld(
-        make_app=lambda: application(system, on_answer=answered.append, **more),
-        system=system,
-        answered=answered,
-    )
+
+    def make_app() -> HttpApp:
+        declared = [
+            (parts, [one for one in resources if only is None or one in only])
+            for parts, resources in resources_of(system)
+        ]
+        resources = [*declared, (Parts(system.db), list(more_resources))]
+        return application(system, resources=resources, on_answer=answered.append, **more)
+
+    return HttpWorld(make_app=make_app, system=system, answered=answered)

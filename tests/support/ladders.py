@@ -36,6 +36,7 @@ from tidings.contracts.receipts import RECEIPT_SUBJECT, ReceiptTold
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.claims import ClaimSettings
+from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.router.adapters.registry import ADAPTERS, kind_of
@@ -128,15 +129,11 @@ class Worker:
         self.preparer = PlayedPreparer()
         self.vendors = system.vendors.vendors
         self.traffic = system.vendors.traffic
+        system.router.parts.add(RandomUnit, lambda: 0.5)
         stage = ExecutionsStage(
-            system.kernel,
-            system.router,
-            system.vendors,
-            preparer=preparer or self.preparer,
-            sent_notes=system.conversations.sent_notes,
-            random_unit=lambda: 0.5,
-            due_settings=settings or replace(DUE_SETTINGS, longest_sleep=600.0),
+            system.kernel, system.router, system.vendors, preparer=preparer or self.preparer
         )
+        stage.due_settings = settings or replace(DUE_SETTINGS, longest_sleep=600.0)
         self.recorder, self.router, self.due = stage.recorder, stage.router, stage.due
         self._db = world.db
 

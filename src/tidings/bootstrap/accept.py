@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.kernel.durable.wakeup import Wakeup
 from tidings.notify.accept.accept import Acceptor
-from tidings.notify.accept.group_commit import GroupCommit
+from tidings.notify.accept.group_commit import GroupCommit, Wake
 from tidings.notify.accept.validator import OrderValidator
 from tidings.notify.accept.writer import OrderWriter
 from tidings.notify.dispatch.job import EXPRESS_NAME, QUEUE_CHANNEL, QUEUE_NAME
 from tidings.notify.recipients.upsert import RecipientUpserter
-from tidings.router.profiles.proven_facts import StoredMailboxNews
 
 if TYPE_CHECKING:
     from tidings.bootstrap.access import AccessStage
@@ -24,31 +23,18 @@ class AcceptStage:
 
     def __init__(self, kernel: "KernelStage", access: "AccessStage", notify: "NotifyStage") -> None:
         self._kernel = kernel
-        clock, wakeups = kernel.clock, kernel.bus.wakeups
+        wakeups = kernel.bus.wakeups
         # A dispatcher in this process is woken at once; one elsewhere hears it from the database.
         self.dispatch_wake = wakeups.on(QUEUE_CHANNEL, QUEUE_NAME)
         self.express_wake = wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME)
         wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME, self.dispatch_wake)
         self.schedule_wake = Wakeup()
-        self.upserter = RecipientUpserter(keyring=kernel.keyring, mailboxes=StoredMailboxNews(), clock=clock)
-        self.validator = OrderValidator(
-            templates=notify.templates,
-            categories=notify.categories,
-            clock=clock,
-            searchable=access.tenant_states.searchable_metadata,
-        )
-        self.writer = OrderWriter(
-            upserter=self.upserter, keyring=kernel.keyring, clock=clock, stripe=stripe(Stripe.ACCEPT)
-        )
-        self.group_commit = GroupCommit(
-            db=kernel.db, writer=self.writer, idempotency=kernel.idempotency, wake=self.wake
-        )
-        self.acceptor = Acceptor(
-            validator=self.validator,
-            attachments=notify.attachments,
-            writer=self.writer,
-            group_commit=self.group_commit,
-        )
+        parts = notify.parts.add(Wake, self.wake)
+        self.upserter = parts.get(RecipientUpserter)
+        parts.get(OrderValidator, searchable=access.tenant_states.searchable_metadata)
+        parts.get(OrderWriter, stripe=stripe(Stripe.ACCEPT))
+        self.group_commit = parts.get(GroupCommit)
+        self.acceptor = parts.get(Acceptor)
 
     def wake(self, *, express: bool) -> None:
         """Wake those who send: there is work."""

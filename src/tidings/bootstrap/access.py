@@ -91,16 +91,16 @@ class AccessStage:
         return {
             "tenants": bus.consumer(
                 Subscription(
-                    group=consumer.GROUP,
-                    subjects=consumer.SUBJECTS,
+                    consumer.GROUP,
+                    consumer.SUBJECTS,
                     ledger="notification",
                     on_platform_events=consumer.handle,
                 )
             ),
             "tenant_keys": bus.consumer(
                 Subscription(
-                    group=provision.GROUP,
-                    subjects=provision.SUBJECTS,
+                    provision.GROUP,
+                    provision.SUBJECTS,
                     ledger="notification",
                     on_tenant_events=provision.handler(self._kernel.keyring),
                 )

@@ -1,19 +1,17 @@
 """What the API serves: every resource behind the access guard."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tidings import __version__
-from tidings.bootstrap.surface import resources
+from tidings.bootstrap.surface import Served, resources_of
 from tidings.kernel import tracing
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.callers import AccessGuard, Authenticator
 from tidings.kernel.http.health import Check
 from tidings.kernel.http.request_ids import Answered
-from tidings.kernel.http.resources import Resource
 from tidings.kernel.metrics import Metrics
-from tidings.kernel.parts import Parts
 from tidings.notify.access.authenticate import AnyAuthenticator
 from tidings.notify.access.known_keys import KnownKeys
 from tidings.notify.access.platform_access_audit import AuditingWitness
@@ -41,31 +39,24 @@ _FIRST_TAGS = (
 def application(
     system: "System",
     *,
-    more_resources: Sequence[Resource] = (),
+    resources: Served | None = None,
     tokens: Authenticator | None = None,
     checks: Mapping[str, Check] | None = None,
     on_answer: Callable[[Answered], None] | None = None,
-    only: Collection[Resource] | None = None,
 ) -> HttpApp:
-    """The application; a test adds resources of its own, listens in, or builds it with the `only` resources that it calls."""
+    """The application, of all resources that the system has or of those that are named."""
     guard = AccessGuard(
         authenticator=AnyAuthenticator(
-            keys=KnownKeys(system.access.keys, system.db, clock=system.clock),
+            keys=system.notify.parts.make(KnownKeys, keys=system.access.keys),
             tokens=tokens or _tokens(system.settings.auth, system.clock),
         ),
         gate=system.access.gate,
-        witness=AuditingWitness(system.db, audit=system.kernel.audit, clock=system.clock),
+        witness=system.notify.parts.get(AuditingWitness),
         clock=system.clock,
     )
     http = system.settings.http
     return build_app(
-        resources=[
-            *(
-                (parts, [one for one in declared if only is None or one in only])
-                for parts, declared in resources(system)
-            ),
-            (Parts(system.db), more_resources),
-        ],
+        resources=resources if resources is not None else resources_of(system),
         guard=guard,
         clock=system.clock,
         version=__version__,

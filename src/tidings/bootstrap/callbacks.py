@@ -4,15 +4,13 @@ from functools import cached_property
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Literal
 
-from tidings.bootstrap.observers import BounceMetrics, CallbackMetrics
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.callbacks.connection_events import Hearing
-from tidings.router.callbacks.dead_letters import DeadCallbacks
-from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.hooks import CallbackHooks
 from tidings.router.callbacks.intake import CallbackGroupCommit
 from tidings.router.callbacks.jobs import WAKEUP_CHANNEL, WAKEUP_PAYLOAD, CallbackJob
 from tidings.router.callbacks.receive_callback import CallbackEndpoint
+from tidings.router.callbacks.routes import CallbackWakeup
 from tidings.router.conversations import wakeups as conversation_wakeups
 from tidings.router.conversations.keep_inbound import InboundKeeper
 from tidings.settings import address_and_port, words
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from tidings.bootstrap.router import RouterStage
     from tidings.contracts.callback_forms import ParsedCallback
     from tidings.kernel.durable.jobs import Job
-    from tidings.kernel.durable.locked_sets import LockedSetSettings
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.router.accounts.model import StoredAccount
     from tidings.router.bounces.mailboxes import BounceMailboxes
@@ -38,35 +35,21 @@ class CallbacksStage:
     def __init__(self, kernel: "KernelStage", router: "RouterStage") -> None:
         self._kernel = kernel
         self._router = router
-        #: How many events the job takes on at once; a test chooses fewer.
-        self.job_settings: LockedSetSettings | None = None
-        db, clock, keyring = kernel.db, kernel.clock, kernel.keyring
-        self._observer = CallbackMetrics(router.metrics)
+        self._parts = parts = router.parts
         # A job in this process is woken at once; one elsewhere hears it from the database.
         self.wakeup = kernel.bus.wakeups.on(WAKEUP_CHANNEL, WAKEUP_PAYLOAD)
         self.conversation_wakeups = conversation_wakeups.ConversationWakeups(
             kernel.bus.wakeups.on(conversation_wakeups.CHANNEL, conversation_wakeups.PAYLOAD)
         )
-        self.intake = CallbackGroupCommit(
-            db,
-            blobs=lambda: kernel.blobs,
-            keyring=keyring,
-            clock=clock,
-            wakeup=self.wakeup,
-            wrote=InboundKeeper(self.conversation_wakeups.inbound),
-            observer=self._observer,
+        parts.add(CallbackWakeup, self.wakeup).add(
+            conversation_wakeups.ConversationWakeups, self.conversation_wakeups
         )
-        self._hearing = Hearing(self.intake, clock=clock, observer=self._observer)
-        self.desk = CallbackEndpoint(
-            CallbackHooks(db, kernel.secrets, clock=clock, max_age=kernel.settings.channels.secrets_max_age),
-            self.intake,
-            public_url=kernel.base_url,
-            usual=GenericForm(),
-            clock=clock,
-            evidence=Evidence(clock=clock),
-            observer=self._observer,
+        self.intake = parts.get(
+            CallbackGroupCommit, wakeup=self.wakeup, wrote=InboundKeeper(self.conversation_wakeups.inbound)
         )
-        self.dead = DeadCallbacks(audit=kernel.router_audit, keyring=keyring, clock=clock)
+        self._hearing = parts.get(Hearing)
+        parts.get(CallbackHooks, max_age=kernel.settings.channels.secrets_max_age)
+        parts.get(CallbackEndpoint, public_url=kernel.base_url, usual=GenericForm())
 
     async def hear(self, account: "StoredAccount", said: "ParsedCallback") -> None:
         """Keep what a vendor says over the adapter's own connection."""
@@ -84,21 +67,9 @@ class CallbacksStage:
         """Applies what was kept."""
         from tidings.router.callbacks.apply import Applier
 
-        kernel = self._kernel
-        return CallbackJob(
-            kernel.db,
-            Applier(
-                kernel.db,
-                kernel.keyring,
-                self.apply_receipts,
-                on_woken=self._router.due_timer.expect,
-                observer=self._observer,
-            ),
-            wakeup=self.wakeup,
-            clock=kernel.clock,
-            observer=self._observer,
-            settings=self.job_settings,
-            poll_seconds=lambda: kernel.bus.wakeups.poll_seconds,
+        self._parts.get(Applier, apply=self.apply_receipts, on_woken=self._router.due_timer.expect)
+        return self._parts.get(
+            CallbackJob, wakeup=self.wakeup, poll_seconds=lambda: self._kernel.bus.wakeups.poll_seconds
         )
 
     @cached_property
@@ -106,50 +77,29 @@ class CallbacksStage:
         """Applies receipts again whose codes have got a meaning."""
         from tidings.router.status_map.reapply import Reapplier
 
-        kernel = self._kernel
-        return Reapplier(
-            kernel.db,
-            self.apply_receipts,
-            audit=kernel.router_audit,
-            clock=kernel.clock,
-            on_woken=self._router.due_timer.expect,
-        )
+        return self._parts.get(Reapplier, apply=self.apply_receipts, on_woken=self._router.due_timer.expect)
 
     @cached_property
     def bounces(self) -> "BounceReceiver":
         """Reads mail that comes back."""
         from tidings.router.bounces.receive_bounce import BounceReceiver
 
-        return BounceReceiver(
-            self._kernel.db,
-            self._router.return_tokens,
-            self.intake,
-            clock=self._kernel.clock,
-            observer=BounceMetrics(self._router.metrics),
-            addresses=words(self._kernel.settings.bounces.addresses),
-        )
+        return self._parts.get(BounceReceiver, addresses=words(self._kernel.settings.bounces.addresses))
 
     @cached_property
     def bounce_mailboxes(self) -> "BounceMailboxes":
         """Fetches it where it lies in a mailbox."""
         from tidings.router.bounces.mailboxes import BounceMailboxes
 
-        kernel = self._kernel
-        return BounceMailboxes(
-            kernel.db,
-            self.bounces,
-            secrets=kernel.secrets,
-            leases=kernel.hot_state.leases,
-            clock=kernel.clock,
-            tenant_guard=self._router.tenant_guard,
-            every=kernel.settings.bounces.poll_every,
+        return self._parts.get(
+            BounceMailboxes, desk=self.bounces, every=self._kernel.settings.bounces.poll_every
         )
 
     @cached_property
     def _body_eraser(self) -> "BodyEraser":
         from tidings.router.callbacks.forget import BodyEraser
 
-        return BodyEraser(self._kernel.db, self._kernel.clock)
+        return self._parts.get(BodyEraser)
 
     def jobs(self) -> "dict[str, Job]":
         """Callbacks, bounces, and what erasure takes from both."""
@@ -162,8 +112,8 @@ class CallbacksStage:
             **self._bounce_servers(),
             "erased_callbacks": self._kernel.bus.consumer(
                 Subscription(
-                    group=forget.GROUP,
-                    subjects=forget.SUBJECTS,
+                    forget.GROUP,
+                    forget.SUBJECTS,
                     ledger="chan",
                     on_tenant_events=forget.handler(self._body_eraser),
                 )
@@ -197,7 +147,7 @@ class CallbacksStage:
         return {
             "callback_ledger": lambda most: sweep_dedup(kernel.db, kernel.clock, limit=most),
             "callback_requests": lambda most: settle_stuck(kernel.db, kernel.clock, limit=most),
-            "callback_bodies": RawBodySweeper(kernel.db, lambda: kernel.blobs, kernel.clock).sweep,
+            "callback_bodies": self._parts.get(RawBodySweeper).sweep,
             "erased_callbacks": self._body_eraser.sweep,
             "erased_executions": self._body_eraser.forget_orders,
         }

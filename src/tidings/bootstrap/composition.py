@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tidings.contracts.channel_configs import SharedAccounts
 from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.prepare import StepGate
 from tidings.notify.dispatch.steps import StepMaker
@@ -18,24 +19,9 @@ class CompositionStage:
     """From a person and a template to what a vendor is given."""
 
     def __init__(self, kernel: "KernelStage", notify: "NotifyStage", vendors: "VendorsStage") -> None:
-        db, clock, keyring = kernel.db, kernel.clock, kernel.keyring
-        self.facts = FactsLoader(
-            platform_pepper=kernel.platform_pepper,
-            keyring=keyring,
-            categories=notify.categories,
-            accounts=vendors.accounts,
-            clock=clock,
-        )
-        self.composer = Composer(templates=notify.templates, renderer=notify.renderer)
-        self.tracker = Tracker(self.facts, kernel.base_url)
-        self.steps = StepMaker(
-            tracker=self.tracker,
-            composer=self.composer,
-            limits=kernel.hot_state.limits,
-            attachments=notify.attachments,
-            links=notify.links,
-            clock=clock,
-            blobs=lambda: kernel.blobs,
-            missed=lambda: kernel.metrics.job_failures.labels("exact_bodies").inc(),
-        )
-        self.gate = StepGate(db=db, loader=self.facts, keyring=keyring, steps=self.steps, clock=clock)
+        parts = notify.parts.add(SharedAccounts, vendors.accounts)
+        self.facts = parts.get(FactsLoader)
+        self.composer = parts.get(Composer)
+        parts.get(Tracker, base_url=kernel.base_url)
+        parts.get(StepMaker, missed=lambda: kernel.metrics.job_failures.labels("exact_bodies").inc())
+        self.gate = parts.get(StepGate)

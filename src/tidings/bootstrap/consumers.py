@@ -31,7 +31,7 @@ class ConsumersStage:
     ) -> None:
         self._kernel = kernel
         bus, outbox, clock = kernel.bus, kernel.outbox, kernel.clock
-        effects = AddressEffects(keyring=kernel.keyring, suppressor=notify.suppressor, clock=clock)
+        effects = notify.parts.get(AddressEffects)
         #: What hears outcomes and receipts, once for each set of a tenant's events.
         self.on_outcomes = outcome.handler(
             outbox=outbox, clock=clock, stripe=stripe(Stripe.OUTCOMES), effects=effects
@@ -40,13 +40,13 @@ class ConsumersStage:
             outbox=outbox, effects=effects, clock=clock, stripe=stripe(Stripe.RECEIPTS)
         )
         #: Settles what the bus has not brought.
-        self.missed_outcomes = OutcomeSweeper(
-            kernel.db, StoredEnds(), self.on_outcomes, clock=clock, metrics=access.metrics
+        self.missed_outcomes = notify.parts.get(
+            OutcomeSweeper, ladders=StoredEnds(), settle=self.on_outcomes, metrics=access.metrics
         )
         self.outcomes = bus.consumer(
             Subscription(
-                group=outcome.GROUP,
-                subjects=outcome.SUBJECTS,
+                outcome.GROUP,
+                outcome.SUBJECTS,
                 ledger="notification",
                 by_index=True,
                 on_tenant_events=self.on_outcomes,
@@ -54,8 +54,8 @@ class ConsumersStage:
         )
         self.receipts = bus.consumer(
             Subscription(
-                group=receipts.GROUP,
-                subjects=receipts.SUBJECTS,
+                receipts.GROUP,
+                receipts.SUBJECTS,
                 ledger="notification",
                 by_index=True,
                 on_tenant_events=self.on_receipts,
@@ -63,8 +63,8 @@ class ConsumersStage:
         )
         self.channel_health = bus.consumer(
             Subscription(
-                group=health.GROUP,
-                subjects=health.SUBJECTS,
+                health.GROUP,
+                health.SUBJECTS,
                 ledger="notification",
                 on_tenant_events=health.handle_tenant,
                 on_platform_events=health.handle_platform,
@@ -72,29 +72,27 @@ class ConsumersStage:
         )
         self.quiet_hours = bus.consumer(
             Subscription(
-                group=reconsider.GROUP,
-                subjects=reconsider.SUBJECTS,
+                reconsider.GROUP,
+                reconsider.SUBJECTS,
                 ledger="notification",
                 on_tenant_events=reconsider.handler(clock),
             )
         )
+        confirm = confirmations.handler(
+            acceptor=accept.acceptor, keyring=kernel.keyring, links=notify.links, clock=clock
+        )
         self.confirmations = bus.consumer(
             Subscription(
-                group=confirmations.GROUP,
-                subjects=confirmations.SUBJECTS,
+                confirmations.GROUP,
+                confirmations.SUBJECTS,
                 ledger="notification",
-                on_tenant_events=confirmations.handler(
-                    acceptor=accept.acceptor,
-                    keyring=kernel.keyring,
-                    links=notify.links,
-                    clock=clock,
-                ),
+                on_tenant_events=confirm,
             )
         )
         self.engagement = bus.consumer(
             Subscription(
-                group=engagement.GROUP,
-                subjects=engagement.SUBJECTS,
+                engagement.GROUP,
+                engagement.SUBJECTS,
                 ledger="chan",
                 by_index=True,
                 on_tenant_events=engagement.handler(clock=clock),

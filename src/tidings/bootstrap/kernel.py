@@ -1,6 +1,7 @@
 """The first stage: what every part stands on, from the clock to the bus. It holds no part of a service."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import cached_property
 from types import TracebackType
@@ -15,10 +16,11 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import Kms, open_kms
 from tidings.kernel.keys.platform_pepper import PlatformPepper
 from tidings.kernel.outbox import Outbox
+from tidings.kernel.parts import Parts
 from tidings.settings import HttpSettings, Settings, address_and_port, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from tidings.kernel.blobs.store import BlobStore
     from tidings.kernel.dns import DnsResolver
@@ -144,7 +146,7 @@ class KernelStage:
     @cached_property
     def bus(self) -> "PostgresBus":
         """Events between services, and wake-ups between processes."""
-        from tidings.bootstrap.observers import BusMetrics
+        from tidings.bootstrap.kernel_observers import BusMetrics
         from tidings.kernel.postgres_bus import PostgresBus
 
         return PostgresBus(self.runtime_url, self.db, clock=self.clock, observer=BusMetrics(self.metrics))
@@ -152,7 +154,7 @@ class KernelStage:
     @cached_property
     def hot_state(self) -> "LocalHotState | TakeoverHotState":
         """Limits and leases that all processes count together."""
-        from tidings.bootstrap.observers import HotStateMetrics
+        from tidings.bootstrap.kernel_observers import HotStateMetrics
         from tidings.kernel.hot_state_url import HOT_STATE_CHANNEL, HOT_STATE_PAYLOAD, open_hot_state
 
         url = self.settings.stores.hot_state_url
@@ -218,6 +220,35 @@ class KernelStage:
 
         return PartitionReadiness(self.db, clock=self.clock)
 
+    def service_parts(self, audit: AuditLog, outbox: Outbox) -> Parts:
+        """What the classes of a service may name in their constructors; the audit log and the outbox are its own."""
+        from tidings.kernel.blobs.store import BlobStore
+        from tidings.kernel.dns import Resolver
+        from tidings.kernel.durable.presence import Presence
+        from tidings.kernel.hot_state import Leases, Limits
+        from tidings.kernel.http.own_address import OwnAddress
+        from tidings.kernel.idempotency import Idempotency
+        from tidings.kernel.metrics import Metrics
+        from tidings.kernel.postgres_bus.wakeups import Wakeups
+        from tidings.kernel.secrets import SecretResolver
+
+        return (
+            Parts(self.db, self.keyring, self.platform_pepper, audit, outbox)
+            .add(Clock, self.clock)
+            .add(OwnAddress, OwnAddress(public_url=self.public_url, hosts=self.own_hosts))
+            .add(Callable[[], str], self.worker_id)
+            .add(Callable[[], BlobStore], lambda: self.blobs)
+            .add_late(BlobStore, lambda: self.blobs)
+            .add_late(Idempotency, lambda: self.idempotency)
+            .add_late(Leases, lambda: self.hot_state.leases)
+            .add_late(Limits, lambda: self.hot_state.limits)
+            .add_late(Metrics, lambda: self.metrics)
+            .add_late(Presence, lambda: self.presence)
+            .add_late(Resolver, lambda: self.resolver)
+            .add_late(SecretResolver, lambda: self.secrets)
+            .add_late(Wakeups, lambda: self.bus.wakeups)
+        )
+
     def trace(self, otlp_url: str) -> None:
         """Send spans there."""
         from tidings.kernel import tracing
@@ -241,7 +272,8 @@ class KernelStage:
     def jobs(self) -> "dict[str, Job]":
         """The bus with its relays, partitions, the audit's anchors, flags."""
         from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper
-        from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, FlagsJob
+        from tidings.kernel.durable.invalidation import InvalidationJob
+        from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD
 
         broken = self.metrics.audit_broken
         return {
@@ -252,7 +284,7 @@ class KernelStage:
                 [AnchorKeeper(self.db, log, self.kms, self.clock) for log in (self.audit, self.router_audit)],
                 on_broken=lambda log: broken.labels(log).inc(),
             ),
-            "flags": FlagsJob(self.flags, self.bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD)),
+            "flags": InvalidationJob(self.bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD), self.flags),
         }
 
     def sweeps(self) -> "dict[str, Sweep]":

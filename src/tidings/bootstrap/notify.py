@@ -3,12 +3,16 @@
 from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
+from tidings.contracts.channel_configs import ChannelConfigs
+from tidings.contracts.delivery import ExecutionHistory
+from tidings.contracts.profiles import MailboxNews
 from tidings.notify.accept.attachments import Attachments
 from tidings.notify.categories.registry import Categories
 from tidings.notify.erasure.erase import Eraser
 from tidings.notify.imports.engine import Importer
 from tidings.notify.preference_center.links import UnsubscribeLinks
 from tidings.notify.render.engine import V8Renderer
+from tidings.notify.render.model import Renderer
 from tidings.notify.suppressions.suppress import Suppressor
 from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.resolve import TemplateResolver
@@ -17,6 +21,7 @@ from tidings.router.callbacks.forget import StoredCallbackForgetter
 from tidings.router.conversations.forget import ConversationForgetter
 from tidings.router.forget import ForgetAll
 from tidings.router.profiles.forget import ProfileForgetter
+from tidings.router.profiles.proven_facts import StoredMailboxNews
 
 if TYPE_CHECKING:
     from tidings.bootstrap.kernel import KernelStage
@@ -30,56 +35,52 @@ class NotifyStage:
 
     def __init__(self, kernel: "KernelStage", router: "RouterStage") -> None:
         self._kernel = kernel
-        db, clock, keyring, outbox, audit = (
-            kernel.db,
-            kernel.clock,
-            kernel.keyring,
-            kernel.outbox,
-            kernel.audit,
+        #: The parts that notify's classes and handlers name in their signatures.
+        self.parts = parts = (
+            kernel.service_parts(kernel.audit, kernel.outbox)
+            .add(ExecutionHistory, router.history)
+            .add(ChannelConfigs, router.adapter_configs)
+            .add(MailboxNews, StoredMailboxNews())
         )
-        self.categories = Categories(db, clock=clock)
-        self.links = UnsubscribeLinks(kernel.base_url, clock=clock)
+        self.categories = parts.get(Categories)
+        self.links = parts.get(UnsubscribeLinks, base_url=kernel.base_url)
         # Their child processes start when they are first needed: a process that renders nothing never pays for them.
         self.renderer = V8Renderer(own_hosts=kernel.own_hosts)
-        kernel.closing.push_async_callback(self.renderer.close)
-        self.templates = TemplateResolver(db, clock=clock)
-        self.authoring = Authoring(own_hosts=kernel.own_hosts)
-        kernel.closing.push_async_callback(self.authoring.close)
-        self.attachments = Attachments(lambda: kernel.blobs)
-        self.suppressor = Suppressor(keyring=keyring, outbox=outbox, audit=audit, clock=clock)
-        self.importer = Importer(db=db, keyring=keyring, audit=audit, clock=clock)
-        self.eraser = Eraser(
-            keyring=keyring,
+        parts.add(Renderer, self.renderer)
+        self.templates = parts.get(TemplateResolver)
+        self.authoring = parts.get(Authoring, own_hosts=kernel.own_hosts)
+        for close in (self.renderer.close, self.authoring.close):
+            kernel.closing.push_async_callback(close)
+        self.attachments = parts.get(Attachments)
+        self.suppressor = parts.get(Suppressor)
+        self.importer = parts.get(Importer)
+        self.eraser = parts.get(
+            Eraser,
             signer=kernel.kms,
-            history=router.history,
-            router=ForgetAll(
-                ProfileForgetter(), ConversationForgetter(outbox=kernel.router_outbox, clock=clock)
-            ),
-            callbacks=StoredCallbackForgetter(clock),
-            outbox=outbox,
-            audit=audit,
-            clock=clock,
+            router=ForgetAll(ProfileForgetter(), router.parts.get(ConversationForgetter)),
+            callbacks=router.parts.get(StoredCallbackForgetter),
             backups_kept=kernel.settings.stores.backups_kept,
             stripe=stripe(Stripe.ERASE),
         )
-        self.visits = VisitRecorder(db=db, outbox=outbox, clock=clock, stripe=stripe(Stripe.VISITS))
+        self.visits = parts.get(VisitRecorder, stripe=stripe(Stripe.VISITS))
         kernel.closing.push_async_callback(self.visits.settle)
 
     def jobs(self) -> "dict[str, Job]":
         """Templates that other processes have changed, and erasure."""
         from tidings.kernel.bus import Subscription
+        from tidings.kernel.durable.invalidation import InvalidationJob
         from tidings.notify.erasure import consumer
-        from tidings.notify.templates.resolve import TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD, TemplatesJob
+        from tidings.notify.templates.resolve import TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD
 
         bus = self._kernel.bus
         return {
-            "templates": TemplatesJob(
+            "templates": InvalidationJob(
                 bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD), self.templates, self.categories
             ),
             "erasure": bus.consumer(
                 Subscription(
-                    group=consumer.GROUP,
-                    subjects=consumer.SUBJECTS,
+                    consumer.GROUP,
+                    consumer.SUBJECTS,
                     ledger="notification",
                     by_index=True,
                     # A person is much to lock; with many in one transaction everybody else would wait.

@@ -1,13 +1,16 @@
-"""Parts that count what happens, each in the words of whoever it watches."""
+"""Observers that count what happens in the router, each in the words of the part that it watches."""
 
 from collections.abc import Sequence
 
-from tidings.kernel.metrics import Metrics
+from tidings.router.callbacks.model import CallbackObserver
+from tidings.router.conversations.model import ConversationObserver
+from tidings.router.executions.model import ExecutionObserver
 from tidings.router.metrics import RouterMetrics
+from tidings.router.traffic.observe import TrafficObserver
 from tidings.router.traffic.traffic_state import AccountCircuit
 
 
-class ExecutionMetrics:
+class ExecutionMetrics(ExecutionObserver):
     """Counts what becomes of messages."""
 
     def __init__(self, metrics: RouterMetrics) -> None:
@@ -27,18 +30,7 @@ class ExecutionMetrics:
         self._metrics.job_failures.labels(part).inc()
 
 
-class HotStateMetrics:
-    """Tells who counts limits."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-
-    def changed(self, leader: str, reason: str) -> None:  # noqa: ARG002  # the log has it
-        self._metrics.hot_state_changes.labels(leader).inc()
-        self._metrics.hot_state_degraded.set(leader == "postgres")
-
-
-class TrafficMetrics:
+class TrafficMetrics(TrafficObserver):
     """Counts what becomes of vendors."""
 
     def __init__(self, metrics: RouterMetrics) -> None:
@@ -56,7 +48,7 @@ class TrafficMetrics:
         self._metrics.weight_points_moved.labels(channel).inc(points)
 
 
-class CallbackMetrics:
+class CallbackMetrics(CallbackObserver):
     """Counts what vendors tell later."""
 
     def __init__(self, metrics: RouterMetrics) -> None:
@@ -98,7 +90,7 @@ class BounceMetrics:
         self._metrics.bounce_mails.labels(via, result).inc()
 
 
-class ConversationMetrics:
+class ConversationMetrics(ConversationObserver):
     """Counts how conversations fare."""
 
     def __init__(self, metrics: RouterMetrics) -> None:
@@ -128,37 +120,3 @@ class ConversationMetrics:
 
     def failed(self, part: str) -> None:
         self._metrics.job_failures.labels(part).inc()
-
-
-class BusMetrics:
-    """Counts what happens on the bus."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
-
-    def relayed(self, outbox: str, count: int, lag_seconds: float) -> None:
-        self._metrics.relayed.labels(outbox).inc(count)
-        self._metrics.relay_lag.observe(lag_seconds)
-
-    def consumed(self, group: str, count: int) -> None:
-        self._metrics.consumed.labels(group).inc(count)
-
-    def parked(self, group: str, count: int) -> None:
-        self._metrics.parked.labels(group).inc(count)
-
-    def died(self, group: str, count: int) -> None:
-        self._metrics.dead_letters.labels(group).inc(count)
-
-    def took_over(self, group: str) -> None:
-        self._metrics.takeovers.labels(group).inc()
-
-    def failed(self, part: str) -> None:
-        self._metrics.job_failures.labels(part).inc()
-
-    def waiting(self, outbox: str, seconds: float) -> None:
-        self._metrics.outbox_waiting.labels(outbox).set(seconds)
-
-    def behind(self, group: str, seconds: float) -> None:
-        self._metrics.group_behind.labels(group).set(seconds)
-        # There before the first letter: Prometheus sees no increase in a counter that is new to it.
-        self._metrics.dead_letters.labels(group)

@@ -1,6 +1,6 @@
 """Every route of the API, each with what it needs of the system."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tidings.bootstrap.parts import notify_parts, router_parts
 from tidings.kernel.http.resources import Resource
@@ -41,8 +41,11 @@ from tidings.router.traffic import routes as traffic_routes
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
 
+#: Resources with the parts that their handlers may name.
+Served: TypeAlias = list[tuple[Parts, list[Resource]]]
 
-def resources(system: "System") -> list[tuple[Parts, list[Resource]]]:
+
+def resources_of(system: "System") -> Served:
     """Every declared resource, with the parts that its handlers may name."""
     notify = notify_parts(system)
     return [

@@ -122,7 +122,6 @@ class System:
             self.router,
             self.vendors,
             preparer=self.composition.gate,
-            sent_notes=self.conversations.sent_notes,
         )
 
     @cached_property
@@ -130,7 +129,7 @@ class System:
         """From the queue to the router."""
         from tidings.bootstrap.dispatch import DispatchStage
 
-        return DispatchStage(self.kernel, self.notify, self.accept, self.composition, self.executions)
+        return DispatchStage(self.kernel, self.notify, self.accept, self.executions)
 
     @cached_property
     def consumers(self) -> "ConsumersStage":
@@ -144,13 +143,8 @@ class System:
         """What a platform needs before its first tenant."""
         from tidings.operations.platform_start import PlatformStart
 
-        return PlatformStart(
-            self.db,
-            engine=self.notify.authoring,
-            outbox=self.kernel.outbox,
-            audit=self.kernel.audit,
-            ledger=self.access.key_ledger,
-            clock=self.clock,
+        return self.notify.parts.get(
+            PlatformStart, engine=self.notify.authoring, ledger=self.access.key_ledger
         )
 
     @cached_property

@@ -24,54 +24,36 @@ class VendorsStage:
     """The vendors, for every part that has something to send."""
 
     def __init__(self, kernel: "KernelStage", router: "RouterStage", callbacks: "CallbacksStage") -> None:
-        self._kernel = kernel
-        self._metrics = router.metrics
-        db, clock = kernel.db, kernel.clock
+        self._parts = parts = router.parts
         channels = kernel.settings.channels
         # Made before the vendors, and so closed after them.
-        limits = kernel.hot_state.limits
+        _ = kernel.hot_state
         self.rates = Rates.read(channels.currency_rates)
-        self.accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)
-        self.adapters = OpenAdapters(
-            kernel.secrets,
-            clock=clock,
-            tenant_guard=router.tenant_guard,
+        parts.add(Rates, self.rates)
+        self.accounts = parts.get(Accounts, vendors=frozenset(ADAPTERS))
+        self.adapters = parts.get(
+            OpenAdapters,
             hear=callbacks.hear,
             write_token=router.return_tokens.write,
             max_age=channels.secrets_max_age,
         )
-        self.vendors = Vendors(self.accounts, self.adapters)
+        self.vendors = parts.get(Vendors)
         kernel.closing.push_async_callback(self.vendors.close)
-        self.desk = AdapterProbe(self.vendors, self.adapters)
-        self.traffic = VendorSelection(limits, clock=clock)
-        self.traffic_changer = TrafficChanger(
-            db, audit=kernel.router_audit, outbox=kernel.router_outbox, clock=clock
-        )
+        self.desk = parts.get(AdapterProbe)
+        self.traffic = parts.get(VendorSelection)
+        self.traffic_changer = parts.get(TrafficChanger)
 
     @cached_property
     def traffic_job(self) -> "TrafficJob":
         """Opens and closes circuits, moves weights."""
-        from tidings.bootstrap.observers import TrafficMetrics
         from tidings.router.executions.store import wake_waiting
         from tidings.router.traffic.job import TrafficJob
 
-        return TrafficJob(
-            self._kernel.db,
-            self.traffic,
-            self.traffic_changer,
-            clock=self._kernel.clock,
-            observer=TrafficMetrics(self._metrics),
-            wake=wake_waiting,
-        )
+        return self._parts.get(TrafficJob, wake=wake_waiting)
 
     def jobs(self) -> "dict[str, Job]":
         """Circuits and weights; connections on which vendors speak first."""
         from tidings.router.vendors.listening import ListeningJob
 
         listens = frozenset(kind.name for kind in ADAPTERS.values() if kind.listens)
-        return {
-            "traffic": self.traffic_job,
-            "listening": ListeningJob(
-                self._kernel.db, self.adapters, kinds=listens, clock=self._kernel.clock
-            ),
-        }
+        return {"traffic": self.traffic_job, "listening": self._parts.get(ListeningJob, kinds=listens)}

@@ -112,5 +112,4 @@ async def _side(
 ) -> "AbstractAsyncContextManager[TenantTx | PlatformTx]":
     if (tenant is None) == (not platform):
         raise CommandError("say whose key: --tenant with an id or a slug, or --platform")
-    tenant_id = await tenant_or_platform(system, tenant)
-    return system.db.platform() if tenant_id is None else system.db.tenant(tenant_id)
+    return system.db.scoped(await tenant_or_platform(system, tenant))

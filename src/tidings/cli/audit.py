@@ -94,7 +94,7 @@ async def tail(
     written = AuditLog(schema, SystemClock())
     seen: set[str] = set()
     while True:
-        async with db.platform() if tenant_id is None else db.tenant(tenant_id) as tx:
+        async with db.scoped(tenant_id) as tx:
             rows = await written.read_recent(tx, limit=lines if not seen else 1000)
         for row in reversed([row for row in rows if row.id not in seen]):
             print(_shown(row, as_json), flush=True)

@@ -58,32 +58,38 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Tx:
-    """A transaction under way."""
+    """A transaction under way.
+
+    A query's parameters are given by name. What is not given is the attribute of that name of a source, or of the
+    transaction itself: `:tenant_id` of a tenant's transaction is that tenant.
+    """
 
     def __init__(self, connection: asyncpg.Connection) -> None:
         #: The driver's connection, for the kernel's own files.
         self.connection = connection
 
-    async def fetch(self, query: Query, **values: Any) -> list[Row]:
+    async def fetch(self, query: Query, *sources: object, **values: Any) -> list[Row]:
         """All rows."""
         with translated():
-            return list(await self.connection.fetch(query.text, *query.arguments(values)))
+            return list(await self.connection.fetch(query.text, *query.arguments(values, *sources, self)))
 
-    async def fetch_one(self, query: Query, **values: Any) -> Row | None:
+    async def fetch_one(self, query: Query, *sources: object, **values: Any) -> Row | None:
         """The first row, if there is one."""
         with translated():
-            row: Row | None = await self.connection.fetchrow(query.text, *query.arguments(values))
+            row: Row | None = await self.connection.fetchrow(
+                query.text, *query.arguments(values, *sources, self)
+            )
             return row
 
-    async def fetch_value(self, query: Query, **values: Any) -> Any:
+    async def fetch_value(self, query: Query, *sources: object, **values: Any) -> Any:
         """The first column of the first row, or None."""
         with translated():
-            return await self.connection.fetchval(query.text, *query.arguments(values))
+            return await self.connection.fetchval(query.text, *query.arguments(values, *sources, self))
 
-    async def execute(self, query: Query, **values: Any) -> int:
+    async def execute(self, query: Query, *sources: object, **values: Any) -> int:
         """Run it; how many rows it touched."""
         with translated():
-            tag: str = await self.connection.execute(query.text, *query.arguments(values))
+            tag: str = await self.connection.execute(query.text, *query.arguments(values, *sources, self))
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 
@@ -114,6 +120,9 @@ class TenantTx(Tx):
 
 class PlatformTx(Tx):
     """A transaction of the platform itself: tenants, keys, registries, rows without a tenant."""
+
+    #: The platform's rows have none.
+    tenant_id: None = None
 
 
 class WorkerTx(Tx):
@@ -224,6 +233,14 @@ class Database:
         return _Transaction(
             self._pool, f"BEGIN; SET LOCAL ROLE tidings_platform{_narrow(caller_role)}", PlatformTx
         )
+
+    def scoped(
+        self, tenant_id: TenantId | None, *, caller_role: CallerRole | None = None
+    ) -> _Transaction[TenantTx] | _Transaction[PlatformTx]:
+        """A transaction of that tenant; of the platform where it is None."""
+        if tenant_id is None:
+            return self.platform(caller_role=caller_role)
+        return self.tenant(tenant_id, caller_role=caller_role)
 
     def worker(self, *, claims: bool = False) -> _Transaction[WorkerTx]:
         """A transaction of the worker role.

@@ -30,43 +30,57 @@ class Parts:
         return self
 
     def add_late(self, kind: Any, get: Callable[[], object]) -> "Parts":
-        """Register a part that exists only once the system runs; it is asked for at each use."""
+        """Register how to get a part: a constructor asks for it when it runs, a handler at each request."""
         self._late[kind] = get
         return self
 
-    def get(self, kind: type[T]) -> T:
-        """The part of this type."""
-        return cast("T", self._get(kind, ()))
+    def get(self, kind: type[T], **given: object) -> T:
+        """The part of this type; at the first call it is made of what is given, by name, and of other parts."""
+        if given and kind in self._known:
+            raise TypeError(f"{_name(kind)} was made before, without {sorted(given)}")
+        return cast("T", self._get(kind, (), given))
+
+    def make(self, kind: type[T], **given: object) -> T:
+        """A further object of this type, which is not registered."""
+        return cast("T", self._make(kind, (kind,), given))
 
     def late(self, kind: Any) -> Callable[[], object] | None:
-        """How to get a part that exists only once the system runs."""
+        """How to get a part that was registered with `add_late`."""
         return self._late.get(kind)
 
-    def _get(self, kind: Any, asked: tuple[Any, ...]) -> object:
+    def _get(self, kind: Any, asked: tuple[Any, ...], given: dict[str, object]) -> object:
         if kind in self._known:
             return self._known[kind]
+        if kind in self._late:
+            return self._late[kind]()
         if kind in asked or not inspect.isclass(kind) or inspect.isabstract(kind) or _is_protocol(kind):
             raise MissingPartError(f"no part is a {_name(kind)}{_path(asked)}")
-        made = self._make(kind, (*asked, kind))
+        made = self._make(kind, (*asked, kind), given)
         self._known[kind] = made
         return made
 
-    def _make(self, kind: Any, asked: tuple[Any, ...]) -> object:
+    def _make(self, kind: Any, asked: tuple[Any, ...], given: dict[str, object]) -> object:
         hints = get_type_hints(kind.__init__)
-        given: dict[str, object] = {}
+        named = dict(given)
         positional: list[object] = []
         for parameter in list(inspect.signature(kind.__init__).parameters.values())[1:]:
+            if parameter.name in given:
+                continue
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise MissingPartError(f"no part is a {_name(kind)}{_path(asked[:-1])}")
             wanted = _required(hints.get(parameter.name))
-            if parameter.default is not parameter.empty and wanted not in self._known:
+            has_default = parameter.default is not parameter.empty
+            if has_default and wanted not in self._known and wanted not in self._late:
                 continue
-            part = self._get(wanted, asked)
+            part = self._get(wanted, asked, {})
             if parameter.kind is parameter.POSITIONAL_ONLY:
                 positional.append(part)
             else:
-                given[parameter.name] = part
-        return kind(*positional, **given)
+                named[parameter.name] = part
+        if not named and not positional:
+            # What stands on no part is a thing of its own, such as a wake-up: a second one would be no error, but a bug.
+            raise MissingPartError(f"no part is a {_name(kind)}{_path(asked[:-1])}")
+        return kind(*positional, **named)
 
 
 def _required(wanted: Any) -> Any:

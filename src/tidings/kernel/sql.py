@@ -51,14 +51,23 @@ class Query:
     #: The names behind `$1`, `$2`, …, in order.
     parameters: tuple[str, ...]
 
-    def arguments(self, values: Mapping[str, Any]) -> list[Any]:
-        """The values in the order of the statement; a missing or unknown name is a mistake in our code."""
-        if len(values) != len(self.parameters):
+    def arguments(self, values: Mapping[str, Any], *sources: object) -> list[Any]:
+        """The values in the order of the statement: those given by name, and attributes of the first source that has one.
+
+        A missing or unknown name is a mistake in our code.
+        """
+        missing = [name for name in self.parameters if name not in values]
+        if len(values) + len(missing) != len(self.parameters):
             raise TypeError(f"{self.name} takes {self.parameters}, got {tuple(values)}")
-        try:
-            return [values[name] for name in self.parameters]
-        except KeyError as missing:
-            raise TypeError(f"{self.name} takes {self.parameters}, got {tuple(values)}") from missing
+        if missing:
+            values = {**values, **{name: self._attribute(name, sources) for name in missing}}
+        return [values[name] for name in self.parameters]
+
+    def _attribute(self, name: str, sources: tuple[object, ...]) -> Any:
+        for source in sources:
+            if hasattr(source, name):
+                return getattr(source, name)
+        raise TypeError(f"{self.name} takes {self.parameters}, and no value is named {name}")
 
 
 class Queries:

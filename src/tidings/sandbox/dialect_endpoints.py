@@ -64,7 +64,7 @@ class DialectEndpoints:
         fault = self._faults.strike("http", vendor)
         if fault is not None and fault.mode in _TROUBLES:
             wait = fault.retry_after if fault.mode == "throttle" else None
-            return dialect.refused(asked, _TROUBLES[fault.mode], retry_after=wait)
+            return dialect.refused(asked, _TROUBLES[fault.mode], wait)
         found = self._taken(vendor, dialect, asked, said)
         return found if fault is None else _held(found, fault)
 
@@ -79,12 +79,12 @@ class DialectEndpoints:
         message_id = self._seen.get(key) if asked.key else None
         if message_id is None:
             if self._postman.full:
-                return dialect.refused(asked, "unavailable")
+                return dialect.refused(asked, "unavailable", None)
             script = self._scripts.strike(
                 vendor=vendor, channel=asked.channel, addresses=_spellings(asked.to)
             )
             if script.refuses:
-                return dialect.refused(asked, "blocked")
+                return dialect.refused(asked, "blocked", None)
             message_id = self._keep(vendor, dialect.name, asked, request)
             self._postman.plan(message_id, vendor, script)
             self._remember(key, message_id)

@@ -4,6 +4,7 @@ import random
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+import msgspec
 from msgspec import Meta, Struct
 
 from tidings.kernel.clock import Clock
@@ -71,17 +72,7 @@ class Faults:
     def standing(self) -> list[FaultSpec]:
         """What is in force, with what is left of it."""
         self._forget_past()
-        return [
-            FaultSpec(
-                adapter=s.wish.adapter,
-                mode=s.wish.mode,
-                vendor=s.wish.vendor,
-                rate=s.wish.rate,
-                count=s.left,
-                seconds=s.wish.seconds,
-            )
-            for s in self._standing.values()
-        ]
+        return [msgspec.structs.replace(s.wish, count=s.left) for s in self._standing.values()]
 
     def strike(self, adapter: str, vendor: str | None = None) -> FaultEffect | None:
         """What happens to the message that has just come."""

@@ -27,6 +27,10 @@ class SandboxHook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     #: `whsec_` and base64, or any other text.
     secret: Annotated[str, Meta(min_length=1, max_length=2048)]
 
+    def signing_secret(self, *, forged: bool) -> str:
+        """What a call is signed with; another where it is forged."""
+        return "somebody else's" if forged else self.secret
+
     def __repr__(self) -> str:
         return "SandboxHook(…)"
 
@@ -61,6 +65,6 @@ def signed(
     hook: SandboxHook, *, webhook_id: str, body: bytes, now: datetime, forged: bool = False
 ) -> Mapping[str, str]:
     """The headers that prove who sent the body."""
-    secret = "somebody else's" if forged else hook.secret
+    secret = hook.signing_secret(forged=forged)
     proof = signed_headers(secret, webhook_id=webhook_id, timestamp=int(now.timestamp()), body=body)
     return {"Content-Type": "application/json", **proof}

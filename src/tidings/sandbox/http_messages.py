@@ -44,9 +44,17 @@ class SandboxResponse:
 
 
 def json_answer(
-    value: object, *, status: int = 200, headers: Mapping[str, str] | None = None
+    value: object,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    retry_after: int | None = None,
 ) -> SandboxResponse:
-    """A value as JSON."""
+    """A value as JSON; `retry_after`, in seconds, becomes a header."""
+    wait = {} if retry_after is None else {"retry-after": str(retry_after)}
     return SandboxResponse(
-        status=status, body=msgspec.json.encode(value), media_type="application/json", headers=headers or {}
+        status=status,
+        body=msgspec.json.encode(value),
+        media_type="application/json",
+        headers={**(headers or {}), **wait},
     )

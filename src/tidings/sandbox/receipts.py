@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from tidings.contracts.callbacks import ReceiptWord
+from tidings.kernel.mapping import by_name
 from tidings.sandbox.scripts import ScriptedCost, ScriptedReceipt
 
 State = Literal["planned", "sent", "answered", "given_up", "cancelled"]
@@ -130,20 +131,14 @@ class ReceiptLog:
 
 def show(receipt: SandboxReceipt) -> SandboxReceiptView:
     """All of it."""
-    return SandboxReceiptView(
-        id=receipt.id,
-        status=receipt.beat.status,
-        state=receipt.state,
+    beat = msgspec.structs.asdict(receipt.beat)
+    return by_name(
+        SandboxReceiptView,
+        receipt,
+        **{name: beat[name] for name in ("status", "code", "reason", "cost", "repeat", "forged")},
         planned_at=moment(receipt.planned_at),
         happened_at=moment(receipt.happened_at),
-        tries=receipt.tries,
-        answer=receipt.answer,
         answered_at=moment(receipt.answered_at) if receipt.answered_at else None,
-        code=receipt.beat.code,
-        reason=receipt.beat.reason,
-        cost=receipt.beat.cost,
-        repeat=receipt.beat.repeat,
-        forged=receipt.beat.forged,
     )
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from tests.support.bus import DEADLINE, BusUnderTest, Effects, postgres_bus
 from tests.support.postgres import TestDatabase
-from tidings.kernel.bus import Subscription, UnobservedBus
+from tidings.kernel.bus import BusObserver, Subscription
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.events import envelope_of
@@ -14,7 +14,7 @@ from tidings.kernel.postgres_bus import PostgresBus
 from tidings.operations.partitions import drop_old, make_missing
 
 
-class Ear(UnobservedBus):
+class Ear(BusObserver):
     def __init__(self) -> None:
         self.outboxes: dict[str, float] = {}
         self.groups: dict[str, float] = {}

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 
 from tests.support.bus import DEADLINE, BusUnderTest, running
-from tidings.kernel.bus import UnobservedBus
+from tidings.kernel.bus import BusObserver
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.kernel.outbox import Outbox
@@ -13,7 +13,7 @@ from tidings.kernel.postgres_bus.settled import SettledMark
 from tidings.kernel.postgres_bus.wakeups import Rest
 
 
-class FailureEar(UnobservedBus):
+class FailureEar(BusObserver):
     """Hears who failed."""
 
     def __init__(self) -> None:
@@ -225,7 +225,7 @@ async def test_the_relay_tells_how_much_and_how_late(under_test: BusUnderTest, t
     """The observer hears the outbox, the count and the wait of the oldest."""
     told: list[tuple[str, int, float]] = []
 
-    class Ear(UnobservedBus):
+    class Ear(BusObserver):
         def relayed(self, outbox: str, count: int, lag_seconds: float) -> None:
             told.append((outbox, count, lag_seconds))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.bus import DEADLINE, BusUnderTest, Effects, running
-from tidings.kernel.bus import UnobservedBus
+from tidings.kernel.bus import BusObserver
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
@@ -18,7 +18,7 @@ from tidings.kernel.postgres_bus.lease import Cursor, LeaseLostError, advance_cu
 _PROCESS = Path(__file__).with_name("consumer_process.py")
 
 
-class Ear(UnobservedBus):
+class Ear(BusObserver):
     def __init__(self) -> None:
         self.taken_over: list[str] = []
 

@@ -11,6 +11,7 @@ from tidings.contracts.callback_forms import ReadEvent
 from tidings.kernel.db import Row
 from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.postgres_bus.consumer import Consumer
+from tidings.router.callbacks.dead_letters import DeadCallbacks
 from tidings.router.callbacks.errors import CallbackBodyGoneError
 from tidings.router.callbacks.intake import CallbackGroupCommit, IncomingCallback
 from tidings.router.conversations.keep_inbound import InboundKeeper
@@ -82,9 +83,10 @@ async def _tell(world: PipelineWorld, call: Row, body: bytes) -> str:
 
 async def _body(world: PipelineWorld, request_id: str) -> bytes:
     system = world.system
+    dead = system.router.parts.get(DeadCallbacks)
     async with system.db.platform() as tx:
         wanted = INBOUND_WEBHOOK.parse(request_id)
-        return await system.callbacks.dead.body_of_request(tx, system.kernel.blobs, wanted, actor="test")
+        return await dead.body_of_request(tx, system.kernel.blobs, wanted, actor="test")
 
 
 async def test_they_go_with_the_person_and_the_receipt_counts_them(world: PipelineWorld) -> None:

@@ -12,8 +12,10 @@ from tests.support.postgres import TestDatabase
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.invalidation import InvalidationJob
+from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, Flags, FlagsJob
+from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD, Flags
 from tidings.kernel.flags.registry import Flag
 from tidings.kernel.ids import TENANT, TenantId
 
@@ -114,38 +116,22 @@ async def test_another_process_sees_a_change_when_its_knowledge_is_old(
     assert (early, late) == (False, True)
 
 
-class _Wake:
-    """What a listener offers: set by a notification, waited for by the job."""
-
-    def __init__(self) -> None:
-        self.event = asyncio.Event()
-
-    def clear(self) -> None:
-        self.event.clear()
-
-    async def wait(self, stop: asyncio.Event, seconds: float) -> None:
-        waiting = [asyncio.ensure_future(each.wait()) for each in (self.event, stop)]
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        for each in waiting:
-            each.cancel()
-
-
 async def test_another_process_is_told_by_notify(
     fresh_database: TestDatabase, fresh_db: Database, clock: ManualClock, flags: Flags
 ) -> None:
     """It reads anew without waiting; the clock does not move here."""
     other_db = Database(fresh_database.runtime_url)
     await other_db.open()
-    other, wake, stop = flags_on(other_db, clock), _Wake(), asyncio.Event()
+    other, wake, stop = flags_on(other_db, clock), Wakeup(), asyncio.Event()
 
     def heard(*heard: object) -> None:
         assert heard[2:] == (FLAGS_CHANNEL, FLAGS_PAYLOAD)
-        wake.event.set()
+        wake.set()
 
     async with fresh_database.runtime() as listener:
         assert isinstance(listener, asyncpg.Connection)
         await listener.add_listener(FLAGS_CHANNEL, heard)
-        job = asyncio.create_task(FlagsJob(other, wake).run(stop))
+        job = asyncio.create_task(InvalidationJob(wake, other).run(stop))
         assert not await other.enabled(OFF)
 
         await flags.set("test.off", enabled=True, actor="ops", reason="cut-over")

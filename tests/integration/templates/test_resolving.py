@@ -12,6 +12,7 @@ from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.invalidation import InvalidationJob
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.postgres_bus.wakeups import Wakeups
 from tidings.notify.render.model import Rendered, RenderJob
@@ -25,7 +26,6 @@ from tidings.notify.templates.resolve import (
     TEMPLATES_CHANNEL,
     TEMPLATES_PAYLOAD,
     TemplateResolver,
-    TemplatesJob,
 )
 from tidings.notify.templates.semver import Semver
 
@@ -109,7 +109,7 @@ async def test_another_process_hears_of_a_publish(
     name, tenant, clock = key(), await world.http.tenant(), ManualClock()
     elsewhere = TemplateResolver(db, clock=clock)
     wakeups = Wakeups(worker_database.runtime_url, db)
-    job = TemplatesJob(wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD), elsewhere)
+    job = InvalidationJob(wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD), elsewhere)
     stop = asyncio.Event()
     running = [asyncio.create_task(part.run(stop)) for part in (wakeups, job)]
     await asyncio.wait_for(wakeups.listening.wait(), 20)

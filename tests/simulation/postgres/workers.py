@@ -25,7 +25,7 @@ from tidings.router.executions.advance import Advancer
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
-from tidings.router.executions.model import ExecutionChange, ExecutionId, NoExecutionObserver
+from tidings.router.executions.model import ExecutionChange, ExecutionId, ExecutionObserver
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
@@ -124,7 +124,7 @@ class MortalWorker(Process):
         self._plain = db
         self.db = MortalDatabase(db, fate)
         self.gates = Gates(self, street, people, asks)
-        due_timer, observer, in_hand = DueTimer(), NoExecutionObserver(), InHand()
+        due_timer, observer, in_hand = DueTimer(), ExecutionObserver(), InHand()
         draw: Callable[[], float] = luck.random
         # What is only remembered is read past death, so that the last transaction is always the one that counts.
         accounts = Accounts(db, vendors=frozenset(ADAPTERS), clock=clock)

@@ -1,6 +1,7 @@
 """Named queries with named parameters."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -61,10 +62,20 @@ def test_values_are_given_by_name_and_completely(tmp_path: Path) -> None:
     query = load(tmp_path, "-- name: one\n-- Why.\nSELECT :a, :b;").one
 
     assert query.arguments({"b": 2, "a": 1}) == [1, 2]
-    with pytest.raises(TypeError, match="one takes"):
+    with pytest.raises(TypeError, match="no value is named b"):
         query.arguments({"a": 1})
     with pytest.raises(TypeError, match="one takes"):
         query.arguments({"a": 1, "c": 2})
+
+
+def test_what_is_not_given_by_name_is_an_attribute_of_the_first_source_that_has_it(
+    tmp_path: Path,
+) -> None:
+    query = load(tmp_path, "-- name: one\n-- Why.\nSELECT :a, :b, :c;").one
+    first, second = SimpleNamespace(b=2), SimpleNamespace(b=20, c=3)
+    assert query.arguments({"a": 1}, first, second) == [1, 2, 3]
+    with pytest.raises(TypeError, match="no value is named c"):
+        query.arguments({"a": 1}, first)
 
 
 def test_an_unknown_name_is_an_attribute_error(tmp_path: Path) -> None:

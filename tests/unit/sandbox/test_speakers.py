@@ -16,7 +16,7 @@ from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.sandbox import Sandbox
 from tidings.sandbox.dialect_endpoints import DialectEndpoints
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.registry import DIALECTS
 from tidings.sandbox.faults import Faults
 from tidings.sandbox.hooks import SandboxHook
@@ -31,11 +31,10 @@ from tidings.sandbox.webhook_client import WebhookClient
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 
-class Pigeons:
+class Pigeons(Dialect):
     """A vendor that tells two receipts with every call, and none about reading."""
 
     name = "pigeons"
-    tells = True
 
     def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         return json_answer({"path": request.path})
@@ -43,9 +42,7 @@ class Pigeons:
     def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         raise NotImplementedError
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         raise NotImplementedError
 
     def receipts(
@@ -61,9 +58,6 @@ class Pigeons:
             )
             for pair in pairs
         ]
-
-    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        return None
 
 
 async def test_what_one_call_tells_is_tried_again_together() -> None:

@@ -7,7 +7,6 @@ meanwhile.
 """
 
 from collections.abc import AsyncIterator, Collection
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -17,7 +16,7 @@ from tidings.kernel.audit.anchor_verify import AnchorCheck
 from tidings.kernel.audit.chain import ChainFinding, Head, StreamCheck, StreamEnd
 from tidings.kernel.audit.months import AttachedMonths
 from tidings.kernel.audit.record import AUDIT_SCHEMAS, AuditRow, AuditSchema
-from tidings.kernel.db import Database, PlatformTx, TenantTx
+from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.sql import Queries
@@ -97,13 +96,13 @@ class AuditVerifier:
 
     async def entity_types(self, tenant_id: TenantId | None) -> list[str]:
         """The streams of one tenant, or of the platform."""
-        async with self._transaction(tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             rows = await tx.fetch(self._queries.entity_types, tenant_id=tenant_id)
         return [row["entity_type"] for row in rows]
 
     async def lines(self, tenant_id: TenantId | None, entity_type: str) -> list[StreamEnd]:
         """What the anchors say about a stream, the oldest first."""
-        async with self._transaction(tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             rows = await tx.fetch(self._queries.read_lines, tenant_id=tenant_id, entity_type=entity_type)
         return [StreamEnd(**dict(row)) for row in rows]
 
@@ -162,7 +161,7 @@ class AuditVerifier:
     async def _rows(self, tenant_id: TenantId | None, entity_type: str, seq: int) -> AsyncIterator[AuditRow]:
         row_id = "~"  # after every id of that number
         while True:
-            async with self._transaction(tenant_id) as tx:
+            async with self._db.scoped(tenant_id) as tx:
                 rows = await tx.fetch(
                     self._queries.read_rows,
                     tenant_id=tenant_id,
@@ -178,7 +177,7 @@ class AuditVerifier:
             seq, row_id = rows[-1]["seq"], rows[-1]["id"]
 
     async def _has_more(self, tenant_id: TenantId | None, entity_type: str, seq: int) -> bool:
-        async with self._transaction(tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             rows = await tx.fetch(
                 self._queries.read_rows,
                 tenant_id=tenant_id,
@@ -190,7 +189,7 @@ class AuditVerifier:
         return bool(rows)
 
     async def _head(self, tenant_id: TenantId | None, entity_type: str) -> Head | None:
-        async with self._transaction(tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             row = await tx.fetch_one(self._queries.read_head, tenant_id=tenant_id, entity_type=entity_type)
         return Head(seq=row["seq"], record_hash=row["record_hash"]) if row else None
 
@@ -198,11 +197,6 @@ class AuditVerifier:
         async with self._db.worker() as tx:
             rows = await tx.fetch(self._queries.attached_bounds)
         return AttachedMonths(row["bound"] for row in rows)
-
-    def _transaction(
-        self, tenant_id: TenantId | None
-    ) -> "AbstractAsyncContextManager[TenantTx | PlatformTx]":
-        return self._db.platform() if tenant_id is None else self._db.tenant(tenant_id)
 
     def finding_of_stranger(self, tenant: str) -> ChainFinding:
         """What to say of a tenant id that was never one of ours."""

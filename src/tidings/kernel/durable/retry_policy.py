@@ -2,11 +2,20 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Protocol
 
 from tidings.kernel.durable.job_watch import turn_is_over
 
 #: A power of more than this is beyond every longest delay.
 _MOST_DOUBLINGS = 20
+
+
+class RandomUnit(Protocol):
+    """Draws a number in [0, 1), evenly spread: the chance in a jitter, a sample or a weighted choice."""
+
+    def __call__(self) -> float:
+        """Draw the next number."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

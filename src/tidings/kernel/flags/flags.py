@@ -10,14 +10,13 @@ import asyncio
 import difflib
 import hashlib
 from collections.abc import Mapping
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database, PlatformTx, TenantTx
+from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError, DatabaseError
 from tidings.kernel.flags.registry import FLAGS, Flag
 from tidings.kernel.ids import TenantId
@@ -105,7 +104,7 @@ class Flags:
             raise BadValueError("percentage", "is for a flag that is on for a share of all tenants")
         if not reason.strip():
             raise BadValueError("reason", "must say why")
-        async with self._transaction(tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             before = await tx.fetch_one(_QUERIES.lock_flag, key=flag.key, tenant_id=tenant_id)
             await tx.execute(
                 _QUERIES.put_flag,
@@ -132,7 +131,7 @@ class Flags:
 
     async def unset(self, key: str, *, tenant_id: TenantId | None = None, actor: str, reason: str) -> bool:
         """Take a switch away, also one of a flag that is no longer declared; whether there was one."""
-        async with self._transaction(tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             before = await tx.fetch_one(_QUERIES.lock_flag, key=key, tenant_id=tenant_id)
             if before is None:
                 return False
@@ -161,11 +160,6 @@ class Flags:
             near = difflib.get_close_matches(key, self._registry, n=1)
             hint = f"; did you mean {near[0]}?" if near else "; see `tidings flags list`"
             raise BadValueError("key", f"{key!r} is not a declared flag{hint}") from None
-
-    def _transaction(
-        self, tenant_id: TenantId | None
-    ) -> "AbstractAsyncContextManager[TenantTx | PlatformTx]":
-        return self._db.platform() if tenant_id is None else self._db.tenant(tenant_id)
 
     async def _known(self) -> dict[tuple[str, TenantId | None], Switch]:
         if self._switches is not None and not self._due():
@@ -201,23 +195,3 @@ def in_share(key: str, tenant_id: TenantId | None, percentage: int) -> bool:
         return percentage == 100
     digest = hashlib.sha256(f"{key}:{tenant_id}".encode()).digest()
     return int.from_bytes(digest[:8]) % 100 < percentage
-
-
-class _Wake(Protocol):
-    def clear(self) -> None: ...
-    async def wait(self, stop: asyncio.Event, seconds: float) -> None: ...
-
-
-class FlagsJob:
-    """Has the flags read anew whenever a change is announced."""
-
-    def __init__(self, flags: Flags, wake: _Wake) -> None:
-        self._flags = flags
-        self._wake = wake
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Listen until told to stop."""
-        while not stop.is_set():
-            self._wake.clear()
-            self._flags.invalidate()
-            await self._wake.wait(stop, 3600.0)

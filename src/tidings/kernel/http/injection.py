@@ -55,12 +55,7 @@ class OpenTx(Generic[T_co]):
 
     def __call__(self) -> AbstractAsyncContextManager[T_co]:
         """A transaction under the caller's role: the database too lets one that may only read do no more."""
-        role, tenant_id = self._caller.role, self._caller.tenant_id
-        opened: Any = (
-            self._db.platform(caller_role=role)
-            if tenant_id is None
-            else self._db.tenant(tenant_id, caller_role=role)
-        )
+        opened: Any = self._db.scoped(self._caller.tenant_id, caller_role=self._caller.role)
         return opened  # type: ignore[no-any-return]
 
 

@@ -5,12 +5,20 @@ from datetime import timedelta
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.hot_state import Lease
 from tidings.kernel.ids import TenantId
-from tidings.kernel.local_hot_state.scope import checked_key, scope_of
 from tidings.kernel.sql import Queries
 
 _QUERIES = Queries.beside(__file__)
+_LONGEST_KEY = 500
+
+
+def checked_key(key: str) -> str:
+    """The key, if an index can hold it."""
+    if not 1 <= len(key) <= _LONGEST_KEY or "\x00" in key:
+        raise BadValueError("key", f"must have 1 to {_LONGEST_KEY} characters, none of them null")
+    return key
 
 
 class PostgresLeases:
@@ -24,7 +32,7 @@ class PostgresLeases:
         self, tenant_id: TenantId | None, key: str, holder: str, ttl: timedelta
     ) -> Lease | None:
         """The lease; None while another holds it."""
-        async with scope_of(self._db, tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             now = self._clock.now()
             fence = await tx.fetch_value(
                 _QUERIES.acquire_lease,
@@ -40,7 +48,7 @@ class PostgresLeases:
 
     async def renew(self, lease: Lease, ttl: timedelta) -> Lease | None:
         """The same lease for longer; None if it ran out."""
-        async with scope_of(self._db, lease.tenant_id) as tx:
+        async with self._db.scoped(lease.tenant_id) as tx:
             now = self._clock.now()
             renewed = await tx.execute(
                 _QUERIES.renew_lease,
@@ -55,7 +63,7 @@ class PostgresLeases:
 
     async def release(self, lease: Lease) -> None:
         """Give it back."""
-        async with scope_of(self._db, lease.tenant_id) as tx:
+        async with self._db.scoped(lease.tenant_id) as tx:
             await tx.execute(
                 _QUERIES.release_lease,
                 tenant_id=lease.tenant_id,

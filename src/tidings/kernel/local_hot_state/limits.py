@@ -13,7 +13,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.hot_state import Take, Taken
 from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import Absorbed, Limit, LimitState, Verdict, from_micros, to_micros
-from tidings.kernel.local_hot_state.scope import checked_key, scope_of
+from tidings.kernel.local_hot_state.leases import checked_key
 from tidings.kernel.sql import Queries
 
 _QUERIES = Queries.beside(__file__)
@@ -31,7 +31,7 @@ class PostgresLimits:
         keys = sorted({stored_key(take) for group in groups for take in group})
         if not keys:
             return [Taken(granted=True) for _ in groups]
-        async with scope_of(self._db, tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             now = self._clock.now()
             rows = await tx.fetch(_QUERIES.lock_limits, tenant_id=tenant_id, keys=keys, now=now)
             states = {row["key"]: LimitState(tuple(row["moments"]), tuple(row["amounts"])) for row in rows}
@@ -44,7 +44,7 @@ class PostgresLimits:
         self, tenant_id: TenantId | None, taken: Mapping[str, tuple[Limit, Mapping[int, int]]]
     ) -> None:
         """Add what was taken elsewhere: for each stored key its limit, and amounts by moment in microseconds."""
-        async with scope_of(self._db, tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             now = self._clock.now()
             rows = await tx.fetch(_QUERIES.lock_limits, tenant_id=tenant_id, keys=sorted(taken), now=now)
             changed: dict[str, Absorbed] = {}
@@ -61,7 +61,7 @@ class PostgresLimits:
         self, tenant_id: TenantId | None, keys: Sequence[str]
     ) -> dict[str, tuple[LimitState, datetime]]:
         """The states of those stored keys that still mean something, and until when."""
-        async with scope_of(self._db, tenant_id) as tx:
+        async with self._db.scoped(tenant_id) as tx:
             rows = await tx.fetch(_QUERIES.read_limits, keys=list(keys), now=self._clock.now())
         return {
             row["key"]: (LimitState(tuple(row["moments"]), tuple(row["amounts"])), row["expires_at"])

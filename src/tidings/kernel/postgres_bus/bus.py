@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import LiteralString
 
-from tidings.kernel.bus import BusObserver, Subscription, UnobservedBus
+from tidings.kernel.bus import BusObserver, Subscription
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.postgres_bus.backlog import Backlog
@@ -39,7 +39,7 @@ class PostgresBus:
     ) -> None:
         self._db = db
         self._clock = clock
-        self._observer = observer or UnobservedBus()
+        self._observer = observer or BusObserver()
         self._settings = settings or PostgresBusSettings()
         #: The one LISTEN connection of this process.
         self.wakeups = Wakeups(url, db, self._settings.wakeups)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from tidings.kernel.bus import BusObserver, Subscription, UnobservedBus
+from tidings.kernel.bus import BusObserver, Subscription
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.durable.jobs import wait_for_stop
@@ -84,7 +84,7 @@ class Consumer:
         self._group = subscription.group
         self._wakeups = wakeups
         self._clock = clock
-        self._observer = observer or UnobservedBus()
+        self._observer = observer or BusObserver()
         self._settings = settings or ConsumerSettings()
         self._delivery = EventDelivery(
             db, subscription, clock=clock, tenants_at_once=self._settings.tenants_at_once

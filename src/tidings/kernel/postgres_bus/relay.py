@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import LiteralString
 
-from tidings.kernel.bus import BusObserver, UnobservedBus
+from tidings.kernel.bus import BusObserver
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.jobs import wait_for_stop
@@ -74,7 +74,7 @@ class Relay:
         self._schema = schema
         self._wakeups = wakeups
         self._clock = clock
-        self._observer = observer or UnobservedBus()
+        self._observer = observer or BusObserver()
         self._settings = settings or RelaySettings()
         self._queries = _queries(schema)
         self._wake = wakeups.on(OUTBOX_CHANNEL, schema)

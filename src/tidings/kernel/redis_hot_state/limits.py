@@ -19,8 +19,8 @@ from tidings.kernel.limit_windows import (
     micros,
     to_micros,
 )
+from tidings.kernel.local_hot_state.leases import checked_key
 from tidings.kernel.local_hot_state.limits import stored_key
-from tidings.kernel.local_hot_state.scope import checked_key
 from tidings.kernel.redis_hot_state.scripts import LuaScript
 from tidings.kernel.redis_hot_state.server import RedisServer
 

@@ -4,12 +4,11 @@ What a key resolves to is remembered for half a second, and forgotten at once wh
 published version never changes, so its content is kept while there is room.
 """
 
-import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from tidings.contracts.messages import Attachment
 from tidings.contracts.tenants import Channel
@@ -171,30 +170,3 @@ class TemplateResolver:
     def _make_room(self) -> None:
         while self._bytes > self._keep_bytes and len(self._kept) > 1:
             self._bytes -= self._kept.popitem(last=False)[1].size
-
-
-class _Wake(Protocol):
-    def clear(self) -> None: ...
-    async def wait(self, stop: asyncio.Event, seconds: float) -> None: ...
-
-
-class Remembers(Protocol):
-    """Something that remembers what a change makes old."""
-
-    def invalidate(self) -> None: ...
-
-
-class TemplatesJob:
-    """Has templates, and what changes together with them, looked up anew whenever a change is announced."""
-
-    def __init__(self, wake: _Wake, *remembering: Remembers) -> None:
-        self._remembering = remembering
-        self._wake = wake
-
-    async def run(self, stop: asyncio.Event) -> None:
-        """Listen until told to stop."""
-        while not stop.is_set():
-            self._wake.clear()
-            for one in self._remembering:
-                one.invalidate()
-            await self._wake.wait(stop, 3600.0)

@@ -27,7 +27,7 @@ from tidings.kernel.tracing import span_of_set, started
 from tidings.router.adapters.redaction import kept_code
 from tidings.router.adapters.registry import kind_of
 from tidings.router.callbacks import store
-from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
+from tidings.router.callbacks.model import CallbackObserver
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.callbacks.store import ClaimedEvent, CorrelatedAttempt, EventDetails
 from tidings.router.ids import InboundWebhookEventId
@@ -97,7 +97,7 @@ class Applier:
         self._keyring = keyring
         self._apply = apply
         self._on_woken = on_woken
-        self._observer = observer or UnobservedCallbacks()
+        self._observer = observer or CallbackObserver()
         self._slots = asyncio.Semaphore(tenants_at_once)
 
     async def apply(self, events: Sequence[Correlated], *, now: datetime) -> set[InboundWebhookEventId]:

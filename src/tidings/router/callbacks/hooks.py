@@ -135,8 +135,7 @@ class CallbackHooks:
             owner = await store.find_owner(tx, account_id=account_id)
         if owner is None:
             return None
-        side = self._db.platform() if owner.tenant_id is None else self._db.tenant(owner.tenant_id)
-        async with side as tx:
+        async with self._db.scoped(owner.tenant_id) as tx:
             return await store.load_account(tx, account_id=account_id)
 
     async def _read(self, account: HookAccount) -> CallbackHook | None:

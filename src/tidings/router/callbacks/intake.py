@@ -27,7 +27,7 @@ from tidings.router.callbacks import raw_bodies, store
 from tidings.router.callbacks.apply import details_of, purpose
 from tidings.router.callbacks.errors import HookUnavailableError
 from tidings.router.callbacks.inbound_messages import InboundMessages
-from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
+from tidings.router.callbacks.model import CallbackObserver
 from tidings.router.callbacks.portions import portions
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE, BodyLocation
 from tidings.router.callbacks.store import NewEvent, NewRequest, RequestStatus
@@ -92,7 +92,7 @@ class CallbackGroupCommit:
         self._clock = clock
         self._wakeup = wakeup
         self._wrote = wrote
-        self._observer = observer or UnobservedCallbacks()
+        self._observer = observer or CallbackObserver()
         self._most_bytes = most_bytes_waiting
         self._put_seconds = put_seconds
         self._bytes = 0

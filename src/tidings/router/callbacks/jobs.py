@@ -12,7 +12,7 @@ from tidings.kernel.errors import TidingsError
 from tidings.kernel.logs import get_logger, why
 from tidings.router.callbacks import store
 from tidings.router.callbacks.apply import Applier
-from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
+from tidings.router.callbacks.model import CallbackObserver
 from tidings.router.callbacks.retry_policy import CORRELATION_RETRY, OLDEST_ATTEMPT
 from tidings.router.callbacks.store import ClaimedEvent, UncorrelatedEvent
 
@@ -43,7 +43,7 @@ class CallbackJob(LockedSetJob):
         self._db = db
         self._applier = applier
         self._clock = clock
-        self._observer = observer or UnobservedCallbacks()
+        self._observer = observer or CallbackObserver()
         self._limit = settings.limit
 
     async def turn(self) -> SetTurn:

@@ -23,7 +23,7 @@ from tidings.router.callbacks.errors import BadSignatureError, NoHookError
 from tidings.router.callbacks.evidence import MOST_EVIDENCE_BYTES, Evidence
 from tidings.router.callbacks.hooks import CallbackHook, CallbackHooks
 from tidings.router.callbacks.intake import CallbackGroupCommit, IncomingCallback, IntakeResult
-from tidings.router.callbacks.model import CallbackObserver, UnobservedCallbacks
+from tidings.router.callbacks.model import CallbackObserver
 from tidings.router.callbacks.store import RequestStatus
 
 #: Where there is no hook a signature is looked at all the same, against this.
@@ -64,7 +64,7 @@ class CallbackEndpoint:
         self._usual = usual
         self._clock = clock
         self._evidence = evidence
-        self._observer = observer or UnobservedCallbacks()
+        self._observer = observer or CallbackObserver()
 
     async def take(self, vendor: str, account_id: str, call: HookCall) -> IntakeResult | HookReply:
         """Keep what the request says; durable when this returns. Raises what its sender is told."""

@@ -24,7 +24,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.kms import KmsError
 from tidings.kernel.logs import get_logger, where, why
 from tidings.router.conversations import queue
-from tidings.router.conversations.model import ConversationObserver, UnobservedConversations
+from tidings.router.conversations.model import ConversationObserver
 from tidings.router.conversations.queue import ClaimedInbound, DeferredInbound
 from tidings.router.conversations.receive import Receiver, ReceiveResult
 from tidings.router.conversations.resolve import ResolvedMessage, TenantResolver
@@ -101,7 +101,7 @@ class ConversationJob(LockedSetJob):
         self._shared = shared
         self._wakeups = wakeups
         self._clock = clock
-        self._observer = observer or UnobservedConversations()
+        self._observer = observer or ConversationObserver()
         self._slots = asyncio.Semaphore(self._settings.tenants_at_once)
 
     async def turn(self) -> SetTurn:

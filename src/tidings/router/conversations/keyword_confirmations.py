@@ -36,7 +36,7 @@ from tidings.router.conversations.confirmation_costs import (
     taken_back,
 )
 from tidings.router.conversations.confirmation_store import ConfirmationResult, PendingConfirmation
-from tidings.router.conversations.model import ConversationObserver, UnobservedConversations
+from tidings.router.conversations.model import ConversationObserver
 from tidings.router.conversations.retry_policy import CONFIRMATION_RETRY
 from tidings.router.conversations.sealing import open_address, open_words
 from tidings.router.spend import record_spend as spend
@@ -62,7 +62,7 @@ class ConfirmationSender:
         self._vendors = vendors
         self._keyring = keyring
         self._clock = clock
-        self._observer = observer or UnobservedConversations()
+        self._observer = observer or ConversationObserver()
 
     async def send(self, tenant_id: TenantId, worker: str, ids: Sequence[str]) -> None:
         """Send what was claimed, and write what became of each."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Literal, NewType, Protocol, TypeAlias
+from typing import Final, Literal, NewType, TypeAlias
 
 from tidings.contracts.enums import UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
@@ -85,65 +85,29 @@ class TranscriptLine:
     ciphertext: bytes | None = field(default=None, repr=False)
 
 
-class ConversationObserver(Protocol):
-    """Hears how conversations fare, for the metrics."""
+class ConversationObserver:
+    """Observes conversations, for the metrics; a subclass overrides what it counts."""
 
     def taken(self, count: int, seconds: float) -> None:
         """So many inbound messages stand in conversations; the oldest had waited so long."""
-        ...
 
     def unmatched(self, count: int) -> None:
         """So many were nobody's."""
-        ...
 
     def died(self, count: int) -> None:
         """So many could not be taken on, and are not tried any more."""
-        ...
 
     def keyword(self, action: Action, count: int) -> None:
         """So many asked for that."""
-        ...
 
     def confirmed(self, outcome: str, count: int) -> None:
         """So many confirmations came to that: `sent`, `failed`, `unlearned`."""
-        ...
 
     def delivered(self, outcome: str, count: int) -> None:
         """So many webhook calls came to that: `delivered`, `again`, `dead`."""
-        ...
 
     def waiting(self, seconds: float) -> None:
         """How long the oldest that was never looked at has waited; 0 where there is none."""
-        ...
 
     def failed(self, part: str) -> None:
         """Something of ours went wrong and will be tried again."""
-        ...
-
-
-class UnobservedConversations:
-    """Hears nothing."""
-
-    def taken(self, count: int, seconds: float) -> None:
-        """Nobody counts."""
-
-    def unmatched(self, count: int) -> None:
-        """Nobody counts."""
-
-    def died(self, count: int) -> None:
-        """Nobody counts."""
-
-    def keyword(self, action: Action, count: int) -> None:
-        """Nobody counts."""
-
-    def confirmed(self, outcome: str, count: int) -> None:
-        """Nobody counts."""
-
-    def delivered(self, outcome: str, count: int) -> None:
-        """Nobody counts."""
-
-    def waiting(self, seconds: float) -> None:
-        """Nobody counts."""
-
-    def failed(self, part: str) -> None:
-        """Nobody counts."""

@@ -1,6 +1,6 @@
 """The use case "these executions are due": the state machine says which steps are, notify prepares them, attempts are stored and made."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -9,6 +9,7 @@ from tidings.contracts.delivery import ReadyStep, StepAsk, StepPreparer
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.tracing import span_of_set, started
@@ -48,7 +49,7 @@ class Advancer:
         reserver: AttemptReserver,
         *,
         machine: ExecutionStateMachine,
-        jitter: Callable[[], float],
+        jitter: RandomUnit,
         clock: Clock,
         observer: ExecutionObserver,
     ) -> None:

@@ -17,6 +17,7 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refus
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.errors import DatabaseError, TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
@@ -55,7 +56,7 @@ class VendorCaller:
     committer: TransitionCommitter
     _: KW_ONLY
     machine: ExecutionStateMachine
-    jitter: Callable[[], float]
+    jitter: RandomUnit
     traffic: VendorSelection
     meanings: Meanings
     policies: Policies

@@ -5,13 +5,14 @@ Where a receipt came in between, the check fails: the execution is loaded again,
 is stored now, and the new transition is recorded.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.router.executions import load
@@ -40,7 +41,7 @@ class TransitionCommitter:
         *,
         machine: ExecutionStateMachine,
         clock: Clock,
-        jitter: Callable[[], float],
+        jitter: RandomUnit,
         observer: ExecutionObserver,
     ) -> None:
         self._db = db

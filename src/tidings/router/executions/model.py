@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import NewType, Protocol, TypeAlias
+from typing import NewType, TypeAlias
 
 import msgspec
 
@@ -84,40 +84,20 @@ class OutgoingExecution(msgspec.Struct, frozen=True, kw_only=True):
     attempts: tuple[ReservedAttempt, ...]
 
 
-class ExecutionObserver(Protocol):
-    """Observes executions, for the metrics."""
+class ExecutionObserver:
+    """Observes executions, for the metrics; a subclass overrides what it counts."""
 
     def called(self, vendor: str, status: str, count: int, seconds: float) -> None:
         """So many calls of a vendor came to that, in a set that took so long."""
-        ...
 
     def ended(self, result: str, count: int) -> None:
         """So many executions came to that end."""
-        ...
 
     def lost(self, count: int) -> None:
         """So many were taken over by others before we could write what became of them."""
-        ...
 
     def failed(self, part: str) -> None:
         """Something of ours went wrong and will be tried again."""
-        ...
-
-
-class NoExecutionObserver:
-    """Hears nothing."""
-
-    def called(self, vendor: str, status: str, count: int, seconds: float) -> None:
-        """Nobody counts."""
-
-    def ended(self, result: str, count: int) -> None:
-        """Nobody counts."""
-
-    def lost(self, count: int) -> None:
-        """Nobody counts."""
-
-    def failed(self, part: str) -> None:
-        """Nobody counts."""
 
 
 def moment(clock: Clock) -> datetime:

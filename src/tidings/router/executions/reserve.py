@@ -3,7 +3,7 @@
 No transaction is open.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
@@ -14,6 +14,7 @@ from tidings.contracts.delivery import Reservation, SkipStep
 from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.senders import ANY_SENDER, may_show
 from tidings.kernel.clock import Clock
+from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.router.accounts.accounts import Accounts
 from tidings.router.accounts.model import StoredAccount
@@ -68,7 +69,7 @@ class AttemptReserver:
     senders: FixedSenders
     rates: Rates
     clock: Clock
-    random_unit: Callable[[], float]
+    random_unit: RandomUnit
 
     async def reserve(
         self, tenant_id: TenantId, requests: Sequence[ReservationRequest]

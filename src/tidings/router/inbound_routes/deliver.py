@@ -3,16 +3,17 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
-from tidings.router.conversations.model import ConversationObserver, UnobservedConversations
+from tidings.router.conversations.model import ConversationObserver
 from tidings.router.inbound_routes import delivery_store
 from tidings.router.inbound_routes.call import WebhookCaller
 from tidings.router.inbound_routes.delivery_store import Due, Tried
@@ -42,13 +43,13 @@ class Deliverer:
         keyring: Keyring,
         clock: Clock,
         observer: ConversationObserver | None = None,
-        jitter: Callable[[], float] = random.random,
+        jitter: RandomUnit = random.random,
     ) -> None:
         self._db = db
         self._caller = caller
         self._keyring = keyring
         self._clock = clock
-        self._observer = observer or UnobservedConversations()
+        self._observer = observer or ConversationObserver()
         self._jitter = jitter
 
     async def deliver(self, tenant_id: TenantId, worker: str, ids: Sequence[str]) -> None:

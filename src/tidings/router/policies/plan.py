@@ -1,6 +1,6 @@
 """Which ladder a hand-off gets: its tenant's policy, in the order that suits the person, frozen."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -12,6 +12,7 @@ from tidings.contracts.ladder import LadderSnapshot, LadderStep, Strategy
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.router.accounts.accounts import Accounts
 from tidings.router.accounts.model import StoredAccount
@@ -38,7 +39,7 @@ class Planner:
     rates: Rates
     traffic: VendorSelection
     clock: Clock
-    random_unit: Callable[[], float]
+    random_unit: RandomUnit
 
     async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
         """One each, in the same order."""

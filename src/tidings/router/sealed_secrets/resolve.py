@@ -44,9 +44,8 @@ class SealedSecrets:
         tried = _tried.get()
         if tried is not None and tried[:2] == (tenant_id, name):
             return Secret(tried[2])
-        begin = self._db.platform() if tenant_id is None else self._db.tenant(tenant_id)
         try:
-            async with begin as tx:
+            async with self._db.scoped(tenant_id) as tx:
                 found = (await store.find_secrets(tx, [name])).get(name)
                 if found is None:
                     raise SecretNotFoundError(

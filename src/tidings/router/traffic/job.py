@@ -19,7 +19,7 @@ from tidings.router.traffic.evaluation import (
     weights_change,
     weights_to_look_at,
 )
-from tidings.router.traffic.observe import NO_OBSERVER, TrafficObserver
+from tidings.router.traffic.observe import TrafficObserver
 from tidings.router.traffic.sums import AnswerTotals
 from tidings.router.traffic.traffic_state import AccountCircuit
 from tidings.router.traffic.vendor_selection import VendorSelection
@@ -54,7 +54,7 @@ class TrafficJob:
         changer: TrafficChanger,
         *,
         clock: Clock,
-        observer: TrafficObserver = NO_OBSERVER,
+        observer: TrafficObserver | None = None,
         wake: CircuitWakeup | None = None,
     ) -> None:
         """`wake` has the messages that wait for circuits looked at again, from now on within so long."""
@@ -62,7 +62,7 @@ class TrafficJob:
         self._traffic = traffic
         self._changer = changer
         self._clock = clock
-        self._observer = observer
+        self._observer = observer or TrafficObserver()
         self._wake = wake
         self._wake_again = False
         self._backoff = Backoff(longest=5.0)

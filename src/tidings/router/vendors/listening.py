@@ -43,8 +43,7 @@ async def accounts_across(db: Database, kinds: Sequence[str]) -> list[tuple[Stor
     ids = {row["id"] for row in rows}
     found: list[tuple[StoredAccount, TenantId]] = []
     for owner in {row["tenant_id"] for row in rows}:
-        side = db.platform() if owner is None else db.tenant(owner)
-        async with side as tx:
+        async with db.scoped(owner) as tx:
             accounts = await find_accounts(tx)
         found += [(one, owner or _NOBODY) for one in accounts if one.id in ids]
     return list({account.id: (account, owner) for account, owner in found}.values())

@@ -8,17 +8,14 @@ import base64
 import binascii
 import re
 import uuid
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
 from tidings.kernel.clock import Clock, SystemClock
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
-from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
-from tidings.sandbox.receipts import SandboxReceipt
 
 _PATH: Final = re.compile(r"/3/device/(?P<device>[^/]*)")
 #: Tokens are at most 100 bytes long, and Apple may change how long they are; one of zeros is nobody's.
@@ -46,7 +43,7 @@ _REFUSALS: Final[Mapping[Trouble, tuple[int, str]]] = {
 }
 
 
-class ApnsDialect:
+class ApnsDialect(Dialect):
     """Plays Apple."""
 
     name = "apns"
@@ -86,24 +83,12 @@ class ApnsDialect:
             headers={"apns-id": asked.reference or str(uuid.uuid5(uuid.NAMESPACE_OID, message_id))}
         )
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """Apple's number and word; it never says how long to wait."""
         status, reason = _REFUSALS[trouble]
         # Since when there is no such device: the only thing that Apple adds to a word.
         since = int(self._clock.now().timestamp() * 1000) if trouble == "blocked" else None
         return _no(status, reason, asked.reference, since=since)
-
-    def receipts(
-        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
-    ) -> Sequence[WebhookRequest]:
-        """Apple never tells what became of a notification."""
-        return ()
-
-    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """Nobody answers a notification."""
-        return None
 
     def _complaint(self, request: SandboxRequest) -> tuple[int, str] | None:
         """What is wrong with it: the request first, then who sends it, then the message."""

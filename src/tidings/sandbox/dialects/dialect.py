@@ -1,9 +1,10 @@
 """What one vendor's protocol is to the sandbox: its requests, its answers, its callbacks."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
@@ -56,42 +57,35 @@ class WebhookRequest:
     receipts: Sequence[SandboxReceipt] = ()
 
 
-class Dialect(Protocol):
+class Dialect(ABC):
     """One vendor's protocol; its API is under `/{name}/` of the sandbox."""
 
-    @property
-    def name(self) -> str:
-        """As the adapter is called."""
-        ...
+    #: As the adapter is called.
+    name: ClassVar[str]
+    #: Whether the vendor ever tells what became of a message.
+    tells: ClassVar[bool] = True
 
-    @property
-    def tells(self) -> bool:
-        """Whether the vendor ever tells what became of a message."""
-        ...
-
+    @abstractmethod
     def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
-        """What is to be sent; or the answer to whatever else it was: a question, bad credentials, nonsense.
+        """What is to be sent; or the answer to another request: a question, bad credentials, nonsense.
 
         The path of the request begins behind `/{name}`.
         """
-        ...
 
+    @abstractmethod
     def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """The vendor has taken it, under this id of the sandbox or one that is made of it."""
-        ...
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
-        """The vendor's own words for that."""
-        ...
+    @abstractmethod
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
+        """The vendor's own words for that; `retry_after` is in seconds."""
 
     def receipts(
         self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
     ) -> Sequence[WebhookRequest]:
-        """Callbacks that tell these, signed with the hook's secret; a forged one with another."""
-        ...
+        """Callbacks that tell these, signed with the hook's secret; a forged one with another. None unless it `tells`."""
+        return ()
 
     def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """The callback that tells what somebody wrote; None where this vendor tells none."""
-        ...
+        """The callback that tells what a person wrote; None where this vendor tells none."""
+        return None

@@ -4,16 +4,13 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
 from urllib.parse import parse_qs
 
 import msgspec
 
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
-from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
-from tidings.sandbox.receipts import SandboxReceipt
 
 _PATH = re.compile(r"/v1/projects/(?P<project>[^/]+)/messages:send")
 _TOKEN_PATH: Final = "/token"  # noqa: S105  # a path
@@ -32,7 +29,7 @@ _REFUSALS: Final[Mapping[Trouble, tuple[int, str, str | None, str]]] = {
 }
 
 
-class FcmDialect:
+class FcmDialect(Dialect):
     """Plays FCM, and the place where Google gives tokens."""
 
     name = "fcm"
@@ -56,21 +53,9 @@ class FcmDialect:
         """Taken under the project and the id of the sandbox."""
         return json_answer({"name": f"projects/{asked.sender}/messages/0:{message_id}"})
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """Google's number and words."""
         return _error(*_REFUSALS[trouble], retry_after=retry_after)
-
-    def receipts(
-        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
-    ) -> Sequence[WebhookRequest]:
-        """FCM never tells what became of a message."""
-        return ()
-
-    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """Nobody answers a notification."""
-        return None
 
 
 def _token(body: bytes) -> SandboxResponse:
@@ -147,5 +132,4 @@ def _said(
     error: dict[str, Any] = {"code": status, "message": words, "status": word}
     if details:
         error["details"] = details
-    headers = {"Retry-After": str(retry_after)} if retry_after is not None else {}
-    return json_answer({"error": error}, status=status, headers=headers)
+    return json_answer({"error": error}, status=status, retry_after=retry_after)

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.mail_text import asked_of_mail
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
@@ -57,11 +57,10 @@ _REFUSALS: Final[Mapping[Trouble, tuple[int, str]]] = {
 }
 
 
-class MailgunDialect:
+class MailgunDialect(Dialect):
     """Speaks as Mailgun does."""
 
     name = "mailgun"
-    tells = True
 
     def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A mail, or a question about the domain."""
@@ -93,9 +92,7 @@ class MailgunDialect:
         """Its Message-ID, in brackets."""
         return json_answer({"id": f"<{message_id}@{_HOST}>", "message": "Queued. Thank you."})
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """A sentence."""
         return _error(trouble, retry_after)
 
@@ -105,14 +102,10 @@ class MailgunDialect:
         """Each in a request of its own."""
         return [_call(receipt, hook, now) for receipt in receipts]
 
-    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """Nobody answers a mail by way of its events."""
-        return None
-
 
 def _call(receipt: SandboxReceipt, hook: SandboxHook, now: datetime) -> WebhookRequest:
     timestamp, token = str(int(now.timestamp())), hashlib.sha256(receipt.id.encode()).hexdigest()[:50]
-    secret = "somebody else's" if receipt.beat.forged else hook.secret
+    secret = hook.signing_secret(forged=receipt.beat.forged)
     proof = hmac.new(secret.encode(), f"{timestamp}{token}".encode(), hashlib.sha256).hexdigest()
     body = {
         "signature": {"timestamp": timestamp, "token": token, "signature": proof},
@@ -135,8 +128,7 @@ def _call(receipt: SandboxReceipt, hook: SandboxHook, now: datetime) -> WebhookR
 
 def _error(trouble: Trouble, retry_after: int | None = None) -> SandboxResponse:
     status, words = _REFUSALS[trouble]
-    headers = {} if retry_after is None else {"retry-after": str(retry_after)}
-    return json_answer({"message": words}, status=status, headers=headers)
+    return json_answer({"message": words}, status=status, retry_after=retry_after)
 
 
 def _fields(request: SandboxRequest) -> dict[str, bytes]:

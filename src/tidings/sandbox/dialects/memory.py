@@ -6,7 +6,7 @@ from typing import Final
 
 from tidings.sandbox.dialects.dialect import SubmittedMessage
 
-_MOST: Final = 20_000
+_MOST: Final = 50_000
 
 
 class Memory:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.reading import read_object
@@ -37,11 +37,10 @@ _REFUSALS: Final[Mapping[Trouble, tuple[int, int, str]]] = {
 }
 
 
-class PostmarkDialect:
+class PostmarkDialect(Dialect):
     """Speaks as Postmark does."""
 
     name = "postmark"
-    tells = True
 
     def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A mail, or a question about the server."""
@@ -78,9 +77,7 @@ class PostmarkDialect:
             }
         )
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """A code and a sentence."""
         return _error(trouble, retry_after)
 
@@ -89,10 +86,6 @@ class PostmarkDialect:
     ) -> Sequence[WebhookRequest]:
         """Each in a request of its own; the hook's secret is `user:password`, or a password."""
         return [_call(receipt, hook) for receipt in receipts if receipt.beat.status in _RECORDS]
-
-    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """Nobody answers a mail by way of its events."""
-        return None
 
 
 def _call(receipt: SandboxReceipt, hook: SandboxHook) -> WebhookRequest:
@@ -123,5 +116,4 @@ def _call(receipt: SandboxReceipt, hook: SandboxHook) -> WebhookRequest:
 
 def _error(trouble: Trouble, retry_after: int | None = None) -> SandboxResponse:
     status, code, words = _REFUSALS[trouble]
-    headers = {} if retry_after is None else {"retry-after": str(retry_after)}
-    return json_answer({"ErrorCode": code, "Message": words}, status=status, headers=headers)
+    return json_answer({"ErrorCode": code, "Message": words}, status=status, retry_after=retry_after)

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.reading import read_object
@@ -39,16 +39,15 @@ _REFUSALS: Final[Mapping[Trouble, tuple[int, str, str | None]]] = {
 _ORDER: Final = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 
 
-class SendgridDialect:
+class SendgridDialect(Dialect):
     """Speaks as SendGrid does."""
 
     name = "sendgrid"
-    tells = True
 
     def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A mail, or what the key may do."""
         if not request.headers.get("authorization", "").startswith("Bearer "):
-            return self._refusal("unauthorised")
+            return _error(*_REFUSALS["unauthorised"])
         if (request.method, request.path) == ("GET", "/v3/scopes"):
             return json_answer({"scopes": ["mail.send"]})
         if (request.method, request.path) != ("POST", "/v3/mail/send"):
@@ -79,11 +78,9 @@ class SendgridDialect:
         """202, nothing in it, and the id in a header."""
         return SandboxResponse(status=202, media_type="text/plain", headers={"x-message-id": message_id})
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """A list of errors."""
-        return self._refusal(trouble, retry_after)
+        return _error(*_REFUSALS[trouble], retry_after)
 
     def receipts(
         self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
@@ -94,26 +91,10 @@ class SendgridDialect:
             told = [receipt for receipt in receipts if receipt.beat.forged is forged]
             if told:
                 body = msgspec.json.encode([_event(receipt) for receipt in told]) + b"\r\n"
-                secret = "somebody else's" if forged else hook.secret
+                secret = hook.signing_secret(forged=forged)
                 headers = _signed(secret, body, now)
                 calls.append(WebhookRequest(url=hook.url, headers=headers, body=body, receipts=told))
         return calls
-
-    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """Nobody answers a mail by way of its events."""
-        return None
-
-    def _refusal(self, trouble: Trouble, retry_after: int | None = None) -> SandboxResponse:
-        status, words, where = _REFUSALS[trouble]
-        answer = _error(status, words, where)
-        if retry_after is None:
-            return answer
-        return SandboxResponse(
-            status=answer.status,
-            body=answer.body,
-            media_type=answer.media_type,
-            headers={"retry-after": str(retry_after)},
-        )
 
 
 def verification_key(secret: str) -> str:
@@ -150,8 +131,9 @@ def _event(receipt: SandboxReceipt) -> dict[str, Any]:
     return event
 
 
-def _error(status: int, words: str, where: str | None) -> SandboxResponse:
-    return json_answer({"errors": [{"message": words, "field": where, "help": None}]}, status=status)
+def _error(status: int, words: str, where: str | None, retry_after: int | None = None) -> SandboxResponse:
+    error = {"message": words, "field": where, "help": None}
+    return json_answer({"errors": [error]}, status=status, retry_after=retry_after)
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:

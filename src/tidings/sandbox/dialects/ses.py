@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.mail_text import asked_of_mail
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
@@ -54,11 +54,10 @@ _REFUSALS: Final[Mapping[Trouble, tuple[int, str, str]]] = {
 }
 
 
-class SesDialect:
+class SesDialect(Dialect):
     """Speaks as Amazon SES does."""
 
     name = "ses"
-    tells = True
 
     def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A mail, or a question about the account."""
@@ -92,9 +91,7 @@ class SesDialect:
         """Its id."""
         return json_answer({"MessageId": message_id})
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """The kind of error in a header, and a sentence."""
         return _error(trouble, retry_after)
 
@@ -103,10 +100,6 @@ class SesDialect:
     ) -> Sequence[WebhookRequest]:
         """Each in a notification of its own."""
         return [self._call(receipt, hook, now) for receipt in receipts]
-
-    def inbound(self, said: InboundText, hook: SandboxHook, now: dates.datetime) -> WebhookRequest | None:
-        """Nobody answers a mail by way of its events."""
-        return None
 
     def certificate_url(self, topic: str) -> str:
         """Where the certificate says it were."""
@@ -209,6 +202,4 @@ def _error(trouble: Trouble, retry_after: int | None = None) -> SandboxResponse:
 
 def _named_error(status: int, kind: str, words: str, *, retry_after: int | None = None) -> SandboxResponse:
     headers = {"x-amzn-errortype": kind}
-    if retry_after is not None:
-        headers["retry-after"] = str(retry_after)
-    return json_answer({"message": words}, status=status, headers=headers)
+    return json_answer({"message": words}, status=status, headers=headers, retry_after=retry_after)

@@ -2,17 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Final
 
 import msgspec
 
 from tidings.kernel.clock import SystemClock
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, InboundText, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
-from tidings.sandbox.receipts import SandboxReceipt
 
 _PATH = re.compile(r"/bot(?P<token>[^/]+)/(?P<method>[A-Za-z]+)/?")
 _TOKEN = re.compile(r"(?P<bot>[0-9]{3,20}):[A-Za-z0-9_-]{20,200}")
@@ -28,7 +27,7 @@ _REFUSALS: Final[Mapping[Trouble, tuple[int, str]]] = {
 }
 
 
-class TelegramDialect:
+class TelegramDialect(Dialect):
     """Plays Telegram."""
 
     name = "telegram_bot"
@@ -65,20 +64,12 @@ class TelegramDialect:
             }
         )
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """Telegram's number and words."""
         if trouble == "throttled":
             wait = retry_after or 1
             return _error(429, f"Too Many Requests: retry after {wait}", parameters={"retry_after": wait})
         return _error(*_REFUSALS[trouble])
-
-    def receipts(
-        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
-    ) -> Sequence[WebhookRequest]:
-        """Telegram never tells what became of a message."""
-        return ()
 
     def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
         """An update with a text."""

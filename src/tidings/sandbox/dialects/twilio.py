@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, InboundText, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.memory import Memory
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
@@ -53,11 +53,10 @@ _CALLS: Final = {
 _SEQUENCE: Final = ("initiated", "ringing", "in-progress")
 
 
-class TwilioDialect:
+class TwilioDialect(Dialect):
     """Speaks as Twilio does."""
 
     name = "twilio"
-    tells = True
 
     def __init__(self) -> None:
         self._memory = Memory()
@@ -101,9 +100,7 @@ class TwilioDialect:
         }
         return json_answer(made, status=201)
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """An error with its code."""
         status, code, words = _TROUBLES[trouble]
         return _error(status, code, words.format(to=asked.to[0]), retry_after=retry_after)
@@ -234,7 +231,7 @@ def _signed(
     forged: bool = False,
     receipts: Sequence[SandboxReceipt] = (),
 ) -> WebhookRequest:
-    token = "somebody else's" if forged else hook.secret.split()[0]
+    token = hook.signing_secret(forged=forged).split()[0]
     signed = hook.url + "".join(name + form[name] for name in sorted(form))
     proof = base64.b64encode(hmac.digest(token.encode(), signed.encode(), "sha1")).decode()
     headers = {
@@ -261,5 +258,4 @@ def _error(status: int, code: int, words: str, *, retry_after: int | None = None
         "more_info": f"https://www.twilio.com/docs/errors/{code}",
         "status": status,
     }
-    headers = {"retry-after": str(retry_after)} if retry_after is not None else None
-    return json_answer(said, status=status, headers=headers)
+    return json_answer(said, status=status, retry_after=retry_after)

@@ -2,7 +2,6 @@
 
 import hashlib
 import hmac
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -10,14 +9,14 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.callbacks import ReceiptWord
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.memory import Memory
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.receipts import SandboxReceipt
 
 #: What every token's bot is called here.
 BOT_ID: Final = "pa:sandbox"
-_MOST_KNOWN: Final = 50_000
 _MOST_CHARACTERS: Final = 7000
 
 #: Why Viber says no; its answer is a success all the same.
@@ -38,15 +37,13 @@ _TOLD: Final[Mapping[ReceiptWord, str]] = {
 }
 
 
-class ViberDialect:
+class ViberDialect(Dialect):
     """Plays Viber."""
 
     name = "viber"
-    tells = True
 
     def __init__(self) -> None:
-        #: Message → to whom it went, because callbacks say so.
-        self._known: OrderedDict[str, str] = OrderedDict()
+        self._memory = Memory()
 
     def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A message; or what else a bot is asked."""
@@ -67,15 +64,10 @@ class ViberDialect:
 
     def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """Taken under a number made of the id of the sandbox."""
-        (to,) = asked.to
-        self._known[message_id] = to
-        while len(self._known) > _MOST_KNOWN:
-            self._known.popitem(last=False)
+        self._memory.keep(message_id, asked)
         return _said(0, "ok", message_token=_token(message_id), chat_hostname="SN-SANDBOX", billing_status=1)
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """Viber's number and word."""
         if trouble == "unavailable":
             return SandboxResponse(
@@ -108,12 +100,12 @@ class ViberDialect:
         return _call(hook, body)
 
     def _told(self, receipt: SandboxReceipt, hook: SandboxHook) -> WebhookRequest:
-        word = _TOLD[receipt.beat.status]
+        word, asked = _TOLD[receipt.beat.status], self._memory.get(receipt.message_id)
         body = {
             "event": word,
             "timestamp": _moment(receipt.happened_at),
             "message_token": _token(receipt.message_id),
-            "user_id": self._known.get(receipt.message_id, ""),
+            "user_id": asked.to[0] if asked is not None else "",
         }
         if word == "failed":
             body["desc"] = receipt.beat.reason or "failure description"
@@ -151,7 +143,7 @@ def _call(
     hook: SandboxHook, value: dict[str, Any], *, forged: bool = False, told: Sequence[SandboxReceipt] = ()
 ) -> WebhookRequest:
     body = msgspec.json.encode(value)
-    secret = "somebody else's" if forged else hook.secret
+    secret = hook.signing_secret(forged=forged)
     digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     headers = {"Content-Type": "application/json", "X-Viber-Content-Signature": digest}
     return WebhookRequest(url=hook.url, headers=headers, body=body, receipts=told)

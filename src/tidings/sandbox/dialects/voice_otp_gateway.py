@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.hooks import SandboxHook, signed
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.reading import read_object
@@ -27,11 +27,10 @@ _WORDS: Final = {"accepted": "queued", "sent": "ringing", "delivered": "complete
 _USUAL: Final = {"micros": 50_000, "currency": "USD"}
 
 
-class VoiceOtpDialect:
+class VoiceOtpDialect(Dialect):
     """Speaks as the gateway's owner would have it."""
 
     name = "voice_otp_gateway"
-    tells = True
 
     def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
         """A call, or a question about the account."""
@@ -59,9 +58,7 @@ class VoiceOtpDialect:
         """202 with the call's id."""
         return json_answer({"id": f"call_{message_id}", "status": "queued"}, status=202)
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """An error with its code."""
         return _error(trouble, retry_after=retry_after)
 
@@ -83,10 +80,6 @@ class VoiceOtpDialect:
                 url=hook.url, headers=headers, body=body, receipts=[receipt for receipt, _ in told]
             )
         ]
-
-    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """Nobody writes to a voice gateway."""
-        return None
 
 
 def _told(receipt: SandboxReceipt) -> dict[str, Any] | None:
@@ -115,5 +108,4 @@ def _told(receipt: SandboxReceipt) -> dict[str, Any] | None:
 
 def _error(trouble: Trouble, *, retry_after: int | None = None) -> SandboxResponse:
     status, code, words = _TROUBLES[trouble]
-    headers = {"retry-after": str(retry_after)} if retry_after is not None else None
-    return json_answer({"error": {"code": code, "message": words}}, status=status, headers=headers)
+    return json_answer({"error": {"code": code, "message": words}}, status=status, retry_after=retry_after)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, InboundText, SubmittedMessage, Trouble, WebhookRequest
 from tidings.sandbox.dialects.memory import Memory
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
@@ -38,11 +38,10 @@ _WORDS: Final = {"sent": "submitted", "delivered": "delivered", "failed": "rejec
 _USUAL: Final = {"currency": "EUR", "price": "0.0333"}
 
 
-class VonageDialect:
+class VonageDialect(Dialect):
     """Speaks as Vonage does."""
 
     name = "vonage"
-    tells = True
 
     def __init__(self) -> None:
         self._memory = Memory()
@@ -72,9 +71,7 @@ class VonageDialect:
         self._memory.keep(message_id, asked)
         return json_answer({"message_uuid": _uuid(message_id)}, status=202)
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """A problem with its code."""
         return _problem(trouble, retry_after=retry_after)
 
@@ -142,7 +139,7 @@ def _signed(
     receipts: Sequence[SandboxReceipt] = (),
 ) -> WebhookRequest:
     body = msgspec.json.encode(told)
-    secret = "somebody else's" if forged else hook.secret.split()[0]
+    secret = hook.signing_secret(forged=forged).split()[0]
     claims = {
         "iat": int(now.timestamp()),
         "jti": _uuid(body.decode()),
@@ -159,8 +156,9 @@ def _signed(
 def _problem(trouble: Trouble, *, retry_after: int | None = None) -> SandboxResponse:
     status, where, title, words = _TROUBLES[trouble]
     address = f"{_ERRORS}{where}" if where.startswith("#") else f"{_ERRORS}/{where}"
-    headers = {"retry-after": str(retry_after)} if retry_after is not None else None
-    return json_answer({"type": address, "title": title, "detail": words}, status=status, headers=headers)
+    return json_answer(
+        {"type": address, "title": title, "detail": words}, status=status, retry_after=retry_after
+    )
 
 
 def _invalid(words: str) -> SandboxResponse:

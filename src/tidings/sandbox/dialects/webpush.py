@@ -7,8 +7,7 @@ be shown; those for others are taken unread.
 import base64
 import binascii
 import re
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -21,10 +20,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 from tidings.kernel.clock import Clock, SystemClock
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
-from tidings.sandbox.hooks import SandboxHook
+from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
-from tidings.sandbox.receipts import SandboxReceipt
 
 _VAPID = re.compile(r"vapid (?=.*\bt=(?P<token>[\w.-]+))(?=.*\bk=(?P<key>[\w-]+))", re.IGNORECASE)
 _MOST_BYTES: Final = 4096
@@ -45,7 +42,7 @@ _REFUSALS: Final[Mapping[Trouble, tuple[int, int, str]]] = {
 }
 
 
-class WebPushDialect:
+class WebPushDialect(Dialect):
     """Plays a push service."""
 
     name = "webpush"
@@ -83,21 +80,9 @@ class WebPushDialect:
             status=201, headers={"Location": f"https://push.sandbox.test/m/{message_id}", "TTL": "0"}
         )
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """A push service's number and words."""
         return _said(*_REFUSALS[trouble], retry_after=retry_after)
-
-    def receipts(
-        self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
-    ) -> Sequence[WebhookRequest]:
-        """Browsers' push services tell nothing later."""
-        return ()
-
-    def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """Nobody answers a notification."""
-        return None
 
     def _sender(self, header: str) -> str | None:
         """Whoever signed for themselves, if the signature and the time are good."""
@@ -157,5 +142,6 @@ def _decoded(text: str) -> bytes:
 
 
 def _said(status: int, number: int, words: str, *, retry_after: int | None = None) -> SandboxResponse:
-    headers = {"Retry-After": str(retry_after)} if retry_after is not None else {}
-    return json_answer({"code": status, "errno": number, "error": words}, status=status, headers=headers)
+    return json_answer(
+        {"code": status, "errno": number, "error": words}, status=status, retry_after=retry_after
+    )

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import re
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
@@ -11,7 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.callbacks import ReceiptWord
-from tidings.sandbox.dialects.dialect import InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.dialect import Dialect, InboundText, SubmittedMessage, Trouble, WebhookRequest
+from tidings.sandbox.dialects.memory import Memory
 from tidings.sandbox.dialects.whatsapp_templates import RegisteredTemplates, objects
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
@@ -20,7 +20,6 @@ from tidings.sandbox.receipts import SandboxReceipt
 _PATH = re.compile(r"(?:/v[0-9]+\.[0-9]+)?/(?P<number>[0-9]{1,32})(?P<what>/messages|/message_templates)?/?")
 _ASKED: Final = frozenset({("POST", "/messages"), ("POST", "/message_templates"), ("GET", None)})
 _BEARER = re.compile(r"(?i)bearer +\S+")
-_MOST_KNOWN: Final = 50_000
 _DISPLAYED: Final = "15550100000"
 _ERRORS_PAGE: Final = "https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes/"
 
@@ -54,15 +53,13 @@ _TOLD: Final[Mapping[ReceiptWord, tuple[str, int | None]]] = {
 }
 
 
-class WhatsAppDialect:
+class WhatsAppDialect(Dialect):
     """Plays Meta."""
 
     name = "whatsapp_cloud"
-    tells = True
 
     def __init__(self) -> None:
-        #: Message → from which number it went to whom, because statuses say so.
-        self._known: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        self._memory = Memory()
         self._templates = RegisteredTemplates()
 
     def read(self, request: SandboxRequest) -> SubmittedMessage | SandboxResponse:
@@ -96,9 +93,7 @@ class WhatsAppDialect:
     def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
         """Taken under the id of the sandbox, written as Meta writes ids."""
         (to,) = asked.to
-        self._known[message_id] = (asked.sender, to.lstrip("+"))
-        while len(self._known) > _MOST_KNOWN:
-            self._known.popitem(last=False)
+        self._memory.keep(message_id, asked)
         return json_answer(
             {
                 "messaging_product": "whatsapp",
@@ -107,9 +102,7 @@ class WhatsAppDialect:
             }
         )
 
-    def refused(
-        self, asked: SubmittedMessage, trouble: Trouble, *, retry_after: int | None = None
-    ) -> SandboxResponse:
+    def refused(self, asked: SubmittedMessage, trouble: Trouble, retry_after: int | None) -> SandboxResponse:
         """Meta's error; it names no time to wait."""
         return _refusal(trouble)
 
@@ -117,10 +110,11 @@ class WhatsAppDialect:
         self, receipts: Sequence[SandboxReceipt], hook: SandboxHook, now: datetime
     ) -> Sequence[WebhookRequest]:
         """All of one number in one request; forged ones by themselves."""
-        groups: OrderedDict[tuple[str, bool], list[SandboxReceipt]] = OrderedDict()
+        groups: dict[tuple[str, bool], list[SandboxReceipt]] = {}
         for receipt in receipts:
             if receipt.beat.status in _TOLD:
-                number, _ = self._known.get(receipt.message_id, ("0", ""))
+                asked = self._memory.get(receipt.message_id)
+                number = asked.sender if asked is not None else "0"
                 groups.setdefault((number, receipt.beat.forged), []).append(receipt)
         return [
             _call(hook, number, {"statuses": [self._status(one) for one in some]}, forged=forged, told=some)
@@ -159,11 +153,12 @@ class WhatsAppDialect:
 
     def _status(self, receipt: SandboxReceipt) -> dict[str, Any]:
         word, usual = _TOLD[receipt.beat.status]
+        asked = self._memory.get(receipt.message_id)
         status: dict[str, Any] = {
             "id": _wamid(receipt.message_id),
             "status": word,
             "timestamp": str(int(receipt.happened_at.timestamp())),
-            "recipient_id": self._known.get(receipt.message_id, ("", ""))[1],
+            "recipient_id": asked.to[0].lstrip("+") if asked is not None else "",
         }
         if word in {"sent", "delivered"}:
             status["pricing"] = {
@@ -228,7 +223,7 @@ def _call(
             ],
         }
     )
-    secret = "somebody else's" if forged else hook.secret
+    secret = hook.signing_secret(forged=forged)
     digest = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     headers = {"Content-Type": "application/json", "X-Hub-Signature-256": f"sha256={digest}"}
     return WebhookRequest(url=hook.url, headers=headers, body=body, receipts=told)

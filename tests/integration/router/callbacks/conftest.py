@@ -81,12 +81,12 @@ class CallbackWorld:
         """The process' own job, or that of a further process that applies receipts so."""
         if apply is None and limit is None:
             return self.system.callbacks.job
-        stage = self.process().callbacks
+        system = self.process()
         if apply is not None:
-            stage.apply_receipts = apply
+            system.callbacks.apply_receipts = apply
         if limit is not None:
-            stage.job_settings = LockedSetSettings(limit=limit)
-        return stage.job
+            system.router.parts.add(LockedSetSettings, LockedSetSettings(limit=limit))
+        return system.callbacks.job
 
     def counted(self, metric: str, **labels: str) -> float:
         """What the process has counted."""

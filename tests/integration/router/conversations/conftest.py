@@ -29,6 +29,7 @@ from tidings.contracts.prices import PriceModel
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Database, Row
 from tidings.kernel.durable.claims import ClaimingJob
+from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import Kms
@@ -91,7 +92,8 @@ class ConversationWorld:
         if kms is not None:
             system.kernel.keyring = Keyring(kms, clock=self.clock)
         system.kernel.presence.known.set()
-        system.conversations.random_unit = lambda: 1.0
+        system.router.parts.add(RandomUnit, lambda: 1.0)
+        _ = system.conversations
         self._processes.append(system)
         return system
 

@@ -367,11 +367,11 @@ async def test_two_workers_that_hear_stop_at_once_confirm_once(
         await world.later(seconds=1)
         for sender in people:
             await world.write(account, "stop", sender=sender)
-    stages = [world.process().conversations for _ in range(2)]
-    for stage in stages:
-        stage.job_settings = ConversationSettings(limit=10, least=1)
+    systems = [world.process() for _ in range(2)]
+    for system in systems:
+        system.router.parts.add(ConversationSettings, ConversationSettings(limit=10, least=1))
 
-    await asyncio.gather(*(stage.job.drain() for stage in stages))
+    await asyncio.gather(*(system.conversations.job.drain() for system in systems))
     await world.later(minutes=1)
     await world.job().drain()
 

@@ -258,10 +258,10 @@ async def test_a_worker_that_dies_before_it_marks_does_nothing_twice(
 ) -> None:
     account = await world.account(tenant_id)
     await world.write(account, "STOP")
-    dying = world.process().conversations
-    dying.receiver = _Dies(dying.receiver)
+    dying = world.process()
+    dying.router.parts.add(Receiver, _Dies(dying.router.parts.get(Receiver)))
     with pytest.raises(DatabaseUnavailableError):
-        await dying.job.turn()
+        await dying.conversations.job.turn()
     assert [row["status"] for row in await world.inbound()] == ["queued"]
 
     await world.job().drain()
@@ -404,7 +404,7 @@ async def test_one_to_whom_many_write_keeps_nobody_waiting(
         await world.write(many, "hello", sender=f"+9370123{n:04d}")
     await world.later(seconds=1)
     await world.write(one, "STOP")
-    world.system.conversations.job_settings = ConversationSettings(limit=10, least=2)
+    world.system.router.parts.add(ConversationSettings, ConversationSettings(limit=10, least=2))
     job = world.job()
 
     first = await job.turn()
@@ -419,11 +419,11 @@ async def test_while_nobody_has_the_keys_a_stop_waits_and_does_not_age(
 ) -> None:
     account = await world.account(tenant_id)
     await world.write(account, "STOP")
-    away = world.process().conversations
-    away.receiver = world.process(_AwayKms()).conversations.receiver
+    away, without_keys = world.process(), world.process(_AwayKms())
+    away.router.parts.add(Receiver, without_keys.router.parts.get(Receiver))
     await world.system.conversations.hashes.platform_pepper()
     for _ in range(12):
-        turn = await away.job.turn()
+        turn = await away.conversations.job.turn()
         assert (turn.done, turn.again) == (0, 1)
         await world.later(seconds=5)
     assert [row["attempts"] for row in await world.inbound()] == [0]

@@ -154,10 +154,10 @@ async def test_a_worker_that_dies_between_two_tenants_leaves_nobody_out(world: C
         account = await world.account(None, port=vendor.port)
         await wrote(world, account, *tenants)
         await world.write(account, "STOP")
-        dying = world.process().conversations
-        dying.shared_stops = _Dies(dying.shared_stops)
+        dying = world.process()
+        dying.router.parts.add(SharedStops, _Dies(dying.router.parts.get(SharedStops)))
         with pytest.raises(DatabaseUnavailableError):
-            await dying.job.turn()
+            await dying.conversations.job.turn()
         before = [await world.suppressed(tenant) for tenant in tenants]
 
         await world.job().drain()

@@ -15,12 +15,13 @@ from tidings.router.traffic import store
 from tidings.router.traffic.change import TrafficChanger
 from tidings.router.traffic.evaluation import CircuitChange
 from tidings.router.traffic.job import TrafficJob
+from tidings.router.traffic.observe import TrafficObserver
 from tidings.router.traffic.settings import TrafficSettings
 from tidings.router.traffic.traffic_state import AccountCircuit
 from tidings.router.traffic.vendor_selection import VendorSelection
 
 
-class Looks:
+class Looks(TrafficObserver):
     """Says when somebody has looked."""
 
     def __init__(self) -> None:
@@ -32,9 +33,6 @@ class Looks:
 
     def changed(self, vendor: str, state: str) -> None:
         self.changes.append((vendor, state))
-
-    def moved(self, channel: str, frm: str, to: str, points: int) -> None:
-        """Not in these tests."""
 
 
 class FallingChanger(TrafficChanger):

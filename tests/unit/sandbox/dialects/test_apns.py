@@ -285,7 +285,7 @@ def test_a_device_that_is_gone_is_gone_since_a_time() -> None:
     asked = read(apns_id=None)
     assert isinstance(asked, SubmittedMessage)
 
-    gone, taken = dialect.refused(asked, "blocked"), dialect.accepted(asked, "sbx_a_1")
+    gone, taken = dialect.refused(asked, "blocked", None), dialect.accepted(asked, "sbx_a_1")
 
     since = int(NOW.timestamp() * 1000)
     assert (gone.status, msgspec.json.decode(gone.body)) == (

@@ -43,7 +43,9 @@ async def account(dialect: WhatsAppDialect, trouble: Trouble | None = None) -> A
         asked = dialect.read(request)
         if isinstance(asked, SandboxResponse):
             return asked
-        return dialect.accepted(asked, "sbx_a_1") if trouble is None else dialect.refused(asked, trouble)
+        return (
+            dialect.accepted(asked, "sbx_a_1") if trouble is None else dialect.refused(asked, trouble, None)
+        )
 
     server = HttpSandbox(handle)
     port = await server.start("127.0.0.1", 0)
