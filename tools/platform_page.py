@@ -13,7 +13,7 @@ _HEAD: Final = """# The platform's templates
 Every tenant can send these from the first minute; a template of its own with the same key and channel wins over them.
 They are in English, French, Arabic, Dari and Pashto, and written from right to left where that is due.
 A key takes the same variables in every channel, so that `"channel": "auto"` works.
-[templates.md](templates.md#the-platforms-set) says how they are published and changed.
+[templates.md](templates.md#the-platforms-templates) says how they are published and changed.
 
 The mails share one look, in `src/tidings/notify/templates/platform/shared/`: `<t-button to="{{url}}">words</t-button>` in a layout is `shared/button.mjml`, with `[[to]]` and `[[inside]]` filled in, and `<t-mail>` is the frame around everything.
 Each picture shows the five languages at 640 points, and below at 360, by day and in the dark.
