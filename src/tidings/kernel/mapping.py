@@ -14,7 +14,7 @@ from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
-from tidings.kernel.sql import Query
+from tidings.kernel.sql import Query, sparse
 
 T = TypeVar("T")
 
@@ -35,16 +35,22 @@ class RowMapper(Generic[T]):
         *,
         columns: Mapping[str, str] | None = None,
         read: Mapping[str, Read] | None = None,
+        of_row: Mapping[str, Read] | None = None,
+        omit: str = "",
     ) -> None:
-        """`columns`: where a column has another name than the field; `read`: what else makes a field of its column."""
+        """`columns`: where a column has another name than the field; `read`: what else makes a field of its column.
+
+        `of_row`: what makes a field of the whole row, such as another mapper; `omit`: fields that keep their defaults.
+        """
         self._kind = kind
-        columns, read = columns or {}, read or {}
+        columns, read, self._of_row = columns or {}, read or {}, of_row or {}
         names = _field_names(kind)
-        unknown = (columns.keys() | read.keys()) - set(names)
+        unknown = (columns.keys() | read.keys() | self._of_row.keys() | set(omit.split())) - set(names)
         if unknown:
             raise TypeError(f"{kind.__name__} has no fields {sorted(unknown)}")
-        self._columns = {name: columns.get(name, name) for name in names}
-        self._make = _compiled(kind, self._columns, {**_conversions(kind), **read})
+        apart = {*self._of_row, *omit.split()}
+        self._columns = {name: columns.get(name, name) for name in names if name not in apart}
+        self._make = _compiled(kind, self._columns, {**_conversions(kind), **read}, self._of_row)
         for query in queries:
             _MAPPERS.setdefault(query, []).append(self)
 
@@ -52,9 +58,10 @@ class RowMapper(Generic[T]):
         """The object of one row."""
         return self._make(row)
 
-    def missing(self, columns: Iterable[str]) -> set[str]:
+    def missing(self, columns: Collection[str]) -> set[str]:
         """The columns that it needs beyond those."""
-        return set(self._columns.values()) - set(columns)
+        inner = (part for part in self._of_row.values() if isinstance(part, RowMapper))
+        return (set(self._columns.values()) - set(columns)).union(*(part.missing(columns) for part in inner))
 
     def __repr__(self) -> str:
         return f"RowMapper({self._kind.__name__})"
@@ -63,7 +70,7 @@ class RowMapper(Generic[T]):
 _MAPPERS: dict[Query, list[RowMapper[Any]]] = {}
 
 
-def check_columns(query: Query, columns: Iterable[str]) -> None:
+def check_columns(query: Query, columns: Collection[str]) -> None:
     """A `TypeError` where a query lacks a column that its mapper needs."""
     for mapper in _MAPPERS.get(query, ()):
         missing = mapper.missing(columns)
@@ -78,9 +85,28 @@ def by_name(kind: type[T], source: object, /, **given: Any) -> T:
     return made
 
 
-def columns(items: Collection[object], names: str) -> dict[str, list[Any]]:
-    """The columns of a set of items, as a query takes them: of `"id at"` the lists `ids` and `ats`."""
-    return {f"{name}s": list(map(attrgetter(name), items)) for name in names.split()}
+def columns(items: Collection[object], names: str = "", /, **others: str) -> dict[str, list[Any]]:
+    """The columns of a set of items, as a query takes them: of `"id at"` the lists `ids` and `ats`.
+
+    `others`: columns with other names, each with the attribute that it holds, such as `hashes="target.address_hash"`.
+    """
+    attributes = {f"{name}s": name for name in names.split()} | others
+    return {column: list(map(attrgetter(name), items)) for column, name in attributes.items()}
+
+
+def attributes(item: object, names: str) -> dict[str, Any]:
+    """Some attributes of one item by their names, as a query or a constructor takes them."""
+    return {name: getattr(item, name) for name in names.split()}
+
+
+def sparse_columns(items: Collection[object], names: str = "", /, **others: str) -> dict[str, list[Any]]:
+    """The same, for columns that are often null throughout: such a column is not sent at all."""
+    return {column: sparse(values) for column, values in columns(items, names, **others).items()}
+
+
+def optional(read: Read) -> Read:
+    """The same function, which leaves null alone."""
+    return lambda value: None if value is None else read(value)
 
 
 @cache
@@ -92,14 +118,17 @@ def _copier(kind: Any, given: tuple[str, ...]) -> Callable[[object, Mapping[str,
     return copy
 
 
-def _compiled(kind: type[T], columns: Mapping[str, str], read: Mapping[str, Read]) -> Callable[[Any], T]:
+def _compiled(
+    kind: type[T], columns: Mapping[str, str], read: Mapping[str, Read], of_row: Mapping[str, Read]
+) -> Callable[[Any], T]:
     # Compiled, as dataclasses are: as fast as the same written by hand. All names are our own.
-    given = ", ".join(
+    given = [
         f"{name}=read_{name}(row[{column!r}])" if name in read else f"{name}=row[{column!r}]"
         for name, column in columns.items()
-    )
-    names = {"kind": kind, **{f"read_{name}": function for name, function in read.items()}}
-    make: Callable[[Any], T] = eval(f"lambda row: kind({given})", names)  # noqa: S307
+    ]
+    given += [f"{name}=read_{name}(row)" for name in of_row]
+    names = {"kind": kind, **{f"read_{name}": function for name, function in {**read, **of_row}.items()}}
+    make: Callable[[Any], T] = eval(f"lambda row: kind({', '.join(given)})", names)  # noqa: S307
     return make
 
 
@@ -122,7 +151,7 @@ def _conversion(hint: Any) -> Read | None:
     if origin in (Union, types.UnionType):
         inner = [_conversion(each) for each in get_args(hint) if each is not type(None)]
         convert = inner[0] if len(inner) == 1 else None
-        return None if convert is None else lambda value: None if value is None else convert(value)
+        return None if convert is None else optional(convert)
     made_of_lists: dict[Any, Read] = {tuple: tuple, frozenset: frozenset}
     if origin in made_of_lists:
         return made_of_lists[origin]

@@ -13,8 +13,11 @@ same table in several schemas writes `{schema}` and is loaded once per schema.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, LiteralString, TypeVar
+
+import msgspec
 
 T = TypeVar("T")
 
@@ -106,6 +109,16 @@ LOADED: list[Queries] = []
 def sparse(values: list[T]) -> list[T]:
     """A column for `unnest` beside longer ones: where all of it is null it need not be sent at all."""
     return [] if all(value is None for value in values) else values
+
+
+def created_columns(created_ats: list[datetime]) -> dict[str, Any]:
+    """When rows of monthly partitions were created; `oldest` and `newest` let the planner leave out the other months."""
+    return {"created_ats": created_ats, "oldest": min(created_ats), "newest": max(created_ats)}
+
+
+def json_text(value: object) -> str:
+    """A value for a column of JSON."""
+    return msgspec.json.encode(value).decode()
 
 
 def _parse(text: str, *, source: str) -> Iterator[tuple[str, Query]]:

@@ -7,7 +7,15 @@ from typing import NewType
 import msgspec
 import pytest
 
-from tidings.kernel.mapping import RowMapper, by_name, check_columns, columns
+from tidings.kernel.mapping import (
+    RowMapper,
+    attributes,
+    by_name,
+    check_columns,
+    columns,
+    optional,
+    sparse_columns,
+)
 from tidings.kernel.sql import Query
 
 CupId = NewType("CupId", str)
@@ -74,6 +82,29 @@ def test_a_query_without_a_column_is_named() -> None:
         check_columns(query, ["id", "colour", "before", "marks", "owners", "volume"])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelf:
+    name: str
+    cup: Cup
+    length: int | None
+    full: bool = False
+
+
+def test_a_field_is_made_of_the_whole_row() -> None:
+    """By another mapper, whose columns the query needs too; a field that is omitted keeps its default."""
+    query = _query("find_shelf")
+    cup_of = RowMapper(Cup, [], columns={"volume": "ml"}, read={"volume": int})
+    shelf_of = RowMapper(Shelf, [query], read={"length": optional(int)}, of_row={"cup": cup_of}, omit="full")
+
+    assert shelf_of({**ROW, "name": "top", "length": None}) == Shelf(name="top", cup=CUP, length=None)
+    assert shelf_of({**ROW, "name": "top", "length": "3"}).length == 3
+    check_columns(query, [*ROW, "name", "length"])
+    with pytest.raises(TypeError, match=r"lacks the columns \['ml', 'name'\]"):
+        check_columns(query, [*(ROW.keys() - {"ml"}), "length"])
+    with pytest.raises(TypeError, match="empty"):
+        RowMapper(Shelf, [], omit="empty")
+
+
 def test_a_field_that_is_none_is_refused() -> None:
     with pytest.raises(TypeError, match="weight"):
         RowMapper(Cup, [], read={"weight": int})
@@ -90,3 +121,16 @@ def test_the_columns_of_a_set_are_lists_under_the_plural_of_their_names() -> Non
 
     assert columns(points, "real imag") == {"reals": [1, 3], "imags": [2, 4]}
     assert columns([], "real imag") == {"reals": [], "imags": []}
+    assert columns([CUP], "volume", sizes="size", colours="colour.value") == {
+        "volumes": [250],
+        "sizes": [2],
+        "colours": ["red"],
+    }
+
+
+def test_a_column_that_is_null_throughout_is_not_sent() -> None:
+    assert sparse_columns([CUP, CUP], "volume", earlier="before") == {"volumes": [250, 250], "earlier": []}
+
+
+def test_attributes_are_picked_by_their_names() -> None:
+    assert attributes(CUP, "id size") == {"id": "a", "size": 2}

@@ -5,7 +5,7 @@ transaction, so its rows stand in one line; append last, just before the commit,
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -24,7 +24,7 @@ _LONGEST_REASON = 2000
 _LONGEST_NAME = 300
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One thing that happened, as the one who did it tells it."""
 
@@ -35,6 +35,7 @@ class Entry:
     action: str
     #: The id of the user or key that did it; `system` for a job.
     actor: str
+    _: KW_ONLY
     #: Anything msgspec can encode; redacted before it is written.
     before: Any = None
     after: Any = None

@@ -81,6 +81,8 @@ class Endpoint:
             refuse_query(query_string)
         for name, read in signature.path.items():
             arguments[name] = read(request.path_values[name])
+        for name, parsed in signature.together.items():
+            arguments[name] = parsed(request.path_values)
         for name, special in self._special:
             arguments[name] = special(request)
         for name, late in self._late:

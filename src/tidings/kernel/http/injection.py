@@ -3,6 +3,7 @@
 - `body`, a struct: the JSON body, decoded strictly; with a default it may be left out.
 - `query`, a struct: the query parameters.
 - a value of the path by its name, as an id (`tenant_id: TenantId`), as text, or `Annotated[…, Parsed(function)]`.
+- several values of the path as one object: `Annotated[…, ParsedTogether(class, name=function, …)]`.
 - `tx`, a `TenantTx`, `PlatformTx`, or either: a transaction around the whole handler, under the caller's role.
 - an `OpenTx`: the same, opened by the handler itself, where one around all of it would be open for too long.
 - a `Caller`, a `TenantId`, an `IfMatch`, a `Paging`, a `Once`, an `GivenKey | None`, the `Request`, an
@@ -32,6 +33,7 @@ OwnerTx = TenantTx | PlatformTx
 #: Calls what it is given when the transaction has committed.
 AfterCommit = Callable[[Callable[[], object]], None]
 
+T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 _TRANSACTIONS = (TenantTx, PlatformTx)
@@ -42,6 +44,18 @@ class Parsed:
     """How a value in the path is read; it raises a `BadValueError` for one that is none."""
 
     parse: Callable[[str], Any]
+
+
+class ParsedTogether:
+    """How several values in the path are read as one object: each by its own function, under its own name."""
+
+    def __init__(self, kind: Callable[..., Any], **parse: Callable[[str], Any]) -> None:
+        self._kind = kind
+        self._parse = parse
+
+    def __call__(self, values: Mapping[str, str]) -> Any:
+        """The object of a path's values."""
+        return self._kind(**{name: parse(values[name]) for name, parse in self._parse.items()})
 
 
 class OpenTx(Generic[T_co]):
@@ -71,6 +85,8 @@ class Signature:
     names_query: bool
     #: The values of the path that it names, and how each is read.
     path: Mapping[str, Callable[[str], Any]]
+    #: Parameters that are made of several values of the path.
+    together: Mapping[str, ParsedTogether]
     id_kinds: Mapping[str, IdKind[Any]]
     #: The parameter that takes a transaction.
     tx: str | None
@@ -103,6 +119,7 @@ def signature_of(handler: Callable[..., Any], path: str) -> Signature:
         if parameter.default is not parameter.empty
     }
     readers: dict[str, Callable[[str], Any]] = {}
+    together: dict[str, ParsedTogether] = {}
     kinds: dict[str, IdKind[Any]] = {}
     special: dict[str, Any] = {}
     parts: dict[str, Any] = {}
@@ -116,6 +133,8 @@ def signature_of(handler: Callable[..., Any], path: str) -> Signature:
             if kind is not None:
                 kinds[name] = kind
             readers[name] = _reader(name, wanted, kind)
+        elif parsed := _noted(wanted, ParsedTogether):
+            together[name] = parsed
         elif _alternatives(wanted) <= set(_TRANSACTIONS):
             tx = name
             transactions[name] = frozenset(_alternatives(wanted))
@@ -139,6 +158,7 @@ def signature_of(handler: Callable[..., Any], path: str) -> Signature:
         query=hints.get("query", PageQuery if Paging in special.values() else None),
         names_query="query" in hints,
         path=readers,
+        together=together,
         # In the order of the path.
         id_kinds={name: kinds[name] for name in in_path if name in kinds},
         tx=tx,
@@ -155,13 +175,17 @@ def _reader(name: str, wanted: Any, kind: IdKind[Any] | None) -> Callable[[str],
     if kind is not None:
         known = kind
         return lambda text: known.parse(text, field=name)
-    if get_origin(wanted) is Annotated:
-        parsed = [extra for extra in get_args(wanted)[1:] if isinstance(extra, Parsed)]
-        if parsed:
-            return parsed[0].parse
+    if parsed := _noted(wanted, Parsed):
+        return parsed.parse
     if wanted is not str:
         raise TypeError(f"{name} is read from the path: it must be an id, a str, or Annotated with Parsed(…)")
     return str
+
+
+def _noted(wanted: Any, kind: type[T]) -> T | None:
+    """What an annotation notes of that kind."""
+    notes = get_args(wanted)[1:] if get_origin(wanted) is Annotated else ()
+    return next((note for note in notes if isinstance(note, kind)), None)
 
 
 def _alternatives(wanted: Any) -> set[Any]:

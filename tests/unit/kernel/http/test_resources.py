@@ -15,7 +15,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.answers import Answer, Reply
 from tidings.kernel.http.callers import Caller, TenantNeed
 from tidings.kernel.http.etags import IfMatch
-from tidings.kernel.http.injection import AfterCommit, OpenTx, Parsed
+from tidings.kernel.http.injection import AfterCommit, OpenTx, Parsed, ParsedTogether
 from tidings.kernel.http.paging import Page, PageQuery, Paging
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Owner, Resource
@@ -91,6 +91,15 @@ async def change_thing(tenant_id: TenantId, if_match: IfMatch, body: Wanted = Wa
 async def delete_parts(word: Annotated[str, Parsed(a_word)], names: Names) -> None:
     """Remove its parts."""
     names.given.append(word)
+
+
+@things.delete("/{word}/parts/{part}")
+async def delete_part(
+    of: Annotated[tuple[str, str], ParsedTogether(lambda **read: tuple(read.items()), word=a_word, part=str)],
+    names: Names,
+) -> None:
+    """Remove one of its parts."""
+    names.given.append(str(of))
 
 
 @things.get("/{word}/stream", media_type="text/csv")
@@ -240,6 +249,15 @@ async def test_a_value_of_the_path_is_read_by_its_function() -> None:
         done = await client.delete("/internal/v1/things/lamp/parts")
         assert (done.status_code, done.content, names.given) == (204, b"", ["LAMP"])
         assert (await client.delete("/internal/v1/things/l4mp/parts")).json()["errors"][0]["field"] == "word"
+
+
+async def test_several_values_of_the_path_are_read_as_one_object() -> None:
+    names = Names()
+    async with calling(app(names), ADMIN) as client:
+        done = await client.delete("/internal/v1/things/lamp/parts/bulb")
+        wrong = await client.delete("/internal/v1/things/l4mp/parts/bulb")
+    assert (done.status_code, names.given) == (204, ["(('word', 'LAMP'), ('part', 'bulb'))"])
+    assert wrong.json()["errors"][0]["field"] == "word"
 
 
 async def test_a_stream_is_sent_piece_by_piece() -> None:
