@@ -32,7 +32,6 @@ from tidings.notify.access.model import KeySpec, credential
 from tidings.notify.channels.configure import ChannelConfigurer
 from tidings.notify.channels.model import ChannelConfig, Sender
 from tidings.notify.channels.wire import PutChannel
-from tidings.notify.templates.platform import publish_platform_set
 from tidings.notify.tenants.wire import CreateTenant
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.migrations.runner import migrate_up
@@ -263,13 +262,7 @@ class House:
         await make_missing(owner, SystemClock().now())
         await owner.close()
         async with self.system() as system:
-            await publish_platform_set(
-                system.db,
-                engine=system.notify.authoring,
-                outbox=system.kernel.outbox,
-                audit=system.kernel.audit,
-                clock=system.clock,
-            )
+            await system.platform_start.publish()
             async with system.db.platform() as tx:
                 await system.router.adapter_configs.configure_platform(
                     tx,

@@ -24,8 +24,7 @@ from tidings.bootstrap import System
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT
 from tidings.notify.ids import SUPPRESSION
-from tidings.notify.imports.engine import ImportRequest
-from tidings.notify.imports.model import ImportKind
+from tidings.notify.imports.model import ImportKind, ImportRequest
 from tidings.notify.imports.suppression_target import SuppressionImportOptions, SuppressionTarget
 from tidings.notify.tenants.wire import CreateTenant
 from tidings.operations.embedded import DataDir, EmbeddedPostgres

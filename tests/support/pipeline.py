@@ -25,7 +25,6 @@ from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.tenants import NotificationPolicy, TenantUpdated
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
-from tidings.notify.templates.platform import publish_platform_set
 from tidings.operations.partitions import make_missing
 from tidings.sandbox import Sandbox
 from tidings.sandbox.reading import SandboxMessageView, show
@@ -259,13 +258,7 @@ async def prepare(database: TestDatabase, folder: Path, *months: datetime) -> Pr
         for month in months:
             await make_missing(owner, month)
     async with system_over(database, folder) as system:
-        await publish_platform_set(
-            system.db,
-            engine=system.notify.authoring,
-            outbox=system.kernel.outbox,
-            audit=system.kernel.audit,
-            clock=system.clock,
-        )
+        await system.platform_start.publish()
         async with system.db.platform() as tx:
             await system.router.adapter_configs.configure_platform(
                 tx,

@@ -144,7 +144,7 @@ class System:
         from tidings.operations.platform_start import PlatformStart
 
         return self.notify.parts.get(
-            PlatformStart, engine=self.notify.authoring, ledger=self.access.key_ledger
+            PlatformStart, engine=self.notify.authoring.of(None), ledger=self.access.key_ledger
         )
 
     @cached_property

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
-from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.outbox import Outbox
 from tidings.notify.access.first_key import PlatformKey, ensure_platform_key
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.categories.store import load_categories
-from tidings.notify.templates.authoring import Engine
+from tidings.notify.templates.authoring import TenantAuthoring
 from tidings.notify.templates.platform import publish_platform_set, unpublished
+from tidings.notify.templates.publish import TemplatePublisher
 from tidings.operations.partitions.missing_message import REMEDY, missing_words
 from tidings.operations.partitions.store import missing_partitions
 
@@ -36,17 +35,14 @@ class PlatformStart:
 
     db: Database
     _: KW_ONLY
-    engine: Engine
-    outbox: Outbox
-    audit: AuditLog
+    engine: TenantAuthoring
+    publisher: TemplatePublisher
     ledger: KeyLedger
     clock: Clock
 
     async def publish(self) -> int:
         """Publish the platform's templates; how many were not yet."""
-        return await publish_platform_set(
-            self.db, engine=self.engine, outbox=self.outbox, audit=self.audit, clock=self.clock
-        )
+        return await publish_platform_set(self.db, engine=self.engine, publisher=self.publisher)
 
     async def key(self, *, name: str, actor: str, one_more: bool = False) -> PlatformKey:
         """The platform's first key, or the one that is there."""

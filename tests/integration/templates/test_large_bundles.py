@@ -16,7 +16,7 @@ from tests.support.statements import Asked, counting
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.notify.templates import validate
-from tidings.notify.templates.authoring import Authoring, Engine, TenantAuthoring
+from tidings.notify.templates.authoring import Authoring, TenantAuthoring
 from tidings.notify.templates.bundle.archive import UnpackedFiles
 from tidings.notify.templates.bundle.check import SECONDS
 from tidings.notify.templates.bundle.errors import BundleRefusedError
@@ -61,7 +61,7 @@ class Taker:
         files: Mapping[str, bytes],
         *,
         dry_run: bool = False,
-        engine: Engine | None = None,
+        engine: TenantAuthoring | None = None,
         clock: Clock | None = None,
         seconds: float = SECONDS,
     ) -> ImportResult:
@@ -73,7 +73,7 @@ class Taker:
                 dry_run=dry_run,
                 actor="test",
                 own_hosts=["tidings.test"],
-                engine=engine or world.engine,
+                engine=engine or world.engine.of(None),
                 audit=world.audit,
                 clock=clock or world.clock,
                 seconds=seconds,

@@ -19,9 +19,10 @@ from tidings.notify.render.model import Rendered, RenderJob
 from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.create_version import create_version
 from tidings.notify.templates.errors import InvalidVariablesError, UnknownTemplateError
+from tidings.notify.templates.model import TemplateName, VersionName
 from tidings.notify.templates.platform import publish_platform_set
 from tidings.notify.templates.platform.files import read_set
-from tidings.notify.templates.publish import publish
+from tidings.notify.templates.publish import TemplatePublisher
 from tidings.notify.templates.resolve import (
     TEMPLATES_CHANNEL,
     TEMPLATES_PAYLOAD,
@@ -140,7 +141,7 @@ async def test_a_frozen_version_is_found_after_it_was_archived(
 
     found = await templates.versions(tenant.id, [frozen])
     not_theirs = await templates.versions(stranger.id, [frozen])
-    done = await engine.render(
+    done = await engine.of(None).render(
         [
             RenderJob(content=found[frozen].content_for("fa-AF"), variables={"name": "لیلا"}, locale="fa-AF"),
             RenderJob(
@@ -184,10 +185,12 @@ async def test_memory_is_bounded(world: TemplateWorld, db: Database) -> None:
 async def test_the_platforms_set_is_published_once(
     fresh_db: Database, engine: Authoring, world: TemplateWorld
 ) -> None:
-    parts = {"engine": engine, "outbox": world.outbox, "audit": world.audit, "clock": world.clock}
+    publisher = TemplatePublisher(outbox=world.outbox, audit=world.audit, clock=world.clock)
 
-    counts = await asyncio.gather(*(publish_platform_set(fresh_db, **parts) for _ in range(2)))  # type: ignore[arg-type]
-    again = await publish_platform_set(fresh_db, **parts)  # type: ignore[arg-type]
+    counts = await asyncio.gather(
+        *(publish_platform_set(fresh_db, engine=engine.of(None), publisher=publisher) for _ in range(2))
+    )
+    again = await publish_platform_set(fresh_db, engine=engine.of(None), publisher=publisher)
     async with fresh_db.platform() as tx:
         active = await tx.connection.fetch(
             "SELECT t.key, t.channel, v.semver FROM notification_platform.templates t "
@@ -208,22 +211,22 @@ async def test_the_platforms_own_choice_stays(
     fresh_db: Database, engine: Authoring, world: TemplateWorld
 ) -> None:
     """What operators publish over the set is not taken back at the next start."""
-    parts = {"engine": engine, "outbox": world.outbox, "audit": world.audit, "clock": world.clock}
+    publisher = TemplatePublisher(outbox=world.outbox, audit=world.audit, clock=world.clock)
 
     ours = next(template for template in read_set() if (template.key, template.channel) == ("otp", "sms"))
     async with fresh_db.platform() as tx:
         await create_version(
             tx,
+            TemplateName("otp", "sms"),
             replace(ours.wish, semver=Semver(0, 9, 0)),
-            key="otp",
-            channel="sms",
             actor="key_operator",
             audit=world.audit,
             clock=world.clock,
         )
-    await publish(fresh_db.platform, key="otp", channel="sms", semver="0.9.0", actor="key_operator", **parts)  # type: ignore[arg-type]
+    name = VersionName("otp", "sms", "0.9.0")
+    await publisher.publish(fresh_db.platform, name, actor="key_operator", engine=engine.of(None))
 
-    await publish_platform_set(fresh_db, **parts)  # type: ignore[arg-type]
+    await publish_platform_set(fresh_db, engine=engine.of(None), publisher=publisher)
 
     async with fresh_db.platform() as tx:
         semver = await tx.connection.fetchval(

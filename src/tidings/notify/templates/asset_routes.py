@@ -6,17 +6,14 @@ from tidings.kernel.http.answers import Answer, Reply
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import OpenTx, OwnerTx
 from tidings.kernel.http.requests import Request
-from tidings.notify.templates import assets_store
+from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.assets import Asset, checked
 from tidings.notify.templates.change_assets import AssetChanger
 from tidings.notify.templates.errors import UnknownAssetError
-from tidings.notify.templates.publish import find
 from tidings.notify.templates.resource import (
     UNKNOWN,
     VERSION,
-    ChannelInPath,
-    KeyInPath,
-    SemverInPath,
+    VersionInPath,
     template_resource,
     version_answer,
 )
@@ -32,9 +29,7 @@ _HEADERS = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Con
 @assets.put(_ASSET, verb="put-asset", problems=[*UNKNOWN, "template_not_draft", "body_too_large"])
 async def upload_asset(
     open_tx: OpenTx[OwnerTx],
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
+    of: VersionInPath,
     name: str,
     request: Request,
     caller: Caller,
@@ -47,7 +42,7 @@ async def upload_asset(
     """
     asset = await asyncio.to_thread(_read, name, await request.body())
     async with open_tx() as tx:
-        version = await changer.put(tx, asset, key=key, channel=channel, semver=semver, actor=caller.actor)
+        version = await changer.put(tx, of, asset, actor=caller.actor)
     return version_answer(version)
 
 
@@ -57,18 +52,16 @@ async def upload_asset(
     media_type="application/octet-stream",
     problems=[*UNKNOWN, "template_asset_not_found"],
 )
-async def download_asset(
-    tx: OwnerTx, key: KeyInPath, channel: ChannelInPath, semver: SemverInPath, name: str
-) -> Reply:
+async def download_asset(tx: OwnerTx, of: VersionInPath, name: str) -> Reply:
     """Give a picture of a version.
 
     With the media type that its content has.
     """
-    _, version = await find(tx, key=key, channel=channel, semver=semver)
+    _, version = await store.own_version(tx, of)
     facts = version.assets.get(name)
     stored = await assets_store.find_assets(tx, version, name=name) if facts is not None else []
     if facts is None or not stored:
-        raise UnknownAssetError(f"{key} for {channel} {version.semver} has no such picture")
+        raise UnknownAssetError(f"{of} {version.semver} has no such picture")
     return Reply(body=stored[0].content, media_type=facts.media_type, headers=_HEADERS)
 
 
@@ -76,16 +69,10 @@ async def download_asset(
     _ASSET, verb="delete-asset", problems=[*UNKNOWN, "template_not_draft", "template_asset_not_found"]
 )
 async def remove_asset(
-    tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
-    name: str,
-    caller: Caller,
-    changer: AssetChanger,
+    tx: OwnerTx, of: VersionInPath, name: str, caller: Caller, changer: AssetChanger
 ) -> None:
     """Take a picture out of a draft."""
-    await changer.delete(tx, name, key=key, channel=channel, semver=semver, actor=caller.actor)
+    await changer.delete(tx, of, name, actor=caller.actor)
 
 
 def _read(name: str, content: bytes) -> Asset:

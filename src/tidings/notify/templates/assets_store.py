@@ -2,16 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
-import msgspec
-
-from tidings.kernel.db import TenantTx
-from tidings.kernel.sql import Queries, Query
+from tidings.kernel.sql import Queries, json_text
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates.assets import Asset
 from tidings.notify.templates.model import AssetFacts, TemplateVersion
-from tidings.notify.templates.store import Side
+from tidings.notify.templates.store import Side, side
 
 QUERIES = Queries.beside(__file__)
 
@@ -20,10 +16,9 @@ async def find_assets(tx: Side, version: TemplateVersion, *, name: str | None = 
     """The version's pictures, or one of them; no statement for a version that has none."""
     if not version.assets:
         return []
-    if isinstance(tx, TenantTx) and version.tenant_id is not None:
-        rows = await tx.fetch(QUERIES.find_assets, tenant_id=tx.tenant_id, version_id=version.id, name=name)
-    else:
-        rows = await tx.fetch(QUERIES.find_platform_assets, version_id=version.id, name=name)
+    of_platform = version.tenant_id is None
+    query = side(tx, QUERIES.find_assets, QUERIES.find_platform_assets, of_platform=of_platform)
+    rows = await tx.fetch(query, version_id=version.id, name=name)
     return [Asset(row["name"], bytes(row["content"])) for row in rows]
 
 
@@ -31,14 +26,12 @@ async def put_assets(tx: Side, fresh: Sequence[tuple[TemplateVersionId, Asset]],
     """Add or change pictures of drafts; one statement for all of them."""
     if not fresh:
         return
-    query, scope = _side(tx, QUERIES.put_assets, QUERIES.put_platform_assets)
     await tx.execute(
-        query,
+        side(tx, QUERIES.put_assets, QUERIES.put_platform_assets),
         version_ids=[version_id for version_id, _ in fresh],
         names=[asset.name for _, asset in fresh],
         contents=[asset.content for _, asset in fresh],
         now=now,
-        **scope,
     )
 
 
@@ -46,12 +39,10 @@ async def delete_assets(tx: Side, gone: Sequence[tuple[TemplateVersionId, str]])
     """Take pictures of drafts away, each by its version and its name."""
     if not gone:
         return
-    query, scope = _side(tx, QUERIES.delete_assets, QUERIES.delete_platform_assets)
     await tx.execute(
-        query,
+        side(tx, QUERIES.delete_assets, QUERIES.delete_platform_assets),
         version_ids=[version_id for version_id, _ in gone],
         names=[name for _, name in gone],
-        **scope,
     )
 
 
@@ -59,14 +50,5 @@ async def note_assets(
     tx: Side, version_id: TemplateVersionId, facts: Mapping[str, AssetFacts], now: datetime
 ) -> None:
     """Write down with a draft what it has."""
-    assets = msgspec.json.encode(dict(sorted(facts.items()))).decode()
-    if isinstance(tx, TenantTx):
-        await tx.execute(
-            QUERIES.note_assets, tenant_id=tx.tenant_id, version_id=version_id, assets=assets, now=now
-        )
-    else:
-        await tx.execute(QUERIES.note_platform_assets, version_id=version_id, assets=assets, now=now)
-
-
-def _side(tx: Side, own: Query, platforms: Query) -> tuple[Query, dict[str, Any]]:
-    return (own, {"tenant_id": tx.tenant_id}) if isinstance(tx, TenantTx) else (platforms, {})
+    query = side(tx, QUERIES.note_assets, QUERIES.note_platform_assets)
+    await tx.execute(query, version_id=version_id, assets=json_text(dict(sorted(facts.items()))), now=now)

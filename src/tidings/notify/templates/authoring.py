@@ -6,7 +6,7 @@ whoever asked is told so.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -93,18 +93,7 @@ class TryAsk(msgspec.Struct, frozen=True, kw_only=True):
 
     def job(self) -> RenderJob:
         """The job."""
-        return RenderJob(
-            content=self.content,
-            variables=self.variables,
-            locale=self.locale,
-            time_zone=self.time_zone,
-            allowed_link_domains=self.allowed_link_domains,
-            recipient_name=self.recipient_name,
-            tenant_name=self.tenant_name,
-            brand=self.brand,
-            unsubscribe_url=self.unsubscribe_url,
-            preferences_url=self.preferences_url,
-        )
+        return by_name(RenderJob, self, tenant="")
 
 
 class TryAnswer(msgspec.Struct, frozen=True):
@@ -145,34 +134,6 @@ class DiffAsk(msgspec.Struct, frozen=True):
     after: TemplateVersion
 
 
-class Engine(Protocol):
-    """What publishing and previews need."""
-
-    async def validate(self, asked: ValidationRequest) -> ValidationReport:
-        """Everything that is wrong with a version, and its compiled texts."""
-        ...
-
-    async def preheader(self, version: TemplateVersion, locale: str, around: AssemblyContext) -> str | None:
-        """The whole source of a locale's preheader."""
-        ...
-
-    async def render(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
-        """One result for each job, in their order."""
-        ...
-
-    async def failing(
-        self,
-        job: RenderJob,
-        failed: RenderFailed,
-        *,
-        version: TemplateVersion,
-        locale: str,
-        around: AssemblyContext,
-    ) -> FailingExpression | None:
-        """Where a job fails in what its author wrote; None where that can't be known."""
-        ...
-
-
 class Authoring:
     """The children for authors, and what each tenant has used; belongs to one event loop."""
 
@@ -195,31 +156,6 @@ class Authoring:
     async def close(self) -> None:
         """End the children."""
         await self.lane.close()
-
-    # Whoever publishes for the platform itself needs no more than this.
-    async def validate(self, asked: ValidationRequest) -> ValidationReport:
-        """As the platform."""
-        return await self.of(None).validate(asked)
-
-    async def preheader(self, version: TemplateVersion, locale: str, around: AssemblyContext) -> str | None:
-        """As the platform."""
-        return await self.of(None).preheader(version, locale, around)
-
-    async def render(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
-        """As the platform."""
-        return await self.of(None).render(jobs)
-
-    async def failing(
-        self,
-        job: RenderJob,
-        failed: RenderFailed,
-        *,
-        version: TemplateVersion,
-        locale: str,
-        around: AssemblyContext,
-    ) -> FailingExpression | None:
-        """As the platform."""
-        return await self.of(None).failing(job, failed, version=version, locale=locale, around=around)
 
 
 @dataclass(slots=True)

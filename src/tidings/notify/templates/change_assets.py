@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.refusals import FieldError, InvalidError
@@ -11,7 +10,7 @@ from tidings.notify.templates import assets_store
 from tidings.notify.templates.assets import Asset, crowd_fault
 from tidings.notify.templates.drafts import entry_of, held_draft
 from tidings.notify.templates.errors import UnknownAssetError
-from tidings.notify.templates.model import AssetFacts, TemplateVersion
+from tidings.notify.templates.model import AssetFacts, TemplateVersion, VersionName
 from tidings.notify.templates.store import Side
 
 
@@ -22,11 +21,9 @@ class AssetChanger:
         self._audit = audit
         self._clock = clock
 
-    async def put(
-        self, tx: Side, asset: Asset, *, key: str, channel: Channel, semver: str, actor: str
-    ) -> TemplateVersion:
+    async def put(self, tx: Side, draft: VersionName, asset: Asset, *, actor: str) -> TemplateVersion:
         """The draft with the picture; the same picture again changes nothing."""
-        template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+        template, version = await held_draft(tx, draft)
         if version.assets.get(asset.name) == asset.facts:
             return version
         facts = {**version.assets, asset.name: asset.facts}
@@ -36,13 +33,11 @@ class AssetChanger:
         await self._audit.append(tx, [entry_of(template, version, "version.changed", actor)])
         return await self._noted(tx, version, facts)
 
-    async def delete(
-        self, tx: Side, name: str, *, key: str, channel: Channel, semver: str, actor: str
-    ) -> TemplateVersion:
+    async def delete(self, tx: Side, draft: VersionName, name: str, *, actor: str) -> TemplateVersion:
         """The draft without the picture."""
-        template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+        template, version = await held_draft(tx, draft)
         if name not in version.assets:
-            raise UnknownAssetError(f"{key} for {channel} {semver} has no such picture")
+            raise UnknownAssetError(f"{draft} {draft.semver} has no such picture")
         facts = {other: known for other, known in version.assets.items() if other != name}
         await assets_store.delete_assets(tx, [(version.id, name)])
         await self._audit.append(tx, [entry_of(template, version, "version.changed", actor)])

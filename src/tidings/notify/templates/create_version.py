@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import AlreadyExistsError
+from tidings.kernel.mapping import attributes
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.categories.store import load_categories
@@ -21,6 +21,7 @@ from tidings.notify.templates.model import (
     Priority,
     Source,
     Template,
+    TemplateName,
     TemplateVersion,
     VersionSource,
     VersionStatus,
@@ -56,20 +57,13 @@ class VersionSpec:
 
 
 async def create_version(
-    tx: store.Side,
-    wish: VersionSpec,
-    *,
-    key: str,
-    channel: Channel,
-    actor: str,
-    audit: AuditLog,
-    clock: Clock,
+    tx: store.Side, name: TemplateName, wish: VersionSpec, *, actor: str, audit: AuditLog, clock: Clock
 ) -> tuple[Template, TemplateVersion]:
     """The draft; nothing is checked yet but its form."""
     now = clock.now()
-    template = await store.lock_template(tx, key=key, channel=channel)
+    template = await store.lock_template(tx, name)
     if template is None:
-        template = await _add_template(tx, wish, key=key, channel=channel, actor=actor, clock=clock)
+        template = await _add_template(tx, name, wish, actor=actor, now=now)
     else:
         refuse_changes(template, wish)
     version = new_draft(template, wish, actor=actor, now=now)
@@ -77,7 +71,7 @@ async def create_version(
         await store.add_versions(tx, [version], created_by=actor, now=now)
     except AlreadyExistsError as error:
         raise TemplateVersionTakenError(
-            f"{key} for {channel} has a version {wish.semver} already; choose a higher one"
+            f"{name} has a version {wish.semver} already; choose a higher one"
         ) from error
     await audit.append(tx, [created_entry(template, version, actor)])
     return template, version
@@ -95,19 +89,22 @@ def new_draft(template: Template, wish: VersionSpec, *, actor: str, now: datetim
         created_by=actor,
         approver_user_id=None,
         supersedes_id=None,
-        variables_schema=wish.variables_schema,
-        fallback_chain=tuple(wish.fallback_chain),
-        samples=wish.samples,
-        locales={tag: LocaleText(source=source) for tag, source in wish.locales.items()},
         published_at=None,
         archived_at=None,
         version=1,
         updated_at=now,
-        partials=wish.partials,
-        strings=wish.strings,
-        layout=wish.layout,
+        **content_of(wish),
         provenance=wish.provenance,
     )
+
+
+def content_of(wish: VersionSpec) -> dict[str, Any]:
+    """What a version says, by the fields that hold it."""
+    return {
+        **attributes(wish, "variables_schema samples partials strings layout"),
+        "fallback_chain": tuple(wish.fallback_chain),
+        "locales": {tag: LocaleText(source=source) for tag, source in wish.locales.items()},
+    }
 
 
 def created_entry(template: Template, version: TemplateVersion, actor: str) -> Entry:
@@ -118,8 +115,7 @@ def created_entry(template: Template, version: TemplateVersion, actor: str) -> E
         action="version.created",
         actor=actor,
         after={
-            "key": template.key,
-            "channel": template.channel,
+            **attributes(template, "key channel"),
             "version_id": version.id,
             "semver": str(version.semver),
         },
@@ -132,16 +128,16 @@ def _source(template: Template, wish: VersionSpec) -> VersionSource:
     return VersionSource.PLATFORM if template.tenant_id is None else VersionSource.TENANT
 
 
-def new_template(wish: VersionSpec, *, key: str, channel: Channel, now: datetime) -> store.NewTemplate:
+def new_template(name: TemplateName, wish: VersionSpec, *, now: datetime) -> store.NewTemplate:
     """The template that a first version brings; an `InvalidError` where it does not say what is needed."""
-    if remedy := device_remedy(key):
+    if remedy := device_remedy(name.key):
         raise InvalidError([FieldError("key", remedy)])
     if wish.category is None:
         raise InvalidError([FieldError("category", "is required with the first version of a template")])
     return store.NewTemplate(
         id=TEMPLATE.new(now),
-        key=key,
-        channel=channel,
+        key=name.key,
+        channel=name.channel,
         category=wish.category,
         default_locale=wish.default_locale or DEFAULT_LOCALE,
         fallback_chain=wish.template_fallback_chain or (),
@@ -162,14 +158,13 @@ def category_fault(name: str, known: Mapping[str, CategoryPolicy]) -> FieldError
 
 
 async def _add_template(
-    tx: store.Side, wish: VersionSpec, *, key: str, channel: Channel, actor: str, clock: Clock
+    tx: store.Side, name: TemplateName, wish: VersionSpec, *, actor: str, now: datetime
 ) -> Template:
-    now = clock.now()
-    fresh = new_template(wish, key=key, channel=channel, now=now)
+    fresh = new_template(name, wish, now=now)
     if fault := category_fault(fresh.category, await load_categories(tx)):
         raise InvalidError([fault])
     await store.add_templates(tx, [fresh], created_by=actor, now=now)
-    template = await store.lock_template(tx, key=key, channel=channel)
+    template = await store.lock_template(tx, name)
     if template is None:
         raise InvalidError([ARCHIVED_KEY])
     return template

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import attributes
 from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.create_version import VersionSpec, create_version
 from tidings.notify.templates.errors import UnknownTemplateError
-from tidings.notify.templates.model import Template, TemplateVersion
+from tidings.notify.templates.model import Template, TemplateName, TemplateVersion
 from tidings.notify.templates.semver import Semver
 from tidings.notify.templates.visible_templates import find_readable, find_readable_version
 
@@ -27,9 +27,8 @@ class CustomisedDraft:
 
 async def customise(
     tx: TenantTx,
+    name: TemplateName,
     *,
-    key: str,
-    channel: Channel,
     semver: Semver | None,
     note_only: bool,
     actor: str,
@@ -40,24 +39,16 @@ async def customise(
 
     With `note_only` nothing is copied: the tenant has looked at the platform's newer version and wants no more of it.
     """
-    shared, version = await _in_force(tx, key=key, channel=channel)
-    own = await store.lock_template(tx, key=key, channel=channel)
+    shared, version = await _in_force(tx, name)
+    own = await store.lock_template(tx, name)
     draft = None
     if note_only:
         if own is None:
-            raise UnknownTemplateError(
-                f"there is no template {key} for {channel} of your own to note it with"
-            )
+            raise UnknownTemplateError(f"there is no template {name} of your own to note it with")
     else:
         number = semver or await _next_number(tx, own)
         own, draft = await create_version(
-            tx,
-            _wish(shared, version, number, first=own is None),
-            key=key,
-            channel=channel,
-            actor=actor,
-            audit=audit,
-            clock=clock,
+            tx, name, _wish(shared, version, number, first=own is None), actor=actor, audit=audit, clock=clock
         )
         draft = await _with_pictures(tx, version, draft, clock)
     now = clock.now()
@@ -76,32 +67,25 @@ async def customise(
     return CustomisedDraft(template=own, platform_semver=str(version.semver), draft=draft)
 
 
-async def _in_force(tx: TenantTx, *, key: str, channel: Channel) -> tuple[Template, TemplateVersion]:
-    shared = await find_readable(tx, key=key, channel=channel, owner="platform")
+async def _in_force(tx: TenantTx, name: TemplateName) -> tuple[Template, TemplateVersion]:
+    shared = await find_readable(tx, name, "platform")
     assert shared.active_version_id is not None  # noqa: S101  # a tenant finds none that is not in force
     number = await store.find_semver(tx, id=shared.active_version_id, of_platform=True)
-    return await find_readable_version(tx, key=key, channel=channel, semver=number or "", owner="platform")
+    return await find_readable_version(tx, name.version(number or ""), "platform")
 
 
 def _wish(shared: Template, version: TemplateVersion, number: Semver, *, first: bool) -> VersionSpec:
     wish = VersionSpec(
         semver=number,
-        variables_schema=version.variables_schema,
         locales={tag: text.source for tag, text in version.locales.items()},
-        samples=version.samples,
-        fallback_chain=version.fallback_chain,
-        partials=version.partials,
-        strings=version.strings,
-        layout=version.layout,
+        **attributes(version, "variables_schema samples fallback_chain partials strings layout"),
     )
     if not first:
         return wish
     return replace(
         wish,
-        category=shared.category,
-        default_locale=shared.default_locale,
+        **attributes(shared, "category default_locale default_priority"),
         template_fallback_chain=shared.fallback_chain,
-        default_priority=shared.default_priority,
     )
 
 

@@ -4,18 +4,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.notify.templates import assets_store, store
-from tidings.notify.templates.create_version import VersionSpec
-from tidings.notify.templates.errors import (
-    ApproverIsRequesterError,
-    TemplateNotDraftError,
-    UnknownTemplateError,
-    UnknownTemplateVersionError,
+from tidings.notify.templates.create_version import VersionSpec, content_of
+from tidings.notify.templates.errors import ApproverIsRequesterError, TemplateNotDraftError
+from tidings.notify.templates.model import (
+    Template,
+    TemplateVersion,
+    VersionName,
+    VersionSource,
+    VersionStatus,
 )
-from tidings.notify.templates.model import LocaleText, Template, TemplateVersion, VersionSource, VersionStatus
 
 #: Refuses a version that is not the one the caller has read.
 Expect = Callable[[TemplateVersion], None]
@@ -29,10 +29,10 @@ class DraftChanger:
         self._clock = clock
 
     async def change(
-        self, tx: store.Side, wish: VersionSpec, *, key: str, channel: Channel, expect: Expect, actor: str
+        self, tx: store.Side, name: VersionName, wish: VersionSpec, *, expect: Expect, actor: str
     ) -> TemplateVersion:
         """The draft as it is now; an approval was for what it said before, and is gone."""
-        template, version = await held_draft(tx, key=key, channel=channel, semver=str(wish.semver))
+        template, version = await held_draft(tx, name)
         expect(version)
         now = self._clock.now()
         changed = rewritten(version, wish, actor=actor, now=now)
@@ -40,29 +40,19 @@ class DraftChanger:
         await self._audit.append(tx, [entry_of(template, version, "version.changed", actor)])
         return changed
 
-    async def delete(
-        self, tx: store.Side, *, key: str, channel: Channel, semver: str, expect: Expect, actor: str
-    ) -> None:
+    async def delete(self, tx: store.Side, name: VersionName, *, expect: Expect, actor: str) -> None:
         """Take a draft away."""
-        template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+        template, version = await held_draft(tx, name)
         expect(version)
         await assets_store.delete_assets(tx, [(version.id, name) for name in version.assets])
         await store.delete_draft(tx, id=version.id)
         await self._audit.append(tx, [entry_of(template, version, "version.deleted", actor)])
 
     async def approve(
-        self,
-        tx: store.Side,
-        *,
-        key: str,
-        channel: Channel,
-        semver: str,
-        expect: Expect,
-        actor: str,
-        reason: str | None,
+        self, tx: store.Side, name: VersionName, *, expect: Expect, actor: str, reason: str | None
     ) -> TemplateVersion:
         """The draft with its approver, who is neither the one who asked for it nor the one who wrote it down."""
-        template, version = await held_draft(tx, key=key, channel=channel, semver=semver)
+        template, version = await held_draft(tx, name)
         expect(version)
         drafted = version.provenance or {}
         if actor in (version.created_by, drafted.get("requested_by"), *drafted.get("changed_by", ())):
@@ -77,10 +67,10 @@ class DraftChanger:
         )
 
     async def archive(
-        self, tx: store.Side, *, key: str, channel: Channel, semver: str, actor: str, reason: str | None
+        self, tx: store.Side, name: VersionName, *, actor: str, reason: str | None
     ) -> TemplateVersion:
         """The version, put away. Of the one in force: nothing takes its place, until something is published."""
-        template, version = await _held(tx, key=key, channel=channel, semver=semver)
+        template, version = await store.own_version(tx, name, lock=True)
         if version.status is VersionStatus.ARCHIVED:
             return version
         now = self._clock.now()
@@ -113,13 +103,7 @@ def rewritten(version: TemplateVersion, wish: VersionSpec, *, actor: str, now: d
     return replace(
         version,
         source=own if provenance is None else VersionSource.AI_DRAFTED,
-        variables_schema=wish.variables_schema,
-        fallback_chain=tuple(wish.fallback_chain),
-        samples=wish.samples,
-        locales={tag: LocaleText(source=source) for tag, source in wish.locales.items()},
-        partials=wish.partials,
-        strings=wish.strings,
-        layout=wish.layout,
+        **content_of(wish),
         provenance=provenance,
         approver_user_id=None,
         approved_at=None,
@@ -128,25 +112,11 @@ def rewritten(version: TemplateVersion, wish: VersionSpec, *, actor: str, now: d
     )
 
 
-async def held_draft(
-    tx: store.Side, *, key: str, channel: Channel, semver: str
-) -> tuple[Template, TemplateVersion]:
+async def held_draft(tx: store.Side, name: VersionName) -> tuple[Template, TemplateVersion]:
     """A draft and its template, held until the end of the transaction."""
-    template, version = await _held(tx, key=key, channel=channel, semver=semver)
+    template, version = await store.own_version(tx, name, lock=True)
     if version.status is not VersionStatus.DRAFT:
         raise TemplateNotDraftError
-    return template, version
-
-
-async def _held(
-    tx: store.Side, *, key: str, channel: Channel, semver: str
-) -> tuple[Template, TemplateVersion]:
-    template = await store.lock_template(tx, key=key, channel=channel)
-    if template is None:
-        raise UnknownTemplateError(f"there is no template {key} for {channel} of your own")
-    version = await store.find_version(tx, template_id=template.id, semver=semver)
-    if version is None:
-        raise UnknownTemplateVersionError(f"{key} for {channel} has no version {semver}")
     return template, version
 
 

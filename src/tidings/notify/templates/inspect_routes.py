@@ -25,14 +25,13 @@ from tidings.notify.templates.diff import DiffView
 from tidings.notify.templates.preview import Reader, preview, read_reader
 from tidings.notify.templates.preview_page import HEADERS, page
 from tidings.notify.templates.preview_wire import PreviewVersion, PreviewView
-from tidings.notify.templates.publish import in_surroundings, read_version
+from tidings.notify.templates.read_version import in_surroundings, read_version
 from tidings.notify.templates.resource import (
     TEMPLATE,
     UNKNOWN,
     VERSION,
-    ChannelInPath,
-    KeyInPath,
-    SemverInPath,
+    TemplateInPath,
+    VersionInPath,
     template_resource,
 )
 from tidings.notify.templates.semver import Semver
@@ -68,20 +67,14 @@ class DiffQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
     problems=[*UNKNOWN, "too_much_checking", "render_interrupted"],
 )
 async def validate_version(
-    open_tx: OpenTx[OwnerTx],
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
-    caller: Caller,
-    own: OwnAddress,
-    authoring: Authoring,
+    open_tx: OpenTx[OwnerTx], name: VersionInPath, caller: Caller, own: OwnAddress, authoring: Authoring
 ) -> ValidationView:
     """Say everything that is wrong with a version; writes nothing.
 
     Errors stand in the way of publishing, warnings do not.
     """
     async with open_tx() as tx:
-        read = await read_version(tx, key=key, channel=channel, semver=semver, own_hosts=own.hosts)
+        read = await read_version(tx, name, own_hosts=own.hosts)
     report = await read.validated(authoring.of(caller.tenant_id))
     return ValidationView(publishable=not report.errors, findings=report.findings)
 
@@ -102,9 +95,7 @@ async def validate_version(
 )
 async def preview_version(
     open_tx: OpenTx[OwnerTx],
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
+    name: VersionInPath,
     query: OwnerQuery,
     request: Request,
     caller: Caller,
@@ -121,7 +112,7 @@ async def preview_version(
     """
     reader, vendor = Reader(), None
     async with open_tx() as tx:
-        version = await find_readable_version(tx, key=key, channel=channel, semver=semver, owner=query.owner)
+        version = await find_readable_version(tx, name, query.owner)
         read = await in_surroundings(tx, *version, own_hosts=own.hosts)
         assets = await assets_store.find_assets(tx, read.version)
         if body.recipient_id is not None:
@@ -129,26 +120,21 @@ async def preview_version(
             if "recipients:read" not in caller.scopes:
                 raise MissingScopeError("recipients:read")
             recipient_id = RECIPIENT.parse(body.recipient_id, field="recipient_id")
-            reader = await read_reader(tx, recipient_id, channel=channel, loader=facts)
+            reader = await read_reader(tx, recipient_id, channel=name.channel, loader=facts)
         if isinstance(tx, TenantTx):
-            reader = replace(reader, brand=(await load_tenant(tx)).brand_on(channel))
-            vendor = await _sms_vendor(tx, channel)
+            reader = replace(reader, brand=(await load_tenant(tx)).brand_on(name.channel))
+            vendor = await _sms_vendor(tx, name.channel)
     made = await preview(read, body.wish(), reader, engine=authoring.of(caller.tenant_id), assets=assets)
     cost = None
     if vendor is not None and caller.tenant_id is not None:
-        cost = await prices.of_text(caller.tenant_id, vendor, channel, made.rendered.text or "")
+        cost = await prices.of_text(caller.tenant_id, vendor, name.channel, made.rendered.text or "")
     view = PreviewView.of(made, body.width, cost)
     return Reply.page(page(view), headers=HEADERS) if _wants_page(request) else view
 
 
 @inspection.get(f"{TEMPLATE}/diff", problems=[*UNKNOWN, "too_much_checking", "render_interrupted"])
 async def show_diff(
-    open_tx: OpenTx[OwnerTx],
-    key: KeyInPath,
-    channel: ChannelInPath,
-    query: DiffQuery,
-    caller: Caller,
-    authoring: Authoring,
+    open_tx: OpenTx[OwnerTx], name: TemplateInPath, query: DiffQuery, caller: Caller, authoring: Authoring
 ) -> DiffView:
     """Show what is different between two versions.
 
@@ -156,12 +142,8 @@ async def show_diff(
     """
     before, after = Semver.parse(query.from_, field="from"), Semver.parse(query.to, field="to")
     async with open_tx() as tx:
-        _, old = await find_readable_version(
-            tx, key=key, channel=channel, semver=str(before), owner=query.from_owner
-        )
-        _, new = await find_readable_version(
-            tx, key=key, channel=channel, semver=str(after), owner=query.to_owner
-        )
+        _, old = await find_readable_version(tx, name.version(before), query.from_owner)
+        _, new = await find_readable_version(tx, name.version(after), query.to_owner)
     return await authoring.of(caller.tenant_id).diff(old, new)
 
 

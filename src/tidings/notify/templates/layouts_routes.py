@@ -124,4 +124,4 @@ def _answer(layout: Layout | None) -> Answer[LayoutView]:
 
 
 def _entry(name: str, action: str, actor: str) -> Entry:
-    return Entry(entity_type="layout", entity_id=name, action=action, actor=actor, after={"name": name})
+    return Entry("layout", name, action, actor, after={"name": name})

@@ -32,31 +32,24 @@ async def list_layouts(tx: Side) -> list[Layout]:
     """All of them; the platform has none."""
     if not isinstance(tx, TenantTx):
         return []
-    return [_layout(row) for row in await tx.fetch(QUERIES.list_layouts, tenant_id=tx.tenant_id)]
+    return [_layout(row) for row in await tx.fetch(QUERIES.list_layouts)]
 
 
 async def find_layout(tx: TenantTx, *, name: str, lock: bool = False) -> Layout | None:
     """One of them; held until the end of the transaction where that is wanted."""
     query = QUERIES.lock_layout if lock else QUERIES.find_layout
-    row = await tx.fetch_one(query, tenant_id=tx.tenant_id, name=name)
+    row = await tx.fetch_one(query, name=name)
     return _layout(row) if row else None
 
 
 async def put_layouts(tx: TenantTx, texts: Mapping[str, str], *, actor: str, now: datetime) -> None:
     """Add or change layouts; one statement for all of them."""
-    await tx.execute(
-        QUERIES.put_layouts,
-        tenant_id=tx.tenant_id,
-        names=list(texts),
-        texts=list(texts.values()),
-        actor=actor,
-        now=now,
-    )
+    await tx.execute(QUERIES.put_layouts, names=list(texts), texts=list(texts.values()), actor=actor, now=now)
 
 
 async def delete_layout(tx: TenantTx, *, name: str) -> None:
     """Take one away; versions that were published with it keep it."""
-    await tx.execute(QUERIES.delete_layout, tenant_id=tx.tenant_id, name=name)
+    await tx.execute(QUERIES.delete_layout, name=name)
 
 
 _layout = RowMapper(Layout, [QUERIES.list_layouts, QUERIES.lock_layout, QUERIES.find_layout])

@@ -44,6 +44,28 @@ class VersionSource(StrEnum):
     AI_DRAFTED = "ai_drafted"
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateName:
+    """What a template is known by."""
+
+    key: str
+    channel: Channel
+
+    def __str__(self) -> str:
+        return f"{self.key} for {self.channel}"
+
+    def version(self, semver: object) -> "VersionName":
+        """One of its versions."""
+        return VersionName(self.key, self.channel, str(semver))
+
+
+@dataclass(frozen=True, slots=True)
+class VersionName(TemplateName):
+    """What a version of a template is known by."""
+
+    semver: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhatsappReference(VendorTemplate):
     """A template that is registered with WhatsApp; what is filled in are Handlebars texts."""
@@ -147,6 +169,11 @@ class Template:
     updated_at: datetime
     #: The platform's version that it was customised from last; None: it is the tenant's own from the beginning.
     platform_semver: str | None = None
+
+    @property
+    def name(self) -> TemplateName:
+        """Its key and its channel."""
+        return TemplateName(self.key, self.channel)
 
     def newer_than(self, platforms: str | None) -> str | None:
         """The platform's version in force, where it is newer than the one that this was customised from."""

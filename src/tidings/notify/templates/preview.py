@@ -19,11 +19,11 @@ from tidings.notify.render.model import Brand, Rendered, RenderFailed, RenderJob
 from tidings.notify.templates import store
 from tidings.notify.templates.assemble import place_of
 from tidings.notify.templates.assets import Asset, with_data
-from tidings.notify.templates.authoring import Engine
+from tidings.notify.templates.authoring import TenantAuthoring
 from tidings.notify.templates.errors import InvalidVariablesError, UnpublishableError
 from tidings.notify.templates.message_links import empty_link, has_links, written_at
 from tidings.notify.templates.model import Compiled, LocaleText, TemplateVersion
-from tidings.notify.templates.publish import ReadVersion
+from tidings.notify.templates.read_version import ReadVersion
 from tidings.notify.templates.sample_faults import remedy_of
 from tidings.notify.templates.validate import finding_of, trial_content, trial_link
 from tidings.notify.templates.variables import Checker, schema_faults
@@ -92,7 +92,12 @@ async def read_reader(
 
 
 async def preview(
-    read: ReadVersion, wish: PreviewRequest, reader: Reader, *, engine: Engine, assets: Sequence[Asset] = ()
+    read: ReadVersion,
+    wish: PreviewRequest,
+    reader: Reader,
+    *,
+    engine: TenantAuthoring,
+    assets: Sequence[Asset] = (),
 ) -> Preview:
     """What the reader would get, its pictures inside the HTML; refused with a report where it can't be compiled."""
     version, template = read.version, read.template
@@ -169,7 +174,7 @@ def _variables(version: TemplateVersion, wish: PreviewRequest) -> tuple[str | No
 
 
 async def _refusal(
-    engine: Engine, read: ReadVersion, locale: str, job: RenderJob, failed: RenderFailed
+    engine: TenantAuthoring, read: ReadVersion, locale: str, job: RenderJob, failed: RenderFailed
 ) -> FieldError:
     """Why the values fail the text, and where in the author's files."""
     failing = await engine.failing(job, failed, version=read.version, locale=locale, around=read.around)
@@ -184,7 +189,7 @@ async def _refusal(
     )
 
 
-async def _compiled(read: ReadVersion, locale: str, engine: Engine) -> Compiled:
+async def _compiled(read: ReadVersion, locale: str, engine: TenantAuthoring) -> Compiled:
     there = read.version.locales[locale].compiled
     if there is not None:
         return there

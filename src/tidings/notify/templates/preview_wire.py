@@ -9,7 +9,7 @@ from tidings.contracts.prices import MessageCost
 from tidings.contracts.sms_segments import measure, plainer, transliterated
 from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel, Locale
-from tidings.kernel.mapping import by_name
+from tidings.kernel.mapping import attributes, by_name
 from tidings.notify.templates.preview import Preview, PreviewRequest, Width
 
 #: The widths of a mail in a window and on a phone.
@@ -109,13 +109,10 @@ class PreviewView(Struct, frozen=True, kw_only=True):
         return by_name(
             cls,
             rendered,
-            channel=preview.channel,
-            preheader=preview.preheader,
+            **attributes(preview, "channel preheader sample warnings"),
             locale_wanted=preview.wanted,
             locale_why=preview.why,
-            sample=preview.sample,
             width=PIXELS[width],
             sms=SmsPreview.of(rendered.text or "", cost) if preview.channel == "sms" else None,
             whatsapp=None if rendered.whatsapp is None else msgspec.json.decode(rendered.whatsapp),
-            warnings=preview.warnings,
         )

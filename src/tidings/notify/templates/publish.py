@@ -1,159 +1,153 @@
-"""The use case "publish this version": validated and compiled first, then put in force in one transaction.
+"""The use cases "publish this version" and "go back to an earlier one".
 
-Validating takes its time in V8 and the tools; no transaction is open meanwhile.
+A version is validated and compiled first, which takes its time in V8 and the tools: no transaction is open meanwhile. It is
+put in force in one transaction with its event, its audit row and the notice that makes every process look anew.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from tidings.contracts.tenants import Channel
-from tidings.kernel.audit.log import AuditLog
+from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.templates import TemplatePublished
+from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
-from tidings.kernel.mapping import by_name
+from tidings.kernel.events import new_event
+from tidings.kernel.mapping import attributes
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import StaleVersionError
-from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.categories.store import load_categories
-from tidings.notify.templates import layouts_store, store
-from tidings.notify.templates.assemble import AssemblyContext
-from tidings.notify.templates.authoring import Engine
-from tidings.notify.templates.enforce import put_in_force
+from tidings.kernel.tracing import current_traceparent
+from tidings.notify.templates import store
+from tidings.notify.templates.authoring import TenantAuthoring
 from tidings.notify.templates.errors import (
     ApprovalMissingError,
+    NothingToRollBackToError,
     TemplateNotDraftError,
-    UnknownTemplateError,
     UnknownTemplateVersionError,
 )
-from tidings.notify.templates.model import LinkPolicy, Template, TemplateVersion, VersionSource, VersionStatus
-from tidings.notify.templates.validate import ValidationReport, ValidationRequest
-from tidings.notify.tenants import store as tenants
+from tidings.notify.templates.model import (
+    LocaleText,
+    Template,
+    TemplateName,
+    TemplateVersion,
+    VersionName,
+    VersionSource,
+    VersionStatus,
+)
+from tidings.notify.templates.read_version import Begin, read_version
 
-#: Begins a transaction of a tenant, or of the platform.
-Begin = Callable[[], AbstractAsyncContextManager[store.Side]]
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TemplatePublisher:
+    """Puts versions in force."""
 
-async def publish(
-    begin: Begin,
-    *,
-    key: str,
-    channel: Channel,
-    semver: str,
-    actor: str,
-    reason: str | None = None,
-    own_hosts: Sequence[str] = (),
-    engine: Engine,
-    outbox: Outbox,
-    audit: AuditLog,
-    clock: Clock,
-) -> TemplateVersion:
-    """The version in force; publishing what is in force already changes nothing."""
-    async with begin() as tx:
-        read = await read_version(tx, key=key, channel=channel, semver=semver, own_hosts=own_hosts)
-    version = read.version
-    if version.status is VersionStatus.ACTIVE:
-        return version
-    _refuse_unready(version)
-    ready = await read.validated(engine)
-    ready.refuse_errors()
-    async with begin() as tx:
-        held = await store.lock_template(tx, key=key, channel=channel)
-        now_there = held and await store.find_version(tx, template_id=held.id, semver=semver)
-        if held is None or not now_there or now_there.version != version.version:
-            raise StaleVersionError
-        return await put_in_force(
-            tx,
-            held,
-            version,
-            ready.locales,
-            rolled_back=False,
+    outbox: Outbox
+    audit: AuditLog
+    clock: Clock
+
+    async def publish(
+        self,
+        begin: Begin,
+        name: VersionName,
+        *,
+        actor: str,
+        reason: str | None = None,
+        own_hosts: Sequence[str] = (),
+        engine: TenantAuthoring,
+    ) -> TemplateVersion:
+        """The version in force; publishing what is in force already changes nothing."""
+        async with begin() as tx:
+            read = await read_version(tx, name, own_hosts=own_hosts)
+        version = read.version
+        if version.status is VersionStatus.ACTIVE:
+            return version
+        _refuse_unready(version)
+        ready = await read.validated(engine)
+        ready.refuse_errors()
+        async with begin() as tx:
+            held = await store.lock_template(tx, name)
+            now_there = held and await store.find_version(tx, template_id=held.id, semver=name.semver)
+            if held is None or not now_there or now_there.version != version.version:
+                raise StaleVersionError
+            return await self._put_in_force(
+                tx, held, version, ready.locales, rolled_back=False, actor=actor, reason=reason
+            )
+
+    async def roll_back(
+        self, tx: store.Side, name: TemplateName, *, to: str | None, actor: str, reason: str | None
+    ) -> TemplateVersion:
+        """The version in force now: the one named, or the one before the present one."""
+        template = await store.own_template(tx, name, lock=True)
+        semver = to or await _before(tx, template)
+        version = await store.find_version(tx, template_id=template.id, semver=semver)
+        if version is None:
+            raise UnknownTemplateVersionError(f"{name} has no version {semver}")
+        if version.status is VersionStatus.ACTIVE:
+            return version
+        if version.published_at is None:
+            raise NothingToRollBackToError(f"version {semver} was never published; publish it instead")
+        return await self._put_in_force(
+            tx, template, version, version.locales, rolled_back=True, actor=actor, reason=reason
+        )
+
+    async def _put_in_force(
+        self,
+        tx: store.Side,
+        template: Template,
+        version: TemplateVersion,
+        locales: Mapping[str, LocaleText],
+        *,
+        rolled_back: bool,
+        actor: str,
+        reason: str | None,
+    ) -> TemplateVersion:
+        """The version as it is now; the caller holds the template's lock."""
+        now = self.clock.now()
+        before = template.active_version_id
+        # Whose place a version took is known when it is first published; going back must not turn that round.
+        supersedes = None if rolled_back else before
+        await store.retire_version(tx, template_id=template.id, now=now)
+        await store.activate_version(tx, id=version.id, locales=locales, supersedes_id=supersedes, now=now)
+        await store.set_active_version(tx, id=template.id, version_id=version.id, now=now)
+        payload = TemplatePublished(
+            template_id=template.id,
+            **attributes(template, "key channel"),
+            version_id=version.id,
+            semver=str(version.semver),
+            locales=tuple(sorted(locales)),
+            supersedes_id=before,
+            rolled_back=rolled_back,
+        )
+        event = new_event(
+            "template.published.v1",
+            payload,
+            tenant_id=template.tenant_id,
+            ordering_key=template.id,
+            source=NOTIFY_SOURCE,
+            clock=self.clock,
+            traceparent=current_traceparent(),
+        )
+        await self.outbox.append(tx, [event])
+        await store.announce_change(tx)
+        entry = Entry(
+            entity_type="template",
+            entity_id=template.id,
+            action="rolled_back" if rolled_back else "published",
             actor=actor,
+            before={"version_id": before},
+            after={"version_id": version.id, "semver": str(version.semver)},
             reason=reason,
-            outbox=outbox,
-            audit=audit,
-            clock=clock,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadVersion:
-    """A version with everything that checking and compiling it needs."""
-
-    template: Template
-    version: TemplateVersion
-    around: AssemblyContext
-    links: LinkPolicy
-    #: The locales of the key's other channels.
-    siblings: Mapping[str, Sequence[str]]
-    #: What messages of its category may do, and which links they have.
-    category: CategoryPolicy | None = None
-
-    async def validated(self, engine: Engine) -> ValidationReport:
-        """What the validator says about it."""
-        return await engine.validate(by_name(ValidationRequest, self))
-
-
-async def read_version(
-    tx: store.Side, *, key: str, channel: Channel, semver: str, own_hosts: Sequence[str]
-) -> ReadVersion:
-    """A version of this side, in its surroundings."""
-    template, version = await find(tx, key=key, channel=channel, semver=semver)
-    return await in_surroundings(tx, template, version, own_hosts=own_hosts)
-
-
-async def in_surroundings(
-    tx: store.Side, template: Template, version: TemplateVersion, *, own_hosts: Sequence[str]
-) -> ReadVersion:
-    """A version with what it stands in; it need not be stored."""
-    [found] = await all_in_surroundings(tx, [(template, version)], own_hosts=own_hosts)
-    return found
-
-
-async def all_in_surroundings(
-    tx: store.Side, versions: Sequence[tuple[Template, TemplateVersion]], *, own_hosts: Sequence[str]
-) -> list[ReadVersion]:
-    """Versions with what they stand in, which is read once for all of them."""
-    if not versions:
-        return []
-    layouts = {layout.name: layout.text for layout in await layouts_store.list_layouts(tx)}
-    links = await _links(tx, own_hosts)
-    categories = await load_categories(tx)
-    spoken = await store.locales_in_force(tx, keys=sorted({template.key for template, _ in versions}))
-    return [
-        ReadVersion(
-            template=template,
-            version=version,
-            around=AssemblyContext(
-                key=template.key,
-                channel=template.channel,
-                default_locale=template.default_locale,
-                template_chain=template.fallback_chain,
-                layouts=layouts,
-            ),
-            links=links,
-            siblings={
-                channel: tags
-                for channel, tags in spoken.get(template.key, {}).items()
-                if channel != template.channel
-            },
-            category=categories.get(template.category),
+        await self.audit.append(tx, [entry])
+        return replace(
+            version,
+            status=VersionStatus.ACTIVE,
+            locales=locales,
+            supersedes_id=version.supersedes_id or supersedes,
+            published_at=version.published_at or now,
+            archived_at=None,
+            version=version.version + 1,
+            updated_at=now,
         )
-        for template, version in versions
-    ]
-
-
-async def find(
-    tx: store.Side, *, key: str, channel: Channel, semver: str
-) -> tuple[Template, TemplateVersion]:
-    """A template of this side and one of its versions."""
-    template = await store.find_template(tx, key=key, channel=channel)
-    if template is None:
-        raise UnknownTemplateError(f"there is no template {key} for {channel} of your own")
-    version = await store.find_version(tx, template_id=template.id, semver=semver)
-    if version is None:
-        raise UnknownTemplateVersionError(f"{key} for {channel} has no version {semver}")
-    return template, version
 
 
 def _refuse_unready(version: TemplateVersion) -> None:
@@ -166,9 +160,15 @@ def _refuse_unready(version: TemplateVersion) -> None:
         raise ApprovalMissingError
 
 
-async def _links(tx: store.Side, own_hosts: Sequence[str]) -> LinkPolicy:
-    if not isinstance(tx, TenantTx):
-        return LinkPolicy(own_hosts=own_hosts)
-    tenant = await tenants.find_tenant(tx, tenant_id=tx.tenant_id)
-    allowed = tenant.notification_policy.allowed_link_domains if tenant else ()
-    return LinkPolicy(allowed=allowed, own_hosts=own_hosts)
+async def _before(tx: store.Side, template: Template) -> str:
+    """The version that the present one took the place of."""
+    if template.active_version_id is None:
+        raise NothingToRollBackToError
+    present = await store.find_semver(tx, id=template.active_version_id)
+    version = present and await store.find_version(tx, template_id=template.id, semver=present)
+    earlier = (
+        await store.find_semver(tx, id=version.supersedes_id) if version and version.supersedes_id else None
+    )
+    if earlier is None:
+        raise NothingToRollBackToError
+    return earlier

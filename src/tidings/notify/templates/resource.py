@@ -2,11 +2,10 @@
 
 from typing import Annotated
 
-from tidings.contracts.tenants import Channel
 from tidings.kernel.http.answers import Answer
-from tidings.kernel.http.injection import Parsed
+from tidings.kernel.http.injection import ParsedTogether
 from tidings.kernel.http.resources import Owner, Resource
-from tidings.notify.templates.model import TemplateVersion
+from tidings.notify.templates.model import TemplateName, TemplateVersion, VersionName
 from tidings.notify.templates.semver import Semver
 from tidings.notify.templates.wire import VersionView, channel_of, key_of
 
@@ -21,9 +20,10 @@ def _semver_of(text: str) -> str:
     return str(Semver.parse(text))
 
 
-KeyInPath = Annotated[str, Parsed(key_of)]
-ChannelInPath = Annotated[Channel, Parsed(channel_of)]
-SemverInPath = Annotated[str, Parsed(_semver_of)]
+TemplateInPath = Annotated[TemplateName, ParsedTogether(TemplateName, key=key_of, channel=channel_of)]
+VersionInPath = Annotated[
+    VersionName, ParsedTogether(VersionName, key=key_of, channel=channel_of, semver=_semver_of)
+]
 
 
 def template_resource() -> Resource:

@@ -11,22 +11,21 @@ from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import AfterCommit, OwnerTx
 from tidings.kernel.http.paging import Page, PageQuery, Paging
 from tidings.kernel.http.resources import Owner, Resource
-from tidings.kernel.outbox import Outbox
+from tidings.kernel.mapping import attributes
 from tidings.notify.templates import asset_routes, inspect_routes, layouts_routes, store, version_routes
 from tidings.notify.templates.archive_template import TemplateArchiver
 from tidings.notify.templates.bundle import routes as bundle_routes
 from tidings.notify.templates.customise import customise
 from tidings.notify.templates.model import Template, VersionStatus
+from tidings.notify.templates.publish import TemplatePublisher
 from tidings.notify.templates.resolve import TemplateResolver
 from tidings.notify.templates.resource import (
     TEMPLATE,
     UNKNOWN,
-    ChannelInPath,
-    KeyInPath,
+    TemplateInPath,
     template_resource,
     version_answer,
 )
-from tidings.notify.templates.rollback import roll_back
 from tidings.notify.templates.semver import Semver
 from tidings.notify.templates.visible_templates import OwnerQuery, find_in_use, view_of
 from tidings.notify.templates.wire import (
@@ -82,23 +81,18 @@ async def list_templates(
     description="With `owner=platform` the platform's, also where you have one of your own. "
     "`platform_newer` names a version that the platform has published since you customised it.",
 )
-async def show_template(
-    tx: OwnerTx, key: KeyInPath, channel: ChannelInPath, query: OwnerQuery
-) -> Answer[TemplateView]:
+async def show_template(tx: OwnerTx, name: TemplateInPath, query: OwnerQuery) -> Answer[TemplateView]:
     """Show the template that is used: your own, or the platform's where you have none."""
-    template = await find_in_use(tx, key=key, channel=channel, owner=query.owner)
+    template = await find_in_use(tx, name, query.owner)
     return Answer(await view_of(tx, template), version=template.version)
 
 
 @templates.post(f"{TEMPLATE}/rollback", problems=[*UNKNOWN, "nothing_to_roll_back_to"])
 async def roll_back_template(
     tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
+    name: TemplateInPath,
     caller: Caller,
-    outbox: Outbox,
-    audit: AuditLog,
-    clock: Clock,
+    publisher: TemplatePublisher,
     cache: TemplateResolver,
     after_commit: AfterCommit,
     body: RollBack = RollBack(),  # noqa: B008  # frozen
@@ -107,16 +101,12 @@ async def roll_back_template(
 
     Without `to` it is the version that the present one took the place of.
     """
-    version = await roll_back(
+    version = await publisher.roll_back(
         tx,
-        key=key,
-        channel=channel,
+        name,
         to=None if body.to is None else str(Semver.parse(body.to, field="to")),
         actor=caller.actor,
         reason=body.reason,
-        outbox=outbox,
-        audit=audit,
-        clock=clock,
     )
     after_commit(cache.invalidate)
     return version_answer(version)
@@ -134,8 +124,7 @@ async def roll_back_template(
 )
 async def customise_template(
     tx: TenantTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
+    name: TemplateInPath,
     caller: Caller,
     audit: AuditLog,
     clock: Clock,
@@ -144,8 +133,7 @@ async def customise_template(
     """Copy the platform's template into a draft of your own."""
     made = await customise(
         tx,
-        key=key,
-        channel=channel,
+        name,
         semver=None if body.semver is None else Semver.parse(body.semver),
         note_only=body.note_only,
         actor=caller.actor,
@@ -153,8 +141,7 @@ async def customise_template(
         clock=clock,
     )
     return CustomisedView(
-        key=key,
-        channel=channel,
+        **attributes(name, "key channel"),
         customised_from=made.platform_semver,
         draft=None if made.draft is None else str(made.draft.semver),
     )
@@ -163,8 +150,7 @@ async def customise_template(
 @templates.post(f"{TEMPLATE}/archive", problems=["template_not_found"])
 async def archive_template(
     tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
+    name: TemplateInPath,
     caller: Caller,
     archiver: TemplateArchiver,
     cache: TemplateResolver,
@@ -177,15 +163,14 @@ async def archive_template(
     `restore` brings it back as it was.
     """
     after_commit(cache.invalidate)
-    template = await archiver.archive(tx, key=key, channel=channel, actor=caller.actor, reason=body.reason)
+    template = await archiver.archive(tx, name, actor=caller.actor, reason=body.reason)
     return Answer(await view_of(tx, template), version=template.version)
 
 
 @templates.post(f"{TEMPLATE}/restore", problems=["template_not_found"])
 async def restore_template(
     tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
+    name: TemplateInPath,
     caller: Caller,
     archiver: TemplateArchiver,
     cache: TemplateResolver,
@@ -194,7 +179,7 @@ async def restore_template(
 ) -> Answer[TemplateView]:
     """Take an archived template back, as it was."""
     after_commit(cache.invalidate)
-    template = await archiver.restore(tx, key=key, channel=channel, actor=caller.actor, reason=body.reason)
+    template = await archiver.restore(tx, name, actor=caller.actor, reason=body.reason)
     return Answer(await view_of(tx, template), version=template.version)
 
 

@@ -9,17 +9,19 @@ import msgspec
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import PlatformTx, Row, TenantTx
-from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import RowMapper, columns
-from tidings.kernel.sql import Queries, Query
+from tidings.kernel.mapping import RowMapper, columns, optional
+from tidings.kernel.sql import Queries, Query, json_text
 from tidings.notify.ids import TemplateId, TemplateVersionId
+from tidings.notify.templates.errors import UnknownTemplateError, UnknownTemplateVersionError
 from tidings.notify.templates.model import (
     AssetFacts,
     LocaleText,
     Priority,
     Published,
     Template,
+    TemplateName,
     TemplateVersion,
+    VersionName,
     VersionSource,
     VersionStatus,
 )
@@ -33,32 +35,46 @@ _read_assets = msgspec.json.Decoder(dict[str, AssetFacts]).decode
 _read_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-def _side(
-    tx: Side, own: Query, platforms: Query, *, of_platform: bool = False
-) -> tuple[Query, dict[str, Any]]:
-    if isinstance(tx, TenantTx) and not of_platform:
-        return own, {"tenant_id": tx.tenant_id}
-    return platforms, {}
+def side(tx: Side, own: Query, platforms: Query, *, of_platform: bool = False) -> Query:
+    """The query for a tenant's own templates, or the one for the platform's."""
+    return own if isinstance(tx, TenantTx) and not of_platform else platforms
 
 
-async def find_template(tx: Side, *, key: str, channel: Channel) -> Template | None:
+async def find_template(tx: Side, name: TemplateName) -> Template | None:
     """The template of this side, whether anything of it is published or not."""
-    query, scope = _side(tx, QUERIES.find_template, QUERIES.find_platform_template)
-    row = await tx.fetch_one(query, key=key, channel=channel, **scope)
-    return template_of(row) if row else None
+    return await _template(tx, side(tx, QUERIES.find_template, QUERIES.find_platform_template), name)
 
 
-async def find_platform_template(tx: Side, *, key: str, channel: Channel) -> Template | None:
+async def find_platform_template(tx: Side, name: TemplateName) -> Template | None:
     """The platform's template, also seen from a tenant's side."""
-    row = await tx.fetch_one(QUERIES.find_platform_template, key=key, channel=channel)
-    return template_of(row) if row else None
+    return await _template(tx, QUERIES.find_platform_template, name)
 
 
-async def lock_template(tx: Side, *, key: str, channel: Channel) -> Template | None:
+async def lock_template(tx: Side, name: TemplateName) -> Template | None:
     """The template of this side, held until the end of the transaction."""
-    query, scope = _side(tx, QUERIES.lock_template, QUERIES.lock_platform_template)
-    row = await tx.fetch_one(query, key=key, channel=channel, **scope)
+    return await _template(tx, side(tx, QUERIES.lock_template, QUERIES.lock_platform_template), name)
+
+
+async def _template(tx: Side, query: Query, name: TemplateName) -> Template | None:
+    row = await tx.fetch_one(query, key=name.key, channel=name.channel)
     return template_of(row) if row else None
+
+
+async def own_template(tx: Side, name: TemplateName, *, lock: bool = False) -> Template:
+    """The template of this side; an `UnknownTemplateError` where there is none."""
+    template = await (lock_template if lock else find_template)(tx, name)
+    if template is None:
+        raise UnknownTemplateError(f"there is no template {name} of your own")
+    return template
+
+
+async def own_version(tx: Side, name: VersionName, *, lock: bool = False) -> tuple[Template, TemplateVersion]:
+    """A template of this side and one of its versions; an error where either is missing."""
+    template = await own_template(tx, name, lock=lock)
+    version = await find_version(tx, template_id=template.id, semver=name.semver)
+    if version is None:
+        raise UnknownTemplateVersionError(f"{name} has no version {name.semver}")
+    return template, version
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,16 +92,18 @@ class NewTemplate:
 
 async def add_templates(tx: Side, fresh: Sequence[NewTemplate], *, created_by: str, now: datetime) -> None:
     """Templates without versions; nothing for those that somebody else has just added."""
-    query, scope = _side(tx, QUERIES.add_templates, QUERIES.add_platform_templates)
+    query = side(tx, QUERIES.add_templates, QUERIES.add_platform_templates)
     await tx.execute(
         query,
-        **columns(fresh, "id key channel default_locale"),
-        categories=[one.category for one in fresh],
-        fallback_chains=[_json(list(one.fallback_chain)) for one in fresh],
-        default_priorities=[one.default_priority for one in fresh],
+        **columns(
+            fresh,
+            "id key channel default_locale",
+            categories="category",
+            default_priorities="default_priority",
+        ),
+        fallback_chains=[json_text(list(one.fallback_chain)) for one in fresh],
         created_by=created_by,
         now=now,
-        **scope,
     )
 
 
@@ -97,16 +115,16 @@ async def set_active_version(
     now: datetime,
 ) -> None:
     """Point the template at the version that is in force from now on; None: at nothing."""
-    query, scope = _side(tx, QUERIES.set_active_version, QUERIES.set_active_platform_version)
-    await tx.execute(query, id=id, version_id=version_id, now=now, **scope)
+    query = side(tx, QUERIES.set_active_version, QUERIES.set_active_platform_version)
+    await tx.execute(query, id=id, version_id=version_id, now=now)
 
 
 async def set_template_status(
-    tx: Side, *, key: str, channel: Channel, status: Literal["active", "archived"], now: datetime
+    tx: Side, name: TemplateName, *, status: Literal["active", "archived"], now: datetime
 ) -> Template | None:
     """The template, put away or taken back as a whole; None where there is none that stood otherwise."""
-    query, scope = _side(tx, QUERIES.set_template_status, QUERIES.set_platform_template_status)
-    row = await tx.fetch_one(query, key=key, channel=channel, status=status, now=now, **scope)
+    query = side(tx, QUERIES.set_template_status, QUERIES.set_platform_template_status)
+    row = await tx.fetch_one(query, key=name.key, channel=name.channel, status=status, now=now)
     return template_of(row) if row else None
 
 
@@ -118,18 +136,12 @@ async def note_platform_version(
     now: datetime,
 ) -> None:
     """Write down which of the platform's versions a template was customised from."""
-    await tx.execute(
-        QUERIES.note_platform_version,
-        tenant_id=tx.tenant_id,
-        id=id,
-        platform_semver=platform_semver,
-        now=now,
-    )
+    await tx.execute(QUERIES.note_platform_version, id=id, platform_semver=platform_semver, now=now)
 
 
 async def list_semvers(tx: TenantTx, *, template_id: TemplateId) -> list[str]:
     """The numbers that a tenant's template has used."""
-    rows = await tx.fetch(QUERIES.list_semvers, tenant_id=tx.tenant_id, template_id=template_id)
+    rows = await tx.fetch(QUERIES.list_semvers, template_id=template_id)
     return [row["semver"] for row in rows]
 
 
@@ -137,46 +149,43 @@ async def add_versions(
     tx: Side, drafts: Sequence[TemplateVersion], *, created_by: str, now: datetime
 ) -> None:
     """Drafts; an `AlreadyExistsError` where a template has a version of that number."""
-    query, scope = _side(tx, QUERIES.add_versions, QUERIES.add_platform_versions)
+    query = side(tx, QUERIES.add_versions, QUERIES.add_platform_versions)
     await tx.execute(
         query,
-        template_ids=[version.template_id for version in drafts],
+        **columns(drafts, "template_id"),
         semvers=[str(version.semver) for version in drafts],
         created_by=created_by,
         now=now,
         **_contents(drafts),
-        **scope,
     )
 
 
 async def change_drafts(tx: Side, drafts: Sequence[TemplateVersion], *, now: datetime) -> None:
     """Set drafts to what these say; nothing for those that are none any more."""
-    query, scope = _side(tx, QUERIES.change_drafts, QUERIES.change_platform_drafts)
-    await tx.execute(query, now=now, **_contents(drafts), **scope)
+    query = side(tx, QUERIES.change_drafts, QUERIES.change_platform_drafts)
+    await tx.execute(query, now=now, **_contents(drafts))
 
 
 def _contents(drafts: Sequence[TemplateVersion]) -> dict[str, list[Any]]:
     return {
-        "ids": [version.id for version in drafts],
-        "sources": [version.source.value for version in drafts],
-        "variables_schemas": [_json(version.variables_schema) for version in drafts],
-        "fallback_chains": [_json(version.fallback_chain) for version in drafts],
-        "samples": [_json(version.samples) for version in drafts],
-        "locales": [_json(version.locales) for version in drafts],
-        "partials": [_json(version.partials) for version in drafts],
-        "strings": [_json(version.strings) for version in drafts],
-        "layouts": [version.layout for version in drafts],
+        **columns(drafts, "id layout", sources="source.value"),
+        "variables_schemas": [json_text(version.variables_schema) for version in drafts],
+        "fallback_chains": [json_text(version.fallback_chain) for version in drafts],
+        "samples": [json_text(version.samples) for version in drafts],
+        "locales": [json_text(version.locales) for version in drafts],
+        "partials": [json_text(version.partials) for version in drafts],
+        "strings": [json_text(version.strings) for version in drafts],
         "ai_provenances": [
-            None if version.provenance is None else _json(version.provenance) for version in drafts
+            None if version.provenance is None else json_text(version.provenance) for version in drafts
         ],
-        "assets": [_json(dict(sorted(version.assets.items()))) for version in drafts],
+        "assets": [json_text(dict(sorted(version.assets.items()))) for version in drafts],
     }
 
 
 async def delete_draft(tx: Side, *, id: TemplateVersionId) -> None:  # noqa: A002
     """Take a draft away."""
-    query, scope = _side(tx, QUERIES.delete_draft, QUERIES.delete_platform_draft)
-    await tx.execute(query, id=id, **scope)
+    query = side(tx, QUERIES.delete_draft, QUERIES.delete_platform_draft)
+    await tx.execute(query, id=id)
 
 
 async def approve_draft(
@@ -187,8 +196,8 @@ async def approve_draft(
     now: datetime,
 ) -> None:
     """Write down who approved a draft."""
-    query, scope = _side(tx, QUERIES.approve_draft, QUERIES.approve_platform_draft)
-    await tx.execute(query, id=id, approver=approver, now=now, **scope)
+    query = side(tx, QUERIES.approve_draft, QUERIES.approve_platform_draft)
+    await tx.execute(query, id=id, approver=approver, now=now)
 
 
 async def archive_version(
@@ -198,8 +207,8 @@ async def archive_version(
     now: datetime,
 ) -> None:
     """Put one version away."""
-    query, scope = _side(tx, QUERIES.archive_version, QUERIES.archive_platform_version)
-    await tx.execute(query, id=id, now=now, **scope)
+    query = side(tx, QUERIES.archive_version, QUERIES.archive_platform_version)
+    await tx.execute(query, id=id, now=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,10 +237,8 @@ async def list_templates(
     limit: int,
 ) -> list[TemplateLine]:
     """The newest first, from a cursor on; a tenant sees the platform's too."""
-    query, scope = _side(tx, QUERIES.list_templates, QUERIES.list_platform_templates)
-    rows = await tx.fetch(
-        query, key=key, channel=channel, status=status, after_id=after_id, limit=limit, **scope
-    )
+    query = side(tx, QUERIES.list_templates, QUERIES.list_platform_templates)
+    rows = await tx.fetch(query, key=key, channel=channel, status=status, after_id=after_id, limit=limit)
     return [
         TemplateLine(
             template=template_of(row),
@@ -251,15 +258,15 @@ async def usage(tx: Side, *, day: date) -> dict[tuple[str, str], int]:
     if not isinstance(tx, TenantTx):
         return {}
     first = day - timedelta(days=29)
-    rows = await tx.fetch(QUERIES.usage, tenant_id=tx.tenant_id, first=first, last=day)
+    rows = await tx.fetch(QUERIES.usage, first=first, last=day)
     return {(row["key"], row["channel"]): row["n"] for row in rows}
 
 
 async def locales_in_force(tx: Side, *, keys: Sequence[str]) -> dict[str, dict[str, tuple[str, ...]]]:
     """By key and channel: the languages of what is in force."""
-    query, scope = _side(tx, QUERIES.locales_in_force, QUERIES.locales_in_force_of_platform)
+    query = side(tx, QUERIES.locales_in_force, QUERIES.locales_in_force_of_platform)
     found: dict[str, dict[str, tuple[str, ...]]] = {}
-    for row in await tx.fetch(query, keys=list(keys), **scope):
+    for row in await tx.fetch(query, keys=list(keys)):
         found.setdefault(row["key"], {})[row["channel"]] = tuple(row["locale_tags"])
     return found
 
@@ -282,31 +289,18 @@ async def list_versions(
     tx: Side, *, template_id: TemplateId, after_id: str | None, limit: int, of_platform: bool = False
 ) -> list[VersionLine]:
     """The newest first, from a cursor on; a tenant that asks for the platform's sees no drafts."""
-    query, scope = _side(tx, QUERIES.list_versions, QUERIES.list_platform_versions, of_platform=of_platform)
-    if query is QUERIES.list_platform_versions:
-        scope["drafts"] = not isinstance(tx, TenantTx)
-    rows = await tx.fetch(query, template_id=template_id, after_id=after_id, limit=limit, **scope)
-    return [
-        VersionLine(
-            id=TemplateVersionId(row["id"]),
-            semver=row["semver"],
-            status=VersionStatus(row["status"]),
-            source=VersionSource(row["source"]),
-            created_by=row["created_by"],
-            locales=tuple(row["locale_tags"]),
-            published_at=row["published_at"],
-            archived_at=row["archived_at"],
-        )
-        for row in rows
-    ]
+    query = side(tx, QUERIES.list_versions, QUERIES.list_platform_versions, of_platform=of_platform)
+    drafts = {"drafts": not isinstance(tx, TenantTx)} if query is QUERIES.list_platform_versions else {}
+    rows = await tx.fetch(query, template_id=template_id, after_id=after_id, limit=limit, **drafts)
+    return [_version_line(row) for row in rows]
 
 
 async def find_version(
     tx: Side, *, template_id: TemplateId, semver: str, of_platform: bool = False
 ) -> TemplateVersion | None:
     """One version with all its texts; a tenant that asks for the platform's finds no drafts."""
-    query, scope = _side(tx, QUERIES.find_version, QUERIES.find_platform_version, of_platform=of_platform)
-    row = await tx.fetch_one(query, template_id=template_id, semver=semver, **scope)
+    query = side(tx, QUERIES.find_version, QUERIES.find_platform_version, of_platform=of_platform)
+    row = await tx.fetch_one(query, template_id=template_id, semver=semver)
     if row is None or (of_platform and isinstance(tx, TenantTx) and row["status"] == VersionStatus.DRAFT):
         return None
     return _version(row)
@@ -316,12 +310,11 @@ async def find_versions(
     tx: Side, wanted: Sequence[tuple[TemplateId, str]]
 ) -> dict[tuple[TemplateId, str], TemplateVersion]:
     """Those that there are of these, by template and number, with all their texts."""
-    query, scope = _side(tx, QUERIES.find_versions, QUERIES.find_platform_versions)
+    query = side(tx, QUERIES.find_versions, QUERIES.find_platform_versions)
     rows = await tx.fetch(
         query,
         template_ids=[template_id for template_id, _ in wanted],
         semvers=[semver for _, semver in wanted],
-        **scope,
     )
     return {(version.template_id, str(version.semver)): version for version in map(_version, rows)}
 
@@ -333,29 +326,27 @@ async def find_semver(
     of_platform: bool = False,
 ) -> str | None:
     """The number of a version that is known by its id; a tenant may ask for one of the platform's."""
-    query, scope = _side(tx, QUERIES.find_semver, QUERIES.find_platform_semver)
-    if of_platform:
-        query, scope = QUERIES.find_platform_semver, {}
-    found: str | None = await tx.fetch_value(query, id=id, **scope)
+    query = side(tx, QUERIES.find_semver, QUERIES.find_platform_semver, of_platform=of_platform)
+    found: str | None = await tx.fetch_value(query, id=id)
     return found
 
 
 async def find_versions_by_id(tx: TenantTx, *, ids: Sequence[TemplateVersionId]) -> list[Published]:
     """Versions that notifications were frozen to: the tenant's own and the platform's."""
-    rows = await tx.fetch(QUERIES.find_versions_by_id, tenant_id=tx.tenant_id, ids=list(ids))
+    rows = await tx.fetch(QUERIES.find_versions_by_id, ids=list(ids))
     return [_published(row) for row in rows]
 
 
 async def resolve_key(tx: TenantTx, *, key: str) -> dict[Channel, TemplateVersionId]:
     """The version in force for each channel of a key; the tenant's own wins."""
-    rows = await tx.fetch(QUERIES.resolve_key, tenant_id=tx.tenant_id, key=key)
+    rows = await tx.fetch(QUERIES.resolve_key, key=key)
     return {row["channel"]: TemplateVersionId(row["active_version_id"]) for row in rows}
 
 
 async def retire_version(tx: Side, *, template_id: TemplateId, now: datetime) -> None:
     """Archive what was in force."""
-    query, scope = _side(tx, QUERIES.retire_version, QUERIES.retire_platform_version)
-    await tx.execute(query, template_id=template_id, now=now, **scope)
+    query = side(tx, QUERIES.retire_version, QUERIES.retire_platform_version)
+    await tx.execute(query, template_id=template_id, now=now)
 
 
 async def activate_version(
@@ -367,17 +358,13 @@ async def activate_version(
     now: datetime,
 ) -> None:
     """Put a version in force with these compiled texts."""
-    query, scope = _side(tx, QUERIES.activate_version, QUERIES.activate_platform_version)
-    await tx.execute(query, id=id, locales=_json(locales), supersedes_id=supersedes_id, now=now, **scope)
+    query = side(tx, QUERIES.activate_version, QUERIES.activate_platform_version)
+    await tx.execute(query, id=id, locales=json_text(locales), supersedes_id=supersedes_id, now=now)
 
 
 async def announce_change(tx: Side) -> None:
     """Tell every process, once this commits."""
     await tx.fetch_value(QUERIES.announce_change)
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 #: A template as the database gives it.
@@ -396,34 +383,6 @@ template_of = RowMapper(
 )
 
 
-def _version(row: Row) -> TemplateVersion:
-    return TemplateVersion(
-        id=TemplateVersionId(row["id"]),
-        template_id=TemplateId(row["template_id"]),
-        tenant_id=_tenant(row["tenant_id"]),
-        semver=Semver.parse(row["semver"]),
-        status=VersionStatus(row["status"]),
-        source=VersionSource(row["source"]),
-        created_by=row["created_by"],
-        approver_user_id=row["approver_user_id"],
-        supersedes_id=row["supersedes_id"],
-        variables_schema=_read_object(row["variables_schema"]),
-        fallback_chain=tuple(row["fallback_chain"]),
-        samples=_read_samples(row),
-        locales=_read_locales(row["locales"]),
-        published_at=row["published_at"],
-        archived_at=row["archived_at"],
-        version=row["version"],
-        updated_at=row["updated_at"],
-        partials=_read_object(row["partials"]),
-        strings=_read_object(row["strings"]),
-        layout=row["layout"],
-        provenance=None if row["ai_provenance"] is None else _read_object(row["ai_provenance"]),
-        approved_at=row["approved_at"],
-        assets=_read_assets(row["assets"]),
-    )
-
-
 def _read_samples(row: Row) -> dict[str, Any]:
     """In the order in which they were written; the database keeps that apart."""
     samples = _read_object(row["preview_samples"] or "{}")
@@ -431,22 +390,48 @@ def _read_samples(row: Row) -> dict[str, Any]:
     return dict(sorted(samples.items(), key=lambda sample: order.get(sample[0], len(order))))
 
 
-def _published(row: Row) -> Published:
-    template = Template(
-        id=TemplateId(row["template_id"]),
-        tenant_id=_tenant(row["template_tenant_id"]),
-        key=row["key"],
-        channel=row["channel"],
-        category=row["category"],
-        active_version_id=row["active_version_id"],
-        default_locale=row["default_locale"],
-        fallback_chain=tuple(row["template_fallback_chain"]),
-        default_priority=row["default_priority"],
-        version=row["template_version"],
-        updated_at=row["template_updated_at"],
-    )
-    return Published(template=template, version=_version(row))
-
-
-def _tenant(tenant_id: str | None) -> TenantId | None:
-    return TenantId(tenant_id) if tenant_id is not None else None
+_version_line = RowMapper(
+    VersionLine,
+    [QUERIES.list_versions, QUERIES.list_platform_versions],
+    columns={"locales": "locale_tags"},
+)
+_version = RowMapper(
+    TemplateVersion,
+    [
+        QUERIES.find_version,
+        QUERIES.find_platform_version,
+        QUERIES.find_versions,
+        QUERIES.find_platform_versions,
+        QUERIES.find_versions_by_id,
+    ],
+    columns={"provenance": "ai_provenance"},
+    read={
+        "semver": Semver.parse,
+        "variables_schema": _read_object,
+        "locales": _read_locales,
+        "partials": _read_object,
+        "strings": _read_object,
+        "provenance": optional(_read_object),
+        "assets": _read_assets,
+    },
+    of_row={"samples": _read_samples},
+)
+_published = RowMapper(
+    Published,
+    [QUERIES.find_versions_by_id],
+    of_row={
+        "template": RowMapper(
+            Template,
+            [],
+            columns={
+                "id": "template_id",
+                "tenant_id": "template_tenant_id",
+                "fallback_chain": "template_fallback_chain",
+                "version": "template_version",
+                "updated_at": "template_updated_at",
+            },
+            omit="platform_semver",
+        ),
+        "version": _version,
+    },
+)

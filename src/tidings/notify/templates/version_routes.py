@@ -10,22 +10,20 @@ from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.injection import AfterCommit, OpenTx, OwnerTx
 from tidings.kernel.http.own_address import OwnAddress
 from tidings.kernel.http.paging import Page, PageQuery, Paging
-from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.templates import store
 from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.create_version import VersionSpec, create_version
 from tidings.notify.templates.drafts import DraftChanger
 from tidings.notify.templates.model import TemplateVersion
-from tidings.notify.templates.publish import find, publish
+from tidings.notify.templates.publish import TemplatePublisher
 from tidings.notify.templates.resolve import TemplateResolver
 from tidings.notify.templates.resource import (
     TEMPLATE,
     UNKNOWN,
     VERSION,
-    ChannelInPath,
-    KeyInPath,
-    SemverInPath,
+    TemplateInPath,
+    VersionInPath,
     template_resource,
     version_answer,
 )
@@ -55,13 +53,13 @@ class VersionsQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=
 
 @versions.get(f"{TEMPLATE}/versions", listing="template_versions", problems=["template_not_found"])
 async def list_versions(
-    tx: OwnerTx, key: KeyInPath, channel: ChannelInPath, query: VersionsQuery, paging: Paging
+    tx: OwnerTx, name: TemplateInPath, query: VersionsQuery, paging: Paging
 ) -> Page[VersionSummary]:
     """List the versions of a template, the newest first.
 
     Your own where you have one, or else the platform's, whose drafts no tenant sees; `owner` says which.
     """
-    template = await find_readable(tx, key=key, channel=channel, owner=query.owner)
+    template = await find_readable(tx, name, query.owner)
     lines = await store.list_versions(
         tx,
         template_id=template.id,
@@ -80,43 +78,31 @@ async def list_versions(
     problems=["template_version_taken"],
 )
 async def add_version(
-    tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
-    body: CreateVersion,
-    caller: Caller,
-    audit: AuditLog,
-    clock: Clock,
+    tx: OwnerTx, name: TemplateInPath, body: CreateVersion, caller: Caller, audit: AuditLog, clock: Clock
 ) -> Answer[VersionView]:
     """Add a version as a draft; the first one makes the template."""
-    _, version = await create_version(
-        tx, body.wish(), key=key, channel=channel, actor=caller.actor, audit=audit, clock=clock
-    )
+    _, version = await create_version(tx, name, body.wish(), actor=caller.actor, audit=audit, clock=clock)
     return Answer(
         VersionView.of(version),
         version=version.version,
-        location=f"/api/v1/templates/{key}/{channel}/versions/{version.semver}",
+        location=f"/api/v1/templates/{name.key}/{name.channel}/versions/{version.semver}",
     )
 
 
 @versions.get(VERSION, verb="version", problems=UNKNOWN)
-async def show_version(
-    tx: OwnerTx, key: KeyInPath, channel: ChannelInPath, semver: SemverInPath, query: OwnerQuery
-) -> Answer[VersionView]:
+async def show_version(tx: OwnerTx, name: VersionInPath, query: OwnerQuery) -> Answer[VersionView]:
     """Show a version with its texts.
 
     Your own where you have one, or else the platform's, whose drafts no tenant sees; `owner` says which.
     """
-    _, version = await find_readable_version(tx, key=key, channel=channel, semver=semver, owner=query.owner)
+    _, version = await find_readable_version(tx, name, query.owner)
     return version_answer(version)
 
 
 @versions.put(VERSION, verb="put-version", problems=[*UNKNOWN, "template_not_draft"])
 async def replace_draft(
     tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
+    name: VersionInPath,
     body: VersionContent,
     if_match: IfMatch,
     caller: Caller,
@@ -128,9 +114,8 @@ async def replace_draft(
     """
     version = await changer.change(
         tx,
-        _spec(semver, body),
-        key=key,
-        channel=channel,
+        name,
+        _spec(name.semver, body),
         expect=lambda version: if_match.expect(version.version),
         actor=caller.actor,
     )
@@ -140,9 +125,7 @@ async def replace_draft(
 @versions.patch(VERSION, verb="change-version", problems=[*UNKNOWN, "template_not_draft"])
 async def change_parts(
     tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
+    name: VersionInPath,
     body: ChangeVersion,
     if_match: IfMatch,
     caller: Caller,
@@ -152,7 +135,7 @@ async def change_parts(
 
     Each field that is given replaces that field; `locales` those locales that it names, null takes one away.
     """
-    _, read = await find(tx, key=key, channel=channel, semver=semver)
+    _, read = await store.own_version(tx, name)
     if_match.expect(read.version)
 
     def expect_same(version: TemplateVersion) -> None:
@@ -160,29 +143,18 @@ async def change_parts(
             raise StaleVersionError
 
     version = await changer.change(
-        tx, _spec(semver, body.onto(read)), key=key, channel=channel, expect=expect_same, actor=caller.actor
+        tx, name, _spec(name.semver, body.onto(read)), expect=expect_same, actor=caller.actor
     )
     return version_answer(version)
 
 
 @versions.delete(VERSION, verb="delete-version", problems=[*UNKNOWN, "template_not_draft"])
 async def remove_draft(
-    tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
-    if_match: IfMatch,
-    caller: Caller,
-    changer: DraftChanger,
+    tx: OwnerTx, name: VersionInPath, if_match: IfMatch, caller: Caller, changer: DraftChanger
 ) -> None:
     """Take a draft away."""
     await changer.delete(
-        tx,
-        key=key,
-        channel=channel,
-        semver=semver,
-        expect=lambda version: if_match.expect(version.version),
-        actor=caller.actor,
+        tx, name, expect=lambda version: if_match.expect(version.version), actor=caller.actor
     )
 
 
@@ -194,9 +166,7 @@ async def remove_draft(
 )
 async def approve_version(
     tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
+    name: VersionInPath,
     if_match: IfMatch,
     caller: Caller,
     changer: DraftChanger,
@@ -209,9 +179,7 @@ async def approve_version(
     """
     version = await changer.approve(
         tx,
-        key=key,
-        channel=channel,
-        semver=semver,
+        name,
         expect=lambda version: if_match.expect(version.version),
         actor=caller.actor,
         reason=body.reason,
@@ -233,15 +201,11 @@ async def approve_version(
 )
 async def publish_version(
     open_tx: OpenTx[OwnerTx],
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
+    name: VersionInPath,
     caller: Caller,
     own: OwnAddress,
     authoring: Authoring,
-    outbox: Outbox,
-    audit: AuditLog,
-    clock: Clock,
+    publisher: TemplatePublisher,
     cache: TemplateResolver,
     body: PublishVersion = PublishVersion(),  # noqa: B008  # frozen
 ) -> Answer[VersionView]:
@@ -249,18 +213,13 @@ async def publish_version(
 
     Every fault of every locale is named at once. Publishing what is in force changes nothing.
     """
-    version = await publish(
+    version = await publisher.publish(
         open_tx,
-        key=key,
-        channel=channel,
-        semver=semver,
+        name,
         actor=caller.actor,
         reason=body.reason,
         own_hosts=own.hosts,
         engine=authoring.of(caller.tenant_id),
-        outbox=outbox,
-        audit=audit,
-        clock=clock,
     )
     cache.invalidate()
     return version_answer(version)
@@ -269,9 +228,7 @@ async def publish_version(
 @versions.post(f"{VERSION}/archive", verb="archive-version", problems=UNKNOWN)
 async def put_away(
     tx: OwnerTx,
-    key: KeyInPath,
-    channel: ChannelInPath,
-    semver: SemverInPath,
+    name: VersionInPath,
     caller: Caller,
     changer: DraftChanger,
     cache: TemplateResolver,
@@ -284,9 +241,7 @@ async def put_away(
     published or rolled back to. What was accepted before is still sent with it.
     """
     after_commit(cache.invalidate)
-    version = await changer.archive(
-        tx, key=key, channel=channel, semver=semver, actor=caller.actor, reason=body.reason
-    )
+    version = await changer.archive(tx, name, actor=caller.actor, reason=body.reason)
     return version_answer(version)
 
 

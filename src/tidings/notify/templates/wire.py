@@ -10,7 +10,7 @@ from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Locale
 from tidings.contracts.text import Reason
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.mapping import by_name
+from tidings.kernel.mapping import attributes, by_name
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.templates.create_version import VersionSpec
 from tidings.notify.templates.device_names import device_remedy
@@ -308,14 +308,11 @@ class TemplateSummary(Struct, frozen=True, kw_only=True):
             cls,
             template,
             owner="platform" if template.tenant_id is None else "tenant",
+            **attributes(line, "locales latest_status archived platform_newer"),
             active_version=line.active_semver,
-            locales=line.locales,
             latest_version=line.latest_semver,
-            latest_status=line.latest_status,
             accepted_30_days=accepted,
-            archived=line.archived,
             customised_from=template.platform_semver,
-            platform_newer=line.platform_newer,
         )
 
 
@@ -387,8 +384,7 @@ class VersionView(Struct, frozen=True, kw_only=True):
             partials=dict(version.partials),
             strings={tag: dict(texts) for tag, texts in version.strings.items()},
             assets=tuple(
-                AssetView(name=name, media_type=facts.media_type, size=facts.size, sha256=facts.sha256)
-                for name, facts in sorted(version.assets.items())
+                by_name(AssetView, facts, name=name) for name, facts in sorted(version.assets.items())
             ),
             ai_provenance=None if version.provenance is None else convert(version.provenance, Provenance),
             approved_by=version.approver_user_id,

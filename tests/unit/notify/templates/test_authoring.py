@@ -91,7 +91,7 @@ async def test_who_has_used_up_its_time_is_told_when_to_come_again() -> None:
     # What was begun is brought to its end, and others have their own.
     await first.validate(asked("<p>{{name}}</p>"))
     other = await authoring.of("other").validate(asked("<p>{{name}}</p>"))
-    await authoring.validate(asked("<p>{{name}}</p>"))
+    await authoring.of(None).validate(asked("<p>{{name}}</p>"))
 
     assert refused.value.retry_after > 1
     assert other.findings == ()

@@ -7,11 +7,11 @@ from typing import Final
 from tidings.contracts.templates import TemplateFinding
 from tidings.kernel.clock import Clock
 from tidings.notify.render.errors import RenderInterruptedError
-from tidings.notify.templates.authoring import Engine
+from tidings.notify.templates.authoring import TenantAuthoring
 from tidings.notify.templates.bundle.findings import warning
 from tidings.notify.templates.bundle.layout import FACTS
 from tidings.notify.templates.errors import TooMuchCheckingError
-from tidings.notify.templates.publish import ReadVersion
+from tidings.notify.templates.read_version import ReadVersion
 
 #: Of one zip. Our own client waits for 30 seconds, and the drafts are written before this begins.
 SECONDS: Final = 15.0
@@ -29,7 +29,7 @@ class CheckedDrafts:
 
 
 async def check_drafts(
-    drafts: Sequence[ReadVersion], *, engine: Engine, clock: Clock, seconds: float = SECONDS
+    drafts: Sequence[ReadVersion], *, engine: TenantAuthoring, clock: Clock, seconds: float = SECONDS
 ) -> CheckedDrafts:
     """One draft after the other, until all are done or the time is over; no transaction is open."""
     until = clock.monotonic() + seconds

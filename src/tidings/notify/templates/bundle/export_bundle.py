@@ -17,8 +17,8 @@ from tidings.notify.templates.bundle.store import SelectedVersion
 from tidings.notify.templates.bundle.texts import to_file
 from tidings.notify.templates.bundle.write import add_file, files_of
 from tidings.notify.templates.errors import UnknownTemplateError
-from tidings.notify.templates.model import Template, TemplateVersion
-from tidings.notify.templates.publish import Begin
+from tidings.notify.templates.model import Template, TemplateName, TemplateVersion
+from tidings.notify.templates.read_version import Begin
 
 #: How many versions are in memory at a time.
 _BATCH: Final = 20
@@ -79,7 +79,7 @@ async def _read(
         return
     # The platform's own are a handful, and an operator asks for them now and then.
     for one in picked:
-        template = await templates.find_template(tx, key=one.key, channel=one.channel)
+        template = await templates.find_template(tx, TemplateName(one.key, one.channel))
         version = template and await templates.find_version(tx, template_id=template.id, semver=one.semver)
         if template and version:
             yield template, version

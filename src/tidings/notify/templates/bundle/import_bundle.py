@@ -18,7 +18,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.categories.store import load_categories
 from tidings.notify.templates import assets_store, layouts_store, store
-from tidings.notify.templates.authoring import Engine
+from tidings.notify.templates.authoring import TenantAuthoring
 from tidings.notify.templates.bundle.check import SECONDS, check_drafts
 from tidings.notify.templates.bundle.errors import BundleRefusedError
 from tidings.notify.templates.bundle.findings import error
@@ -27,8 +27,8 @@ from tidings.notify.templates.bundle.plan import PlannedDraft, plan
 from tidings.notify.templates.bundle.read import ReadBundle, ReadTemplate, refused
 from tidings.notify.templates.bundle.store import LockedTemplate, lock_templates
 from tidings.notify.templates.create_version import category_fault, new_template
-from tidings.notify.templates.model import VersionStatus
-from tidings.notify.templates.publish import Begin, ReadVersion, all_in_surroundings
+from tidings.notify.templates.model import TemplateName, VersionStatus
+from tidings.notify.templates.read_version import Begin, ReadVersion, all_in_surroundings
 
 _Place = tuple[str, Channel]
 
@@ -57,7 +57,7 @@ async def import_bundle(
     dry_run: bool,
     actor: str,
     own_hosts: Sequence[str],
-    engine: Engine,
+    engine: TenantAuthoring,
     audit: AuditLog,
     clock: Clock,
     seconds: float = SECONDS,
@@ -111,13 +111,7 @@ async def _take_layouts(
     if changed:
         await layouts_store.put_layouts(tx, changed, actor=actor, now=now)
     entries = [
-        Entry(
-            entity_type="layout",
-            entity_id=name,
-            action="changed" if name in known else "created",
-            actor=actor,
-        )
-        for name in sorted(changed)
+        Entry("layout", name, "changed" if name in known else "created", actor) for name in sorted(changed)
     ]
     return [], entries
 
@@ -172,7 +166,7 @@ async def _add_templates(
     fresh: list[store.NewTemplate] = []
     for wanted in missing:
         try:
-            made = new_template(wanted.wish, key=wanted.key, channel=wanted.channel, now=now)
+            made = new_template(TemplateName(wanted.key, wanted.channel), wanted.wish, now=now)
         except InvalidError as invalid:
             wrong[_place(wanted)] = invalid
             continue

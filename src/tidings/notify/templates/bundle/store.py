@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates.model import Template
-from tidings.notify.templates.store import Side, template_of
+from tidings.notify.templates.store import Side, side, template_of
 
 QUERIES = Queries.beside(__file__)
 
@@ -27,18 +27,8 @@ async def pick_versions(
     tx: Side, *, key: str | None, channel: Channel | None, drafts: bool, of_platform: bool = False
 ) -> list[SelectedVersion]:
     """One version of each template; with drafts the newest of draft and in force, else the one in force."""
-    if isinstance(tx, TenantTx) and not of_platform:
-        rows = await tx.fetch(
-            QUERIES.pick_versions, tenant_id=tx.tenant_id, key=key, channel=channel, drafts=drafts
-        )
-    else:
-        rows = await tx.fetch(QUERIES.pick_platform_versions, key=key, channel=channel, drafts=drafts)
-    return [
-        SelectedVersion(
-            key=row["key"], channel=row["channel"], id=TemplateVersionId(row["id"]), semver=row["semver"]
-        )
-        for row in rows
-    ]
+    query = side(tx, QUERIES.pick_versions, QUERIES.pick_platform_versions, of_platform=of_platform)
+    return [_selected(row) for row in await tx.fetch(query, key=key, channel=channel, drafts=drafts)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +44,17 @@ async def lock_templates(
     tx: Side, templates: Sequence[tuple[str, Channel]]
 ) -> dict[tuple[str, Channel], LockedTemplate]:
     """Hold those that are there until the end of the transaction, in one order for everybody."""
-    names = {"keys": [key for key, _ in templates], "channels": [channel for _, channel in templates]}
-    if isinstance(tx, TenantTx):
-        rows = await tx.fetch(QUERIES.lock_templates, tenant_id=tx.tenant_id, **names)
-    else:
-        rows = await tx.fetch(QUERIES.lock_platform_templates, **names)
+    rows = await tx.fetch(
+        side(tx, QUERIES.lock_templates, QUERIES.lock_platform_templates),
+        keys=[key for key, _ in templates],
+        channels=[channel for _, channel in templates],
+    )
     return {
         (row["key"], row["channel"]): LockedTemplate(
             template=template_of(row), archived=row["status"] != "active"
         )
         for row in rows
     }
+
+
+_selected = RowMapper(SelectedVersion, [QUERIES.pick_versions, QUERIES.pick_platform_versions])

@@ -9,9 +9,10 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.tenants import Channel
+from tidings.kernel.mapping import attributes
 from tidings.notify.render.locales import direction_of
 from tidings.notify.templates.create_version import VersionSpec
-from tidings.notify.templates.model import BodyFormat, Source, WhatsappReference
+from tidings.notify.templates.model import BodyFormat, Source, VersionName, WhatsappReference
 from tidings.notify.templates.platform.elements import SHARED, expanded
 from tidings.notify.templates.semver import Semver
 
@@ -64,6 +65,7 @@ class PlatformTemplate:
         self.key: Final = self._read.key
         self.channel: Final = self._read.channel
         self.semver: Final = Semver.parse(self._read.semver)
+        self.name: Final = VersionName(self.key, self.channel, str(self.semver))
 
     @cached_property
     def wish(self) -> VersionSpec:
@@ -80,9 +82,7 @@ class PlatformTemplate:
                 tag: Source(
                     format=read.format,
                     body=_filled(layout, tag, text.phrases),
-                    subject=text.subject,
-                    preheader=text.preheader,
-                    whatsapp=text.whatsapp,
+                    **attributes(text, "subject preheader whatsapp"),
                 )
                 for tag, text in read.locales.items()
             },

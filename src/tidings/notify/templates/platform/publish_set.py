@@ -1,26 +1,21 @@
 """Publishes the platform's templates; done again, it changes nothing."""
 
-from tidings.kernel.audit.log import AuditLog
-from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.templates import store
-from tidings.notify.templates.authoring import Engine
+from tidings.notify.templates.authoring import TenantAuthoring
 from tidings.notify.templates.create_version import create_version
 from tidings.notify.templates.errors import TemplateNotDraftError, TemplateVersionTakenError
 from tidings.notify.templates.model import VersionStatus
 from tidings.notify.templates.platform.files import PlatformTemplate, read_set
-from tidings.notify.templates.publish import publish
+from tidings.notify.templates.publish import TemplatePublisher
 
 ACTOR = "tidings"
 #: More templates than a platform has.
 _MANY = 10_000
 
 
-async def publish_platform_set(
-    db: Database, *, engine: Engine, outbox: Outbox, audit: AuditLog, clock: Clock
-) -> int:
+async def publish_platform_set(db: Database, *, engine: TenantAuthoring, publisher: TemplatePublisher) -> int:
     """How many versions were published; none where they all were before, or the platform has its own."""
     count = 0
     for wanted in read_set():
@@ -29,28 +24,12 @@ async def publish_platform_set(
         try:
             async with db.platform() as tx:
                 await create_version(
-                    tx,
-                    wanted.wish,
-                    key=wanted.key,
-                    channel=wanted.channel,
-                    actor=ACTOR,
-                    audit=audit,
-                    clock=clock,
+                    tx, wanted.name, wanted.wish, actor=ACTOR, audit=publisher.audit, clock=publisher.clock
                 )
         except TemplateVersionTakenError:
             pass  # A draft that an earlier start left behind, or another process is just ahead of us.
         try:
-            await publish(
-                db.platform,
-                key=wanted.key,
-                channel=wanted.channel,
-                semver=str(wanted.semver),
-                actor=ACTOR,
-                engine=engine,
-                outbox=outbox,
-                audit=audit,
-                clock=clock,
-            )
+            await publisher.publish(db.platform, wanted.name, actor=ACTOR, engine=engine)
         except (StaleVersionError, TemplateNotDraftError):
             continue  # Another process has published it meanwhile.
         count += 1
@@ -70,7 +49,7 @@ async def unpublished(db: Database) -> list[str]:
 async def _wanted(db: Database, wanted: PlatformTemplate) -> bool:
     """Whether ours is to be published: it never was, and what is in force is ours or nothing."""
     async with db.platform() as tx:
-        template = await store.find_template(tx, key=wanted.key, channel=wanted.channel)
+        template = await store.find_template(tx, wanted.name)
         if template is None:
             return True
         ours = await store.find_version(tx, template_id=template.id, semver=str(wanted.semver))
