@@ -7,8 +7,7 @@ import pytest
 
 from tests.support.people import PeopleWorld
 from tidings.notify.imports import engine
-from tidings.notify.imports.engine import ImportRequest
-from tidings.notify.imports.model import ImportKind
+from tidings.notify.imports.model import ImportKind, ImportRequest
 from tidings.notify.imports.suppression_target import SuppressionImportOptions, SuppressionTarget
 
 

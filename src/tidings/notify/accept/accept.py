@@ -6,7 +6,7 @@ or too many wait already) is raised.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tidings.contracts.ids import NotificationId
@@ -49,21 +49,14 @@ class _Batch:
         ]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Acceptor:
     """Notify's own port: the way in for HTTP, replies, confirmations and resends."""
 
-    def __init__(
-        self,
-        *,
-        validator: OrderValidator,
-        attachments: Attachments,
-        writer: OrderWriter,
-        group_commit: GroupCommit,
-    ) -> None:
-        self._validator = validator
-        self._attachments = attachments
-        self._writer = writer
-        self._group_commit = group_commit
+    validator: OrderValidator
+    attachments: Attachments
+    writer: OrderWriter
+    group_commit: GroupCommit
 
     async def accept(self, orders: Sequence[Order]) -> list[Outcome]:
         """What became of each order; those accepted are durable when this returns."""
@@ -84,7 +77,7 @@ class Acceptor:
         """Accept a set under one idempotency key; `answer` is kept with it, and a repeat of the set gets it again."""
 
         async def commit(batch: _Batch) -> StoredAnswer:
-            return await self._group_commit.many_once(
+            return await self.group_commit.many_once(
                 by, batch.valid, once=once, answer=lambda of_valid: answer(batch.outcomes(of_valid))
             )
 
@@ -94,13 +87,13 @@ class Acceptor:
         """Accept in a transaction of the caller's, together with other work. The orders have neither files nor keys."""
 
         async def commit(batch: _Batch) -> list[Outcome]:
-            return batch.outcomes(await self._writer.write(tx, batch.valid))
+            return batch.outcomes(await self.writer.write(tx, batch.valid))
 
         return await self._run(orders, commit)
 
     async def earlier(self, by: OrderedBy, once: IdempotencyKey) -> AcceptedOrder | None:
         """What became of the same order before; None where it was never accepted. Nothing is accepted."""
-        return await self._group_commit.earlier(by, once)
+        return await self.group_commit.earlier(by, once)
 
     async def _run(self, orders: Sequence[Order], commit: Callable[[_Batch], Awaitable[T]]) -> T:
         batch = _Batch()
@@ -119,26 +112,26 @@ class Acceptor:
 
     async def _validated(self, order: Order) -> ValidOrder | RefusedOrder:
         try:
-            item = await self._validator.validate(order)
+            item = await self.validator.validate(order)
             if not order.attachments:
                 return item
-            files = await self._attachments.store(order.by.tenant_id, item.id, order.attachments)
+            files = await self.attachments.store(order.by.tenant_id, item.id, order.attachments)
             return replace(item, files=files)
         except (RefusalError, BadValueError) as error:
             return RefusedOrder(error)
 
     async def _commit(self, items: Sequence[ValidOrder]) -> list[Outcome]:
         if len(items) == 1:
-            return [await self._group_commit.one(items[0])]
+            return [await self.group_commit.one(items[0])]
         sets: dict[OrderedBy, list[ValidOrder]] = {}
         for item in items:
             sets.setdefault(item.order.by, []).append(item)
         became: dict[NotificationId, Outcome] = {}
         for by, of_one in sets.items():
-            outcomes = await self._group_commit.many(by, of_one)
+            outcomes = await self.group_commit.many(by, of_one)
             became |= {item.id: outcome for item, outcome in zip(of_one, outcomes, strict=True)}
         return [became[item.id] for item in items]
 
     async def _discard(self, files: Sequence[Stored]) -> None:
         for stored in files:
-            await self._attachments.discard(stored)
+            await self.attachments.discard(stored)

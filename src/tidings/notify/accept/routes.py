@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta
 
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.answers import Answer, Reply
@@ -16,6 +16,7 @@ from tidings.kernel.http.problems import answer as problem_answer
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.idempotency import IdempotencyKey, StoredAnswer, canonical
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import by_name
 from tidings.kernel.moments import out_of_range
 from tidings.kernel.refusals import InvalidError, NoneAcceptedError, RefusalError
 from tidings.notify.accept.accept import Acceptor
@@ -178,13 +179,4 @@ def _bulk_result(index: int, outcome: Outcome) -> BulkResult:
     if isinstance(outcome, RefusedOrder):
         problem = problem_answer(outcome.error, path="", request_id="").problem
         return BulkResult(index=index, problem=problem)
-    view = accepted_view(outcome)
-    return BulkResult(
-        index=index,
-        id=view.id,
-        status=view.status,
-        recipient_id=view.recipient_id,
-        created_at=view.created_at,
-        links=view.links,
-        duplicate=view.duplicate,
-    )
+    return by_name(BulkResult, accepted_view(outcome), index=index, problem=UNSET)

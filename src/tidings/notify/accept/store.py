@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any, Final
 
 import msgspec
 
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.events import Event
+from tidings.kernel.mapping import columns, sparse_columns
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.notify.accept.row import RANKS, NotificationRow
@@ -15,6 +17,11 @@ from tidings.notify.ids import SCHEDULED_WORK
 
 QUERIES = Queries.beside(__file__)
 _encode = msgspec.json.Encoder().encode
+_ALWAYS: Final = "id created_at recipient_id channel use_case template_id template_version_id template_key template_semver expires_at"
+_SELDOM: Final = (
+    "locale scheduled_for source_event_id source_event_type source_event_produced_at correlation_id metadata "
+    "traceparent resent_from"
+)
 
 
 async def insert_notifications(
@@ -23,39 +30,23 @@ async def insert_notifications(
     """Write them, with their places in the queue or in the schedule and one event each, and count them."""
     await tx.execute(
         QUERIES.insert_notifications,
-        tenant_id=tx.tenant_id,
         day=now.date(),
         stripe=stripe,
-        ids=[n.id for n in fresh],
-        created_ats=[n.created_at for n in fresh],
-        recipient_ids=[n.recipient_id for n in fresh],
-        statuses=[n.status.value for n in fresh],
-        channels=[n.channel for n in fresh],
-        categories=[n.category for n in fresh],
-        use_cases=[n.use_case for n in fresh],
-        priorities=[n.priority for n in fresh],
+        **columns(
+            fresh,
+            _ALWAYS,
+            statuses="status.value",
+            categories="category",
+            priorities="priority",
+            retention_classes="retention_class",
+            variables_hashes="variables_hash",
+            variables="variables",
+            are_tests="is_test",
+        ),
         ranks=[RANKS[n.priority] for n in fresh],
-        retention_classes=[n.retention_class for n in fresh],
-        locales=sparse([n.locale for n in fresh]),
-        template_ids=[n.template_id for n in fresh],
-        template_version_ids=[n.template_version_id for n in fresh],
-        template_keys=[n.template_key for n in fresh],
-        template_semvers=[n.template_semver for n in fresh],
+        **sparse_columns(fresh, _SELDOM, attachments="attachments"),
         template_versions=sparse([_json(n.template_versions) for n in fresh]),
-        variables_hashes=[n.variables_hash for n in fresh],
-        variables=[n.variables for n in fresh],
-        attachments=sparse([n.attachments for n in fresh]),
-        scheduled_fors=sparse([n.scheduled_for for n in fresh]),
-        expires_ats=[n.expires_at for n in fresh],
-        are_tests=[n.is_test for n in fresh],
-        source_event_ids=sparse([n.source_event_id for n in fresh]),
-        source_event_types=sparse([n.source_event_type for n in fresh]),
-        source_event_produced_ats=sparse([n.source_event_produced_at for n in fresh]),
-        correlation_ids=sparse([n.correlation_id for n in fresh]),
-        metadatas=sparse([n.metadata for n in fresh]),
         pinneds=sparse([_json(n.pin) for n in fresh]),
-        traceparents=sparse([n.traceparent for n in fresh]),
-        resent_froms=sparse([n.resent_from for n in fresh]),
         found_ids=[n.id for n in fresh for _ in n.found_by],
         found_created_ats=[n.created_at for n in fresh for _ in n.found_by],
         found_keys=[key for n in fresh for key, _ in n.found_by],
@@ -77,13 +68,9 @@ async def enter_ledger(
     """Those that are the first for their event, template, recipient and channel, live or test."""
     rows = await tx.fetch(
         QUERIES.enter_ledger,
-        tenant_id=tx.tenant_id,
         now=now,
         expires_at=expires_at,
-        source_event_ids=[n.source_event_id for n in fresh],
-        template_keys=[n.template_key for n in fresh],
-        recipient_ids=[n.recipient_id for n in fresh],
-        channels=[_ledger_channel(n) for n in fresh],
+        **_ledger_columns(fresh),
         notification_ids=[n.id for n in fresh],
     )
     return {NotificationId(row["notification_id"]) for row in rows}
@@ -93,19 +80,18 @@ async def find_in_ledger(tx: TenantTx, wanted: Sequence[NotificationRow]) -> dic
     """The notification that was there first, by place."""
     rows = await tx.fetch(
         QUERIES.find_in_ledger,
-        tenant_id=tx.tenant_id,
         places=list(range(len(wanted))),
-        source_event_ids=[n.source_event_id for n in wanted],
-        template_keys=[n.template_key for n in wanted],
-        recipient_ids=[n.recipient_id for n in wanted],
-        channels=[_ledger_channel(n) for n in wanted],
+        **_ledger_columns(wanted),
     )
     return {row["place"]: NotificationId(row["notification_id"]) for row in rows}
 
 
-def _ledger_channel(one: NotificationRow) -> str:
-    """The channel in the ledger: a test is no repeat of what was sent, and keeps nothing from being sent."""
-    return f"test:{one.channel}" if one.is_test else one.channel
+def _ledger_columns(rows: Sequence[NotificationRow]) -> dict[str, list[Any]]:
+    """What an entry is known by; in the channel: a test is no repeat of what was sent, and keeps nothing from being sent."""
+    return {
+        **columns(rows, "source_event_id template_key recipient_id"),
+        "channels": [f"test:{n.channel}" if n.is_test else n.channel for n in rows],
+    }
 
 
 async def sweep_ledger(tx: WorkerTx, *, now: datetime, limit: int) -> int:

@@ -14,6 +14,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.pepper import Pepper
+from tidings.kernel.mapping import attributes
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.accept.attachments import Stored
@@ -112,26 +113,19 @@ class ValidOrder:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class OrderValidator:
     """Validates orders."""
 
-    def __init__(
-        self,
-        *,
-        templates: TemplateResolver,
-        categories: Categories,
-        clock: Clock,
-        searchable: Callable[[TenantId], Sequence[str]] = lambda _: (),
-    ) -> None:
-        """`searchable`: the names in metadata that a tenant's notifications are found by."""
-        self._templates = templates
-        self._categories = categories
-        self._clock = clock
-        self._searchable = searchable
+    templates: TemplateResolver
+    categories: Categories
+    clock: Clock
+    #: The names in metadata that a tenant's notifications are found by.
+    searchable: Callable[[TenantId], Sequence[str]] = lambda _: ()
 
     async def validate(self, order: Order) -> ValidOrder:
         """The order with all that is chosen for it; an `InvalidError` that names every wrong field where it can't be met."""
-        now, tenant_id = self._clock.now(), order.by.tenant_id
+        now, tenant_id = self.clock.now(), order.by.tenant_id
         wrong = list(order.wrong)
         if order.channel in RESERVED_CHANNELS:
             # Whether a template has words for it does not matter.
@@ -153,13 +147,13 @@ class OrderValidator:
             if order.metadata
             else None
         )
-        found_by = searchable_in(order.metadata, self._searchable(tenant_id), wrong) if order.metadata else ()
+        found_by = searchable_in(order.metadata, self.searchable(tenant_id), wrong) if order.metadata else ()
         if order.attachments:
             _wrong_with_files(order, versions or {}, wrong)
         if wrong or order.recipient is None or category is None:
             raise InvalidError(wrong)
         for version in versions.values() if versions else (published,):
-            self._templates.check_variables(version, order.variables)
+            self.templates.check_variables(version, order.variables)
         return ValidOrder(
             id=NOTIFICATION.new(now),
             order=order,
@@ -185,9 +179,9 @@ class OrderValidator:
 
         None where its template or its category is no longer there.
         """
-        now = self._clock.now()
+        now = self.clock.now()
         category = await self._category(by.tenant_id, row.category, [])
-        found = await self._templates.versions(by.tenant_id, [row.template_version_id])
+        found = await self.templates.versions(by.tenant_id, [row.template_version_id])
         published = found.get(row.template_version_id)
         if category is None or published is None:
             return None
@@ -200,23 +194,18 @@ class OrderValidator:
                 by=by,
                 recipient=recipient,
                 template=row.template_key,
-                channel=row.channel,
-                correlation_id=row.correlation_id,
-                pin=row.pin,
+                **attributes(row, "channel correlation_id pin"),
                 resent_from=row.id,
             ),
             recipient=recipient,
             published=published,
             versions=row.template_versions,
             category=category,
-            use_case=row.use_case,
-            priority=row.priority,
-            locale=row.locale,
+            **attributes(row, "use_case priority locale metadata"),
             variables=variables,
             scheduled_for=None,
             expires_at=now + timedelta(seconds=category.default_expiry_seconds),
-            metadata=row.metadata,
-            searchable=searchable_in(metadata, self._searchable(by.tenant_id), []),
+            searchable=searchable_in(metadata, self.searchable(by.tenant_id), []),
             files=files,
             traceparent=current_traceparent(),
         )
@@ -224,7 +213,7 @@ class OrderValidator:
     async def _frozen(
         self, order: Order, wrong: list[FieldError]
     ) -> tuple[Published | None, dict[Channel, Published] | None]:
-        in_force = await self._templates.channels(order.by.tenant_id, order.template)
+        in_force = await self.templates.channels(order.by.tenant_id, order.template)
         wanted = (
             in_force if order.channel == AUTO else {c: v for c, v in in_force.items() if c == order.channel}
         )
@@ -233,7 +222,7 @@ class OrderValidator:
             of = "any channel" if order.channel == AUTO else order.channel
             wrong.append(FieldError("template", f"must be the key of a template published for {of}{there}"))
             return None, None
-        found = await self._templates.versions(order.by.tenant_id, wanted.values())
+        found = await self.templates.versions(order.by.tenant_id, wanted.values())
         versions = {channel: found[wanted[channel]] for channel in sorted(wanted)}
         first = next(iter(versions.values()))
         return first, versions if order.channel == AUTO else None
@@ -241,7 +230,7 @@ class OrderValidator:
     async def _category(
         self, tenant_id: TenantId, name: str, wrong: list[FieldError]
     ) -> CategoryPolicy | None:
-        known = await self._categories.of(tenant_id)
+        known = await self.categories.of(tenant_id)
         policy = known.get(name)
         if policy is None:
             wrong.append(FieldError("category", f"must be one of {', '.join(sorted(known))}"))

@@ -14,6 +14,7 @@ from tidings.contracts.tenants import Channel, Locale
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.problems import Problem
 from tidings.kernel.idempotency import IdempotencyKey
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.accept.order import AcceptedOrder, AttachedFile, DuplicateOrder, Order, OrderedBy
 from tidings.notify.recipients.recipient_input import MESSAGE_REMEDIES, RecipientInput, RecipientSpec, spec_of
@@ -177,37 +178,22 @@ def links_of(notification_id: str) -> Links:
 
 def accepted_view(done: AcceptedOrder) -> AcceptedView:
     """What is answered for an order that was accepted."""
-    return AcceptedView(
-        id=done.id,
-        status=done.status,
-        recipient_id=done.recipient_id,
-        created_at=done.created_at,
-        links=links_of(done.id),
-        duplicate=True if isinstance(done, DuplicateOrder) else UNSET,
-    )
+    duplicate = True if isinstance(done, DuplicateOrder) else UNSET
+    return by_name(AcceptedView, done, links=links_of(done.id), duplicate=duplicate)
 
 
 def order_of(given: NotificationInput, by: OrderedBy, *, once: IdempotencyKey | None = None) -> Order:
     """The order that a body asks for; what can't be read of it stands in the order's `wrong`."""
     wrong: list[FieldError] = []
-    return Order(
+    return by_name(
+        Order,
+        given,
         by=by,
         recipient=_recipient(given, wrong),
-        template=given.template,
-        channel=given.channel,
-        variables=given.variables,
-        use_case=given.use_case,
-        category=given.category,
         priority="critical" if given.priority == "urgent" else given.priority,
-        locale=given.locale,
-        scheduled_for=given.scheduled_for,
-        expires_at=given.expires_at,
-        correlation_id=given.correlation_id,
-        source_event_id=given.source_event_id,
-        source_event_type=given.source_event_type,
-        source_event_produced_at=given.source_event_produced_at,
         attachments=_unpacked(given.attachments, wrong) if given.attachments else (),
-        metadata=given.metadata,
+        pin=None,
+        resent_from=None,
         once=once,
         wrong=tuple(wrong),
     )
@@ -233,12 +219,5 @@ def _unpacked(given: Sequence[AttachmentInput], wrong: list[FieldError]) -> tupl
             content = base64.b64decode(item.content, validate=True)
         except (binascii.Error, ValueError):
             wrong.append(FieldError(f"attachments[{i}].content", "must be base64"))
-        files.append(
-            AttachedFile(
-                filename=item.filename,
-                media_type=item.media_type,
-                content=content,
-                inline_cid=item.inline_cid,
-            )
-        )
+        files.append(by_name(AttachedFile, item, content=content))
     return tuple(files)

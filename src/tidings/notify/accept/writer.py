@@ -6,6 +6,7 @@ places in the queue and their events. An order that can't be met fails alone.
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -26,22 +27,15 @@ _LEDGER_KEEPS: Final = LONGEST_SCHEDULE + timedelta(days=30)
 _STRETCH: Final = 50
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class OrderWriter:
     """Writes sets of orders."""
 
-    def __init__(
-        self,
-        *,
-        upserter: RecipientUpserter,
-        keyring: Keyring,
-        clock: Clock,
-        stripe: int = 0,
-    ) -> None:
-        self._upserter = upserter
-        self._keyring = keyring
-        self._clock = clock
-        #: Which of the counts this process adds to.
-        self._stripe = stripe
+    upserter: RecipientUpserter
+    keyring: Keyring
+    clock: Clock
+    #: Which of the counts this process adds to.
+    stripe: int = 0
 
     async def write(self, tx: TenantTx, group: Sequence[ValidOrder]) -> list[Outcome]:
         """One outcome each, in the same order; nothing is written for those refused."""
@@ -49,8 +43,8 @@ class OrderWriter:
             return []
         # A set is of one caller, and so of one environment.
         is_test = all(item.order.by.is_test for item in group)
-        people = await self._upserter.upsert(tx, [item.recipient for item in group], change_known=not is_test)
-        pepper = await self._keyring.pepper(tx)
+        people = await self.upserter.upsert(tx, [item.recipient for item in group], change_known=not is_test)
+        pepper = await self.keyring.pepper(tx)
         results: list[Outcome] = []
         rows: list[NotificationRow] = []
         for place, (item, person) in enumerate(zip(group, people.results, strict=True)):
@@ -67,9 +61,9 @@ class OrderWriter:
         await store.insert_notifications(
             tx,
             rows,
-            [accepted_event(tx.tenant_id, row, clock=self._clock) for row in rows],
-            now=self._clock.now(),
-            stripe=self._stripe,
+            [accepted_event(tx.tenant_id, row, clock=self.clock) for row in rows],
+            now=self.clock.now(),
+            stripe=self.stripe,
         )
         return results
 
@@ -80,7 +74,7 @@ class OrderWriter:
         asked = [row for row in rows if row.source_event_id is not None]
         if not asked:
             return rows, results
-        now = self._clock.now()
+        now = self.clock.now()
         first = await store.enter_ledger(tx, asked, now=now, expires_at=now + _LEDGER_KEEPS)
         repeats = [row for row in asked if row.id not in first]
         if not repeats:

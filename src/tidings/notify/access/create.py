@@ -5,6 +5,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import attributes
 from tidings.notify.access import store
 from tidings.notify.access.ledger import KeyLedger
 from tidings.notify.access.model import (
@@ -43,14 +44,11 @@ async def create_key(
     unsealed = ApiKey(
         id=key_id,
         tenant_id=tenant_id,
-        name=wish.name,
+        **attributes(wish, "name role environment expires_at"),
         secret_hash=hash_secret(secret),
         scopes=scopes,
-        role=wish.role,
-        environment=wish.environment,
         created_by=actor,
         created_at=time_of(key_id),
-        expires_at=wish.expires_at,
     )
     key = await ledger.seals.sealed(unsealed)
     await store.insert_key(tx, key)

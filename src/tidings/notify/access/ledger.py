@@ -1,6 +1,7 @@
 """Publishes and audits what happens to a key, in the transaction in which it happens."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tidings.contracts.api_keys import API_KEY_EVENTS
@@ -17,14 +18,14 @@ from tidings.notify.access.seals import KeySeals
 _SUBJECTS: Mapping[type[Any], str] = {form: subject for subject, form in API_KEY_EVENTS.items()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class KeyLedger:
     """One event and one audit row per change; and the seals that changed rows are written with."""
 
-    def __init__(self, *, outbox: Outbox, audit: AuditLog, clock: Clock, seals: KeySeals) -> None:
-        self.seals = seals
-        self._outbox = outbox
-        self._audit = audit
-        self._clock = clock
+    outbox: Outbox
+    audit: AuditLog
+    clock: Clock
+    seals: KeySeals
 
     async def record(
         self,
@@ -43,10 +44,10 @@ class KeyLedger:
             tenant_id=key.tenant_id,
             ordering_key=key.id,
             source=NOTIFY_SOURCE,
-            clock=self._clock,
+            clock=self.clock,
             traceparent=current_traceparent(),
         )
-        await self._outbox.append(tx, [event])
+        await self.outbox.append(tx, [event])
         entry = Entry(
             entity_type="api_key",
             entity_id=key.id,
@@ -55,7 +56,7 @@ class KeyLedger:
             before=_facts(before) if before else None,
             after=_facts(key),
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
 
 
 def _facts(key: ApiKey) -> dict[str, Any]:

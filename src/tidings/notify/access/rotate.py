@@ -8,6 +8,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import attributes
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.access import store
 from tidings.notify.access.errors import AlreadyRotatedError, KeyEndedError, UnknownKeyError
@@ -47,12 +48,8 @@ async def rotate_key(
     new_id = API_KEY.new(now)
     successor = ApiKey(
         id=new_id,
-        tenant_id=old.tenant_id,
-        name=old.name,
+        **attributes(old, "tenant_id name scopes role environment"),
         secret_hash=hash_secret(secret),
-        scopes=old.scopes,
-        role=old.role,
-        environment=old.environment,
         created_by=grantor.actor,
         created_at=time_of(new_id),
         expires_at=expires_at if expires_at is not None else _same_length(old, now),

@@ -2,15 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Final
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, attributes, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.access.model import ApiKey
 from tidings.notify.ids import ApiKeyId
 
 QUERIES = Queries.beside(__file__)
+#: What a new key's row holds, besides its scopes.
+_WRITTEN: Final = (
+    "id tenant_id name secret_hash role environment created_by created_at expires_at rotated_from seal"
+)
 
 
 def _tenant_of(tx: TenantTx | PlatformTx) -> TenantId | None:
@@ -22,18 +27,8 @@ async def insert_key(tx: TenantTx | PlatformTx, key: ApiKey) -> None:
     """Keep a new key."""
     await tx.execute(
         QUERIES.insert_key,
-        id=key.id,
-        tenant_id=key.tenant_id,
-        name=key.name,
-        secret_hash=key.secret_hash,
+        **attributes(key, _WRITTEN),
         scopes=sorted(key.scopes),
-        role=key.role,
-        environment=key.environment,
-        created_by=key.created_by,
-        created_at=key.created_at,
-        expires_at=key.expires_at,
-        rotated_from=key.rotated_from,
-        seal=key.seal,
     )
 
 
@@ -103,7 +98,7 @@ async def find_unsealed(tx: PlatformTx) -> list[ApiKey]:
 
 async def set_seals(tx: PlatformTx, keys: Sequence[ApiKey]) -> int:
     """Keep the seals of these."""
-    return await tx.execute(QUERIES.set_seals, ids=[key.id for key in keys], seals=[key.seal for key in keys])
+    return await tx.execute(QUERIES.set_seals, **columns(keys, "id seal"))
 
 
 async def touch_keys(tx: PlatformTx, used: Mapping[ApiKeyId, datetime], *, interval: timedelta) -> int:

@@ -22,7 +22,7 @@ read_branding = msgspec.json.Decoder(_Stored).decode
 async def find_branding(tx: TenantTx, *, lock: bool = False) -> tuple[TenantBranding, int]:
     """What the tenant has said, and its version; nothing and 0 where it has said nothing."""
     query = QUERIES.lock_branding if lock else QUERIES.find_branding
-    row = await tx.fetch_one(query, tenant_id=tx.tenant_id)
+    row = await tx.fetch_one(query)
     return (read_branding(row["branding"]), int(row["version"])) if row else (TenantBranding(), 0)
 
 
@@ -30,10 +30,6 @@ async def put_branding(tx: TenantTx, branding: TenantBranding, *, actor: str, no
     """Write the whole of it; its version."""
     return int(
         await tx.fetch_value(
-            QUERIES.put_branding,
-            tenant_id=tx.tenant_id,
-            branding=msgspec.json.encode(branding).decode(),
-            actor=actor,
-            now=now,
+            QUERIES.put_branding, branding=msgspec.json.encode(branding).decode(), actor=actor, now=now
         )
     )

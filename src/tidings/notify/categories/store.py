@@ -65,7 +65,7 @@ async def load_platforms(tx: Side) -> dict[str, CategoryPolicy]:
 
 async def load_tenants(tx: TenantTx) -> list[TenantCategory]:
     """What the tenant has said."""
-    rows = await tx.fetch(QUERIES.load_tenants, tenant_id=tx.tenant_id)
+    rows = await tx.fetch(QUERIES.load_tenants)
     return [_tenants(_Stored(**{**row, "names": _read_names(row["names"])})) for row in map(dict, rows)]
 
 
@@ -83,7 +83,7 @@ async def load_categories(tx: Side) -> Mapping[str, CategoryPolicy]:
 async def held_version(tx: Side, category: str) -> int | None:
     """The version of this side's row, held until the end of the transaction; None where there is none."""
     if isinstance(tx, TenantTx):
-        found = await tx.fetch_value(QUERIES.lock_tenants, tenant_id=tx.tenant_id, category=category)
+        found = await tx.fetch_value(QUERIES.lock_tenants, category=category)
     else:
         found = await tx.fetch_value(QUERIES.lock_registry, category=category)
     return None if found is None else int(found)
@@ -108,7 +108,6 @@ async def put_category(tx: Side, wanted: CategoryPolicy, *, now: datetime) -> in
     return int(
         await tx.fetch_value(
             QUERIES.put_tenant_category,
-            tenant_id=tx.tenant_id,
             category=wanted.category,
             own=own,
             names=_json(wanted.own_names),
@@ -123,14 +122,14 @@ async def put_category(tx: Side, wanted: CategoryPolicy, *, now: datetime) -> in
 
 async def used_categories(tx: TenantTx, *, since: date) -> frozenset[str]:
     """What the tenant sends, or has sent since that day."""
-    rows = await tx.fetch(QUERIES.used_categories, tenant_id=tx.tenant_id, since=since)
+    rows = await tx.fetch(QUERIES.used_categories, since=since)
     return frozenset(row["category"] for row in rows)
 
 
 async def templates_showing_links(tx: Side, category: str) -> list[str]:
     """Templates of this side in force, of a category, that show a link which it may lose."""
     if isinstance(tx, TenantTx):
-        rows = await tx.fetch(QUERIES.templates_showing_links, tenant_id=tx.tenant_id, category=category)
+        rows = await tx.fetch(QUERIES.templates_showing_links, category=category)
     else:
         rows = await tx.fetch(QUERIES.platform_templates_showing_links, category=category)
     return [row["name"] for row in rows]

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from tidings.contracts.enums import Category, Priority, UseCase
 from tidings.contracts.tenants import Locale
 from tidings.contracts.text import Label
+from tidings.kernel.mapping import attributes
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.notify.categories.model import DEFAULT_POSITION, CategoryPolicy, RetentionClass
 
@@ -143,12 +144,8 @@ class CategoryView(Struct, frozen=True, kw_only=True):
     def of(cls, policy: CategoryPolicy, warnings: tuple[str, ...] = ()) -> "CategoryView":
         """The category as it is shown."""
         return cls(
-            category=policy.category,
-            owner=policy.owner,
+            **attributes(policy, "category owner position hidden version"),
             names={**policy.names, **policy.own_names},
-            position=policy.position,
-            hidden=policy.hidden,
-            version=policy.version,
             warnings=warnings,
             **{theirs: getattr(policy, ours) for theirs, ours in _FIELDS.items()},
         )

@@ -12,7 +12,7 @@ from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.mapping import by_name
+from tidings.kernel.mapping import attributes, by_name
 from tidings.kernel.refusals import FieldError, InvalidError, StaleVersionError
 from tidings.notify.channels import store
 from tidings.notify.channels.model import (
@@ -67,13 +67,13 @@ class ConfiguredChannel:
     created: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ChannelConfigurer:
     """Writes channels."""
 
-    def __init__(self, *, router: ChannelConfigs, audit: AuditLog, clock: Clock) -> None:
-        self._router = router
-        self._audit = audit
-        self._clock = clock
+    router: ChannelConfigs
+    audit: AuditLog
+    clock: Clock
 
     async def configure(
         self, tx: TenantTx, wish: ChannelSpec, *, expect: Callable[[ChannelConfig | None], None], actor: str
@@ -89,17 +89,14 @@ class ChannelConfigurer:
             commands = [
                 ConfigureAccount(
                     vendor=vendor,
-                    secret_ref=a.secret_ref,
-                    handle=a.handle,
-                    per_second=a.per_second,
-                    per_day=a.per_day,
+                    **attributes(a, "secret_ref handle per_second per_day"),
                     # Who names it has maybe changed what it leads to: everybody reads it now.
                     renew=True,
                 )
                 for vendor, a in wish.accounts.items()
             ]
-            await self._router.configure(tx, commands, actor=actor)
-        accounts = await self._router.accounts(tx, after.vendors)
+            await self.router.configure(tx, commands, actor=actor)
+        accounts = await self.router.accounts(tx, after.vendors)
         missing = [v for v in after.vendors if v not in accounts]
         if missing:
             raise InvalidError(
@@ -117,7 +114,7 @@ class ChannelConfigurer:
                 before=_told(before) if before else None,
                 after={**_told(after), "rotated_vendors": sorted(rotated)},
             )
-            await self._audit.append(tx, [entry])
+            await self.audit.append(tx, [entry])
         if rotated:
             credentials = await store.find_credentials(tx, channel_ids=[after.id])
         return ConfiguredChannel(
@@ -130,7 +127,7 @@ class ChannelConfigurer:
         if not found:
             return []
         credentials = await store.find_credentials(tx, channel_ids=[c.id for c in found])
-        accounts = await self._router.accounts(tx, sorted({v for c in found for v in c.vendors}))
+        accounts = await self.router.accounts(tx, sorted({v for c in found for v in c.vendors}))
         return [
             ConfiguredChannel(
                 config=config,
@@ -143,9 +140,9 @@ class ChannelConfigurer:
     async def _check(self, tx: TenantTx, wish: ChannelSpec) -> None:
         tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
         policy = tenant.notification_policy if tenant else NotificationPolicy()
-        wrong = vendors_wrong(wish.channel, wish.vendor, wish.fallback_vendor, self._router.vendors())
+        wrong = vendors_wrong(wish.channel, wish.vendor, wish.fallback_vendor, self.router.vendors())
         vendors = [wish.vendor, *([wish.fallback_vendor] if wish.fallback_vendor else [])]
-        known = await self._router.accounts(tx, [vendor for vendor in vendors if vendor not in wish.accounts])
+        known = await self.router.accounts(tx, [vendor for vendor in vendors if vendor not in wish.accounts])
         wrong += sender_wrong(
             wish.channel,
             wish.sender,
@@ -163,7 +160,7 @@ class ChannelConfigurer:
             raise InvalidError(wrong)
 
     async def _write(self, tx: TenantTx, before: ChannelConfig | None, wish: ChannelSpec) -> ChannelConfig:
-        now = self._clock.now()
+        now = self.clock.now()
         if before is None:
             channel_id = CHANNEL.new(now)
             fresh = _config(channel_id, wish, {}, version=1, now=now)
@@ -197,7 +194,7 @@ class ChannelConfigurer:
             if vendor not in active or active[vendor].secret_ref != account.secret_ref
         }
         ended += [(active[vendor], "superseded") for vendor in changed if vendor in active]
-        now = self._clock.now()
+        now = self.clock.now()
         if ended:
             await store.end_credentials(tx, [(c.id, status) for c, status in ended], now=now)
         if changed:

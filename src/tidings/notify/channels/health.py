@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
 from tidings.contracts.channels import CHANNEL_DEGRADED, CHANNEL_RESTORED, ChannelDegraded, ChannelRestored
-from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.db import PlatformTx, TenantTx, Tx
 from tidings.kernel.events import Event
-from tidings.kernel.sql import Queries
+from tidings.kernel.mapping import by_name
+from tidings.kernel.sql import Queries, Query, json_text
 from tidings.notify.channels.model import VendorHealth
 
 GROUP: Final = "notify.channel-health"
@@ -23,42 +22,28 @@ async def handle_tenant(tx: TenantTx, events: Sequence[Event]) -> None:
     """A tenant's own accounts."""
     for event in events:
         if event.subject == CHANNEL_RESTORED:
-            restored = event.payload_as(ChannelRestored)
-            await tx.execute(QUERIES.restore, vendor=restored.vendor, account_id=restored.account_id)
+            await _restore(tx, event)
         else:
-            degraded = event.payload_as(ChannelDegraded)
-            await tx.execute(
-                QUERIES.degrade,
-                vendor=degraded.vendor,
-                channels=list(degraded.channels),
-                health=_health(event, degraded, reason=degraded.reason),
-            )
+            await _degrade(tx, event, QUERIES.degrade, event.payload_as(ChannelDegraded).reason)
 
 
 async def handle_platform(tx: PlatformTx, events: Sequence[Event]) -> None:
     """The platform's accounts: of every tenant that goes through one and has none of its own."""
     for event in events:
         if event.subject == CHANNEL_RESTORED:
-            restored = event.payload_as(ChannelRestored)
-            await tx.execute(QUERIES.restore, vendor=restored.vendor, account_id=restored.account_id)
+            await _restore(tx, event)
         else:
-            degraded = event.payload_as(ChannelDegraded)
-            await tx.execute(
-                QUERIES.degrade_shared,
-                vendor=degraded.vendor,
-                channels=list(degraded.channels),
-                # How much others send through it is theirs.
-                health=_health(event, degraded, reason=_SHARED),
-            )
+            # How much others send through it is theirs.
+            await _degrade(tx, event, QUERIES.degrade_shared, _SHARED)
 
 
-def _health(event: Event, degraded: ChannelDegraded, *, reason: str) -> str:
-    return msgspec.json.encode(
-        VendorHealth(
-            account_id=degraded.account_id,
-            reason=reason,
-            since=event.time,
-            until=degraded.until,
-            held=degraded.held,
-        )
-    ).decode()
+async def _restore(tx: Tx, event: Event) -> None:
+    restored = event.payload_as(ChannelRestored)
+    await tx.execute(QUERIES.restore, vendor=restored.vendor, account_id=restored.account_id)
+
+
+async def _degrade(tx: Tx, event: Event, query: Query, reason: str) -> None:
+    degraded = event.payload_as(ChannelDegraded)
+    health = by_name(VendorHealth, degraded, reason=reason, since=event.time)
+    channels = list(degraded.channels)
+    await tx.execute(query, vendor=degraded.vendor, channels=channels, health=json_text(health))

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 import msgspec
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import Row, TenantTx, WorkerTx
-from tidings.kernel.sql import Queries
+from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.mapping import RowMapper, attributes, optional
+from tidings.kernel.sql import Queries, json_text
 from tidings.notify.channels.model import (
     Branding,
     ChannelConfig,
@@ -57,50 +58,30 @@ _WELL = "{}"
 
 async def find_channels(tx: TenantTx, *, channels: Sequence[str] | None = None) -> list[ChannelConfig]:
     """The tenant's channels, or those of them that are asked for."""
-    rows = await tx.fetch(
-        QUERIES.find_channels,
-        tenant_id=tx.tenant_id,
-        channels=None if channels is None else list(channels),
-    )
+    rows = await tx.fetch(QUERIES.find_channels, channels=None if channels is None else list(channels))
     return [from_row(row) for row in rows]
 
 
 async def lock_channel(tx: TenantTx, *, channel: Channel) -> ChannelConfig | None:
     """The channel, locked until the end of the transaction."""
-    row = await tx.fetch_one(QUERIES.lock_channel, tenant_id=tx.tenant_id, channel=channel)
+    row = await tx.fetch_one(QUERIES.lock_channel, channel=channel)
     return from_row(row) if row else None
 
 
 async def insert_channel(tx: TenantTx, config: ChannelConfig) -> bool:
     """Whether it is new; False where somebody else made it in the meantime."""
-    written = await tx.execute(
-        QUERIES.insert_channel, **_columns(tx, config), channel=config.channel, now=config.updated_at
-    )
-    return written == 1
+    return await tx.execute(QUERIES.insert_channel, **_columns(config), channel=config.channel) == 1
 
 
 async def update_channel(tx: TenantTx, config: ChannelConfig) -> None:
     """Write it whole."""
-    await tx.execute(
-        QUERIES.update_channel, **_columns(tx, config), version=config.version, now=config.updated_at
-    )
+    await tx.execute(QUERIES.update_channel, **_columns(config), version=config.version)
 
 
 async def find_credentials(tx: TenantTx, *, channel_ids: Sequence[ChannelId]) -> list[Credential]:
     """The channels' credentials, the newest first."""
-    rows = await tx.fetch(QUERIES.find_credentials, tenant_id=tx.tenant_id, channel_ids=list(channel_ids))
-    return [
-        Credential(
-            id=ChannelCredentialId(row["id"]),
-            channel_id=ChannelId(row["channel_id"]),
-            vendor=row["vendor"],
-            secret_ref=row["secret_ref"],
-            status=row["status"],
-            rotated_at=row["rotated_at"],
-            revoked_at=row["revoked_at"],
-        )
-        for row in rows
-    ]
+    rows = await tx.fetch(QUERIES.find_credentials, channel_ids=list(channel_ids))
+    return [_credential(row) for row in rows]
 
 
 async def end_credentials(
@@ -109,7 +90,6 @@ async def end_credentials(
     """They are in use no longer."""
     return await tx.execute(
         QUERIES.end_credentials,
-        tenant_id=tx.tenant_id,
         now=now,
         ids=[credential_id for credential_id, _ in ended],
         statuses=[status for _, status in ended],
@@ -122,7 +102,6 @@ async def insert_credentials(
     """New ones: id, channel, vendor, reference."""
     return await tx.execute(
         QUERIES.insert_credentials,
-        tenant_id=tx.tenant_id,
         now=now,
         ids=[credential_id for credential_id, _, _, _ in fresh],
         channel_ids=[channel_id for _, channel_id, _, _ in fresh],
@@ -133,13 +112,13 @@ async def insert_credentials(
 
 async def lock_channels_of_vendor(tx: TenantTx, *, vendor: str) -> list[ChannelConfig]:
     """All channels that are sent through this vendor, locked until the end of the transaction."""
-    rows = await tx.fetch(QUERIES.lock_channels_of_vendor, tenant_id=tx.tenant_id, vendor=vendor)
+    rows = await tx.fetch(QUERIES.lock_channels_of_vendor, vendor=vendor)
     return [from_row(row) for row in rows]
 
 
 async def touch_channels(tx: TenantTx, *, ids: Sequence[ChannelId], now: datetime) -> int:
     """Give them a new version."""
-    return await tx.execute(QUERIES.touch_channels, tenant_id=tx.tenant_id, ids=list(ids), now=now)
+    return await tx.execute(QUERIES.touch_channels, ids=list(ids), now=now)
 
 
 async def revoke_superseded(tx: WorkerTx, *, before: datetime, now: datetime, limit: int) -> int:
@@ -147,37 +126,27 @@ async def revoke_superseded(tx: WorkerTx, *, before: datetime, now: datetime, li
     return await tx.execute(QUERIES.revoke_superseded, before=before, now=now, limit=limit)
 
 
-def _columns(tx: TenantTx, config: ChannelConfig) -> dict[str, Any]:
+def _columns(config: ChannelConfig) -> dict[str, Any]:
     return {
-        "tenant_id": tx.tenant_id,
-        "id": config.id,
-        "vendor": config.vendor,
-        "fallback_vendor": config.fallback_vendor,
-        "sender": _json(config.sender),
-        "branding": None if config.branding is None else _json(config.branding),
-        "rate_limit": _json(config.rate_limit),
-        "status": config.status,
-        "health": _json(config.health),
+        **attributes(config, "id vendor fallback_vendor status"),
+        "sender": json_text(config.sender),
+        "branding": None if config.branding is None else json_text(config.branding),
+        "rate_limit": json_text(config.rate_limit),
+        "health": json_text(config.health),
+        "now": config.updated_at,
     }
 
 
-def from_row(row: Row) -> ChannelConfig:
-    """A channel as the database gives it."""
-    branding = row["branding_overrides"]
-    return ChannelConfig(
-        id=ChannelId(row["id"]),
-        channel=row["channel"],
-        vendor=row["vendor"],
-        fallback_vendor=row["fallback_vendor"],
-        sender=_read_sender(row["sender"]),
-        branding=None if branding is None else _read_branding(branding),
-        rate_limit=_read_limit(row["rate_limit"]),
-        status=row["status"],
-        version=row["version"],
-        updated_at=row["updated_at"],
-        health=_read_health(row["health"]) if row["health"] != _WELL else {},
-    )
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+_credential = RowMapper(Credential, [QUERIES.find_credentials])
+#: A channel as the database gives it.
+from_row = RowMapper(
+    ChannelConfig,
+    [QUERIES.find_channels, QUERIES.lock_channel, QUERIES.lock_channels_of_vendor],
+    columns={"branding": "branding_overrides"},
+    read={
+        "sender": _read_sender,
+        "branding": optional(_read_branding),
+        "rate_limit": _read_limit,
+        "health": lambda text: _read_health(text) if text != _WELL else {},
+    },
+)

@@ -15,7 +15,6 @@ async def find_writers(tx: TenantTx, places: Sequence[tuple[str, str]]) -> dict[
         return {}
     rows = await tx.fetch(
         QUERIES.find_writers,
-        tenant_id=tx.tenant_id,
         channels=[channel for channel, _ in places],
         hashes=[address_hash for _, address_hash in places],
     )
@@ -27,10 +26,6 @@ async def find_address(
 ) -> RecipientAddressId | None:
     """The id of an address of theirs."""
     found: RecipientAddressId | None = await tx.fetch_value(
-        QUERIES.find_address,
-        tenant_id=tx.tenant_id,
-        recipient_id=recipient_id,
-        channel=channel,
-        address_hash=address_hash,
+        QUERIES.find_address, recipient_id=recipient_id, channel=channel, address_hash=address_hash
     )
     return found

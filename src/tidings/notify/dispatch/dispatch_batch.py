@@ -26,6 +26,7 @@ from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.pepper import Pepper
+from tidings.kernel.mapping import by_name
 from tidings.kernel.tracing import span_of_set, started
 from tidings.notify.accept import store as accept_store
 from tidings.notify.accept.events import accepted_event, moved_event
@@ -68,29 +69,19 @@ class _Case:
     request: DecisionRequest
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Dispatcher:
     """Decides about batches of notifications, and hands over to the router what may go."""
 
-    def __init__(
-        self,
-        *,
-        db: Database,
-        loader: FactsLoader,
-        keyring: Keyring,
-        limits: Limits,
-        steps: StepMaker,
-        router: InProcessRouter,
-        clock: Clock,
-        stripe: int = 0,
-    ) -> None:
-        self._db = db
-        self._loader = loader
-        self._keyring = keyring
-        self._limits = limits
-        self._steps = steps
-        self._router = router
-        self._clock = clock
-        self._stripe = stripe
+    db: Database
+    loader: FactsLoader
+    keyring: Keyring
+    limits: Limits
+    steps: StepMaker
+    router: InProcessRouter
+    clock: Clock
+    #: Which of the counts this process adds to.
+    stripe: int = 0
 
     async def dispatch_batch(
         self,
@@ -105,14 +96,14 @@ class Dispatcher:
         `give_way` is awaited between the stages, where no transaction is open: an ordinary batch lets an urgent one by.
         """
         since = started()
-        shared = await self._loader.shared()
-        async with self._db.tenant(tenant_id, by_index=True) as tx:
+        shared = await self.loader.shared()
+        async with self.db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, ids)
             pending = [found[id_] for id_ in ids if id_ in found]
-            facts = await self._loader.load(
+            facts = await self.loader.load(
                 tx, shared, [p.recipient_id for p in pending], channels=_channels_of(pending)
             )
-            pepper = await self._keyring.pepper(tx)
+            pepper = await self.keyring.pepper(tx)
         traceparents = (row.traceparent for row in pending)
         with span_of_set(
             "dispatch",
@@ -145,34 +136,27 @@ class Dispatcher:
         if give_way is not None:
             await give_way()
         # On their way to the blob store while the transaction runs, and there before a vendor is called.
-        async with self._steps.keeping_bodies([case.made for case in cases]):
+        async with self.steps.keeping_bodies([case.made for case in cases]):
             return await self._write(tenant_id, facts, cases, worker)
 
     async def give_up(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> None:
         """End those whose batches keep failing through a fault of ours: they must not stand in the way for ever."""
-        now = self._clock.now()
-        async with self._db.tenant(tenant_id, by_index=True) as tx:
+        now = self.clock.now()
+        async with self.db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, ids)
             moves = [
                 Move(pending=row, status=NotificationStatus.FAILED, reason=GAVE_UP, trace=row.trace or "")
                 for row in found.values()
             ]
             events = [self._event(tenant_id, m) for m in moves]
-            await store.move(tx, moves, events, worker=None, now=now, stripe=self._stripe)
+            await store.move(tx, moves, events, worker=None, now=now, stripe=self.stripe)
 
     def _decided(self, facts: Facts, pending: Sequence[NotificationRow]) -> list[_Case]:
-        now = self._clock.now()
+        now = self.clock.now()
         cases: list[_Case] = []
         for row in pending:
-            request = DecisionRequest(
-                recipient_id=row.recipient_id,
-                category=row.category,
-                channel=row.channel,
-                priority=row.priority,
-                expires_at=row.expires_at,
-                is_copy=row.trace is not None and GateReason.COPY_FOR_GUARDIAN in row.trace,
-                released=row.released,
-            )
+            is_copy = row.trace is not None and GateReason.COPY_FOR_GUARDIAN in row.trace
+            request = by_name(DecisionRequest, row, is_copy=is_copy)
             cases.append(_Case(pending=row, decision=decide(facts, request, now), request=request))
         return cases
 
@@ -188,9 +172,9 @@ class Dispatcher:
             for case in passed
         ]
         asked = [place for place, group in enumerate(groups) if group]
-        taken = await self._limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
+        taken = await self.limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
         answers = dict(zip(asked, taken, strict=True))
-        now = self._clock.now()
+        now = self.clock.now()
         for place, case in enumerate(passed):
             case.decision = limited(case.decision, case.request, answers.get(place), now)
 
@@ -201,7 +185,7 @@ class Dispatcher:
         if not passed:
             return
         hand_offs = [hand_off_of(case.pending, case.decision, facts) for case in passed]
-        plans = await self._router.plan(tenant_id, hand_offs)
+        plans = await self.router.plan(tenant_id, hand_offs)
         ready: list[tuple[_Case, StepWork]] = []
         for case, hand_off, plan in zip(passed, hand_offs, plans, strict=True):
             case.delivery = PlannedDelivery(hand_off=hand_off, plan=plan)
@@ -213,13 +197,13 @@ class Dispatcher:
                     step=1,
                 )
                 ready.append((case, work))
-        made = await self._steps.make(tenant_id, facts, pepper, [work for _, work in ready])
+        made = await self.steps.make(tenant_id, facts, pepper, [work for _, work in ready])
         for (case, _), step in zip(ready, made, strict=True):
             case.made = step
             if case.delivery is not None and isinstance(step.prepared, ReadyStep):
                 case.delivery = structs.replace(case.delivery, first=step.prepared)
         planned = [case.delivery for case in passed if case.delivery is not None]
-        for case, delivery in zip(passed, await self._router.reserve(tenant_id, planned), strict=True):
+        for case, delivery in zip(passed, await self.router.reserve(tenant_id, planned), strict=True):
             case.delivery = delivery
 
     async def _write(
@@ -227,20 +211,20 @@ class Dispatcher:
     ) -> SendFirstSteps | None:
         if not cases:
             return None
-        now = self._clock.now()
+        now = self.clock.now()
         moves = [_move(case) for case in cases]
         events = [self._event(tenant_id, move) for move in moves]
-        async with self._db.tenant(tenant_id, by_index=True) as tx:
-            await self._steps.keep_links(tx, [case.made for case in cases])
-            moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self._stripe)
+        async with self.db.tenant(tenant_id, by_index=True) as tx:
+            await self.steps.keep_links(tx, [case.made for case in cases])
+            moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self.stripe)
             gone = [(case, m) for case, m in zip(cases, moves, strict=True) if m.pending.id in moved]
             copies = [copy for case, _ in gone for copy in _copies(case, facts, now)]
             if copies:
-                told_of = [accepted_event(tenant_id, copy, clock=self._clock) for copy in copies]
-                await accept_store.insert_notifications(tx, copies, told_of, now=now, stripe=self._stripe)
+                told_of = [accepted_event(tenant_id, copy, clock=self.clock) for copy in copies]
+                await accept_store.insert_notifications(tx, copies, told_of, now=now, stripe=self.stripe)
                 await store.mark_copies(tx, copies, trace=trace.encode([_COPIED]))
             deliveries = [case.delivery for case, _ in gone if case.delivery is not None]
-            return await self._router.start_in(tx, deliveries) if deliveries else None
+            return await self.router.start_in(tx, deliveries) if deliveries else None
 
     def _event(self, tenant_id: TenantId, move: Move) -> Event:
         row = move.pending
@@ -250,23 +234,19 @@ class Dispatcher:
             move.status.value,
             reason=move.reason,
             until=move.until,
-            clock=self._clock,
+            clock=self.clock,
             traceparent=row.traceparent,
         )
 
 
 def hand_off_of(pending: NotificationRow, decision: Decision, facts: Facts) -> HandOff:
     """What the router gets to know: who, until when, and the ways that the tenant wants tried."""
-    return HandOff(
+    return by_name(
+        HandOff,
+        pending,
         notification_id=pending.id,
         recipient_id=decision.recipient_id,
-        use_case=pending.use_case,
-        priority=pending.priority,
-        expires_at=pending.expires_at,
         routes=routes_of(pending, facts),
-        channel=pending.channel,
-        is_test=pending.is_test,
-        traceparent=pending.traceparent,
     )
 
 

@@ -13,8 +13,9 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
 from tidings.kernel.ids import TenantId, time_of
+from tidings.kernel.mapping import columns, sparse_columns
 from tidings.kernel.outbox import Outbox
-from tidings.kernel.sql import Queries, sparse
+from tidings.kernel.sql import Queries, created_columns
 from tidings.kernel.tracing import span_of_set
 from tidings.notify.accept.events import facts_of, moved_event
 from tidings.notify.decide.reasons import GateReason
@@ -65,22 +66,14 @@ def handler(
 
     async def settle(tx: TenantTx, events: Sequence[Event]) -> None:
         outcomes = [event.payload_as(DeliveryOutcome) for event in events]
-        created_ats = [time_of(o.notification_id) for o in outcomes]
         now = clock.now()
         given = {
-            "tenant_id": tx.tenant_id,
             "now": now,
             "day": now.date(),
             "stripe": stripe,
-            "oldest": min(created_ats),
-            "newest": max(created_ats),
-            "ids": [o.notification_id for o in outcomes],
-            "created_ats": created_ats,
+            **created_columns([time_of(o.notification_id) for o in outcomes]),
+            **columns(outcomes, "reason ended_at evidence final_channel", ids="notification_id"),
             "statuses": [status_of(o).value for o in outcomes],
-            "reasons": [o.reason for o in outcomes],
-            "ended_ats": [o.ended_at for o in outcomes],
-            "evidences": [o.evidence for o in outcomes],
-            "final_channels": [o.final_channel for o in outcomes],
         }
         reasons = {o.notification_id: o.reason for o in outcomes}
         traces = {o.notification_id: event.traceparent for o, event in zip(outcomes, events, strict=True)}
@@ -152,25 +145,32 @@ def _attempts(outcomes: Sequence[DeliveryOutcome]) -> dict[str, list[Any]]:
     for outcome in outcomes:
         calls = [a for a in outcome.attempts if a.status in _OUTCOMES and a.vendor is not None]
         made += [(number, outcome, attempt) for number, attempt in enumerate(calls, start=1)]
-    ids = [DELIVERY_ATTEMPT.new(attempt.started_at) for _, _, attempt in made]
+    attempts = [attempt for _, _, attempt in made]
+    ids = [DELIVERY_ATTEMPT.new(attempt.started_at) for attempt in attempts]
     return {
         "attempt_ids": ids,
         "attempt_starts": [time_of(id_) for id_ in ids],
-        "attempt_ends": [a.ended_at for _, _, a in made],
         "attempt_numbers": [number for number, _, _ in made],
         "attempt_latencies": [
             max(0, int((a.ended_at - a.started_at).total_seconds() * 1000)) for _, _, a in made
         ],
         "attempt_notifications": [o.notification_id for _, o, _ in made],
         "attempt_executions": [o.execution_id for _, o, _ in made],
-        "attempt_router_ids": [a.id for _, _, a in made],
-        "attempt_channels": [a.channel for _, _, a in made],
-        "attempt_vendors": [a.vendor for _, _, a in made],
-        "attempt_messages": [a.provider_message_id for _, _, a in made],
         "attempt_outcomes": [_OUTCOMES[a.status] for _, _, a in made],
-        "attempt_codes": [a.reason for _, _, a in made],
-        "attempt_http_statuses": sparse([a.http_status for _, _, a in made]),
-        "attempt_retry_afters": sparse([a.retry_after_ms for _, _, a in made]),
-        "attempt_errors": sparse([a.error for _, _, a in made]),
-        "attempt_answers": sparse([a.answer_ref for _, _, a in made]),
+        **columns(
+            attempts,
+            attempt_ends="ended_at",
+            attempt_router_ids="id",
+            attempt_channels="channel",
+            attempt_vendors="vendor",
+            attempt_messages="provider_message_id",
+            attempt_codes="reason",
+        ),
+        **sparse_columns(
+            attempts,
+            attempt_http_statuses="http_status",
+            attempt_retry_afters="retry_after_ms",
+            attempt_errors="error",
+            attempt_answers="answer_ref",
+        ),
     }

@@ -1,7 +1,7 @@
 """The port that notify offers the router: a later step, at the moment of sending, gated and rendered anew."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -26,30 +26,28 @@ _MOST_LINES: Final = 240
 _FIRST_LINES: Final = 60
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StepGate:
     """Notify's `StepPreparer`."""
 
-    def __init__(
-        self, *, db: Database, loader: FactsLoader, keyring: Keyring, steps: StepMaker, clock: Clock
-    ) -> None:
-        self._db = db
-        self._loader = loader
-        self._keyring = keyring
-        self._steps = steps
-        self._clock = clock
+    db: Database
+    loader: FactsLoader
+    keyring: Keyring
+    steps: StepMaker
+    clock: Clock
 
     async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         """One answer each, in the same order; what the gates said is kept with the notification."""
-        shared = await self._loader.shared()
-        async with self._db.tenant(tenant_id, by_index=True) as tx:
+        shared = await self.loader.shared()
+        async with self.db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, [ask.notification_id for ask in asks])
             people = {p.recipient_id for p in found.values()} | {ask.recipient_id for ask in asks}
-            facts = await self._loader.load(
+            facts = await self.loader.load(
                 tx, shared, people, channels={ask.channel for ask in asks}, guardians=False
             )
-            pepper = await self._keyring.pepper(tx)
+            pepper = await self.keyring.pepper(tx)
         known = [ask for ask in asks if ask.notification_id in found]
-        made = await self._steps.make(
+        made = await self.steps.make(
             tenant_id,
             facts,
             pepper,
@@ -66,9 +64,9 @@ class StepGate:
         )
         moves = _moves(found, [(ask, step) for ask, step in zip(known, made, strict=True)])
         if moves:
-            async with self._steps.keeping_bodies(made), self._db.tenant(tenant_id, by_index=True) as tx:
-                await self._steps.keep_links(tx, made)
-                await store.note_steps(tx, moves, now=self._clock.now())
+            async with self.steps.keeping_bodies(made), self.db.tenant(tenant_id, by_index=True) as tx:
+                await self.steps.keep_links(tx, made)
+                await store.note_steps(tx, moves, now=self.clock.now())
         prepared = {_key(ask): step.prepared for ask, step in zip(known, made, strict=True)}
         gone = SkipStep(reason="notification_unknown", result="FAILED", ends=True)
         return [prepared.get(_key(ask), gone) for ask in asks]

@@ -22,6 +22,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.pepper import Pepper
+from tidings.kernel.mapping import by_name
 from tidings.notify.accept.attachments import Attachments
 from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, NotificationRow
 from tidings.notify.channels.model import ChannelConfig
@@ -100,37 +101,27 @@ class StepMade:
     body_ref: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StepMaker:
     """Makes sets of steps ready for one tenant."""
 
-    def __init__(
-        self,
-        *,
-        composer: Composer,
-        limits: Limits,
-        attachments: Attachments,
-        links: UnsubscribeLinks,
-        clock: Clock,
-        tracker: Tracker | None = None,
-        blobs: Callable[[], BlobStore] | None = None,
-        missed: Callable[[], object] | None = None,
-    ) -> None:
-        """Without `blobs` no exact words are kept; `missed` hears of a set whose words could not be."""
-        self._blobs = blobs
-        self._missed = missed
-        self._composer = composer
-        #: None: nothing is ever watched.
-        self._tracker = tracker
-        self._links = links
-        self._limits = limits
-        self._attachments = attachments
-        self._clock = clock
+    composer: Composer
+    limits: Limits
+    attachments: Attachments
+    links: UnsubscribeLinks
+    clock: Clock
+    #: None: nothing is ever watched.
+    tracker: Tracker | None = None
+    #: None: no exact words are kept.
+    blobs: Callable[[], BlobStore] | None = None
+    #: Hears of a set whose words could not be kept.
+    missed: Callable[[], object] | None = None
 
     async def make(
         self, tenant_id: TenantId, facts: Facts, pepper: Pepper, works: Sequence[StepWork]
     ) -> list[StepMade]:
         """One answer each, in the same order. No transaction may be open: limits are taken, files are read."""
-        now = self._clock.now()
+        now = self.clock.now()
         requests = [_request(work) for work in works]
         decisions = [decide_step(facts, request, now) for request in requests]
         decisions = await self._limited(tenant_id, facts, works, requests, decisions)
@@ -139,7 +130,7 @@ class StepMaker:
             place: self._links_of(tenant_id, works[place], facts, pepper, decisions[place].addresses)
             for place in passed
         }
-        composed = await self._composer.compose(
+        composed = await self.composer.compose(
             tenant_id,
             [_ask(works[place], facts, links[place]) for place in passed],
             pepper=pepper,
@@ -148,7 +139,7 @@ class StepMaker:
             brands={c: facts.tenant.brand_on(c) for c in {works[place].channel for place in passed}},
         )
         words = dict(zip(passed, composed, strict=True))
-        watch = await self._tracker.watch(tenant_id, facts) if self._tracker is not None else None
+        watch = await self.tracker.watch(tenant_id, facts) if self.tracker is not None else None
         made: list[StepMade] = []
         for place, (work, decision) in enumerate(zip(works, decisions, strict=True)):
             composition = words.get(place)
@@ -182,7 +173,7 @@ class StepMaker:
                 skip = SkipStep(reason=composition.reason, result="FAILED")
                 line = TraceLine("render", "stop", composition.reason, None, work.step, composition.where)
                 made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
-        return made if self._blobs is None else _with_bodies(tenant_id, facts, works, made, now)
+        return made if self.blobs is None else _with_bodies(tenant_id, facts, works, made, now)
 
     @asynccontextmanager
     async def keeping_bodies(self, made: Iterable[StepMade | None]) -> AsyncIterator[None]:
@@ -199,12 +190,12 @@ class StepMaker:
             step.bodies.key: step.bodies for step in made if step is not None and step.bodies is not None
         }
         for one in packed.values():
-            if self._blobs is not None and not await put(self._blobs(), one) and self._missed is not None:
-                self._missed()
+            if self.blobs is not None and not await put(self.blobs(), one) and self.missed is not None:
+                self.missed()
 
     async def keep_links(self, tx: TenantTx, made: Iterable[StepMade | None]) -> None:
         """Have the links of these steps work; first in its transaction, where nobody waits for us yet."""
-        await self._links.store(
+        await self.links.store(
             tx, [step.links for step in made if step is not None and step.links is not None]
         )
 
@@ -218,7 +209,7 @@ class StepMaker:
     ) -> MessageLinks | None:
         # Of a step to several devices nobody could say which of them followed the link.
         only = addresses[0] if len(addresses) == 1 else None
-        return self._links.of_message(
+        return self.links.of_message(
             tenant_id,
             policy=facts.categories.get(work.pending.category),
             recipient_id=work.recipient_id,
@@ -246,9 +237,9 @@ class StepMaker:
             for work, decision in zip(works, decisions, strict=True)
         ]
         asked = [place for place, group in enumerate(groups) if group]
-        taken = await self._limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
+        taken = await self.limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
         answers = dict(zip(asked, taken, strict=True))
-        now = self._clock.now()
+        now = self.clock.now()
         return [
             step_limited(decision, requests[place], answers.get(place), now)
             if isinstance(decision.verdict, Pass)
@@ -261,7 +252,7 @@ class StepMaker:
         if work.pending.attachments is None or owner is None:
             return ()
         manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
-        return await self._attachments.open(tenant_id, manifest)
+        return await self.attachments.open(tenant_id, manifest)
 
 
 def _with_bodies(
@@ -294,15 +285,8 @@ def _with_bodies(
 
 
 def _body(composed: Composed) -> KeptBody:
-    rendered = composed.rendered
-    return KeptBody(
-        subject=rendered.subject,
-        html=rendered.html,
-        text=rendered.text,
-        locale=rendered.locale,
-        direction=rendered.direction,
-        pictures=tuple(picture.filename for picture in composed.pictures),
-    )
+    pictures = tuple(picture.filename for picture in composed.pictures)
+    return by_name(KeptBody, composed.rendered, pictures=pictures)
 
 
 def left_out(channel: Channel, step: int, *, files: bool) -> tuple[TraceLine, ...]:
@@ -328,17 +312,14 @@ def _uncounted(work: StepWork, tenant: TenantFacts) -> RecipientId | None:
 
 
 def _request(work: StepWork) -> StepRequest:
-    pending = work.pending
-    return StepRequest(
+    pin = work.pending.pin_for(work.recipient_id)
+    return by_name(
+        StepRequest,
+        work.pending,
         recipient_id=work.recipient_id,
-        category=pending.category,
         channel=work.channel,
-        priority=pending.priority,
-        expires_at=pending.expires_at,
-        status=pending.status,
         step=work.step,
-        released=pending.released,
-        address_id=pin.address_id if (pin := pending.pin_for(work.recipient_id)) is not None else None,
+        address_id=None if pin is None else pin.address_id,
     )
 
 

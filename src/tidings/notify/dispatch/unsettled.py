@@ -111,7 +111,6 @@ async def _waiting(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Notifica
     created_ats = [time_of(one) for one in ids]
     rows = await tx.fetch(
         QUERIES.still_dispatched,
-        tenant_id=tx.tenant_id,
         ids=list(ids),
         created_ats=created_ats,
         oldest=min(created_ats),

@@ -5,6 +5,7 @@ and the receipt says so.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionHistory
@@ -55,35 +56,22 @@ _CHUNK = 1000
 _RECENT = timedelta(days=40)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Eraser:
     """Erases recipients."""
 
-    def __init__(
-        self,
-        *,
-        keyring: Keyring,
-        signer: Signer,
-        history: ExecutionHistory,
-        router: Forgetter,
-        callbacks: CallbackForgetter,
-        outbox: Outbox,
-        audit: AuditLog,
-        clock: Clock,
-        backups_kept: timedelta,
-        stripe: int = 0,
-    ) -> None:
-        """`backups_kept`: how long the oldest backup of the database is kept."""
-        self._keyring = keyring
-        self._signer = signer
-        self._history = history
-        self._router = router
-        self._callbacks = callbacks
-        self._outbox = outbox
-        self._audit = audit
-        self._clock = clock
-        self._backups_kept = backups_kept
-        #: Which of the counts this process adds to.
-        self._stripe = stripe
+    keyring: Keyring
+    signer: Signer
+    history: ExecutionHistory
+    router: Forgetter
+    callbacks: CallbackForgetter
+    outbox: Outbox
+    audit: AuditLog
+    clock: Clock
+    #: How long the oldest backup of the database is kept.
+    backups_kept: timedelta
+    #: Which of the counts this process adds to.
+    stripe: int = 0
 
     async def erase(
         self,
@@ -112,7 +100,7 @@ class Eraser:
     async def _destroy(
         self, tx: TenantTx, recipient: Recipient, *, actor: str, cause: Cause
     ) -> ErasureStatement:
-        now, recipient_id = self._clock.now(), recipient.id
+        now, recipient_id = self.clock.now(), recipient.id
         survey = await store.survey_notifications(tx, recipient_id)
         stopped = await self._stop(tx, survey.waiting, now)
         # Those that were handed over while we waited for their rows are under way now.
@@ -122,13 +110,13 @@ class Eraser:
         # Those of ladders that are not over yet stand in no log of ours.
         vendors = {*await store.find_vendors(tx, recipient_id), *_vendors(attempts)}
         cleared = await store.forget_metadata(tx, recipient_id) if survey.with_metadata else 0
-        keys = (await self._keyring.data_keys(tx, [recipient_id], create=False)).get(recipient_id)
-        await self._keyring.destroy(tx, [recipient_id])
+        keys = (await self.keyring.data_keys(tx, [recipient_id], create=False)).get(recipient_id)
+        await self.keyring.destroy(tx, [recipient_id])
         hashes = await store.forget_addresses(tx, recipient_id)
         copies, holding = await store.forget_in_suppressions(tx, hashes) if hashes else (0, 0)
         preferences = await store.forget_preferences(tx, recipient_id, now=now)
         evidence = await consent_store.forget_evidence(tx, recipient_id)
-        profiles = await self._router.forget(tx, [recipient_id])
+        profiles = await self.router.forget(tx, [recipient_id])
         bodies = await self._forget_callbacks(tx, recipient_id, now)
         await store.forget_recipient(tx, recipient_id, now=now)
         return ErasureStatement(
@@ -159,7 +147,7 @@ class Eraser:
             under_way=len(survey.under_way),
             in_flight=_in_flight(attempts),
             vendors=sorted(vendors),
-            backups_until=(now + self._backups_kept).date(),
+            backups_until=(now + self.backups_kept).date(),
             # The sweeper takes whole days, once the last moment of one is old enough.
             raw_callbacks_until=(now + RAW_CALLBACKS_KEPT).date() + timedelta(days=1),
         )
@@ -174,7 +162,7 @@ class Eraser:
                     one,
                     NotificationStatus.SUPPRESSED.value,
                     reason=_REASON.value,
-                    clock=self._clock,
+                    clock=self.clock,
                 )
                 for one in found.values()
             ]
@@ -185,7 +173,7 @@ class Eraser:
                 reason=_REASON.value,
                 trace=_TRACE,
                 now=now,
-                stripe=self._stripe,
+                stripe=self.stripe,
             )
         return stopped
 
@@ -194,7 +182,7 @@ class Eraser:
         recent = await store.find_recent(tx, recipient_id, since=now - _RECENT)
         bodies = 0
         for start in range(0, len(recent), _CHUNK):
-            bodies += await self._callbacks.forget(tx, recent[start : start + _CHUNK])
+            bodies += await self.callbacks.forget(tx, recent[start : start + _CHUNK])
         return bodies
 
     async def _attempts(
@@ -202,7 +190,7 @@ class Eraser:
     ) -> list[tuple[NotificationId, AttemptRecord]]:
         found: list[tuple[NotificationId, AttemptRecord]] = []
         for start in range(0, len(under_way), _CHUNK):
-            ladders = await self._history.of_notifications(tx, under_way[start : start + _CHUNK])
+            ladders = await self.history.of_notifications(tx, under_way[start : start + _CHUNK])
             found += [
                 (notification_id, attempt)
                 for notification_id, several in ladders.items()
@@ -213,13 +201,13 @@ class Eraser:
 
     async def _sign(self, statement: ErasureStatement) -> StoredReceipt:
         text = canonical(statement)
-        token = await self._signer.sign(signed_bytes(text))
+        token = await self.signer.sign(signed_bytes(text))
         return StoredReceipt(
             id=ERASURE.parse(statement.id),
             recipient_id=RecipientId(statement.recipient_id),
             erased_at=statement.erased_at,
             statement=text.decode(),
-            key_id=self._signer.key_id_of(token),
+            key_id=self.signer.key_id_of(token),
             signature=token,
         )
 
@@ -234,10 +222,10 @@ class Eraser:
             tenant_id=tx.tenant_id,
             ordering_key=statement.recipient_id,
             source=NOTIFY_SOURCE,
-            clock=self._clock,
+            clock=self.clock,
             traceparent=current_traceparent(),
         )
-        await self._outbox.append(tx, [event])
+        await self.outbox.append(tx, [event])
         entry = Entry(
             entity_type="recipient",
             entity_id=statement.recipient_id,
@@ -246,7 +234,7 @@ class Eraser:
             after={"receipt_id": statement.id, "cause": statement.cause, "stopped": statement.stopped},
             reason=reason,
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
 
 
 async def find_receipt(tx: TenantTx, recipient_id: RecipientId) -> ErasureReceipt:

@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from msgspec import structs
+
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries
-from tidings.notify.erasure.model import ErasureId, StoredReceipt
+from tidings.notify.erasure.model import StoredReceipt
 
 QUERIES = Queries.beside(__file__)
 
@@ -27,57 +30,48 @@ class Survey:
 
 async def forget_recipient(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> None:
     """Clear what stands in the clear; the row has to be locked."""
-    await tx.execute(QUERIES.forget_recipient, tenant_id=tx.tenant_id, recipient_id=recipient_id, now=now)
+    await tx.execute(QUERIES.forget_recipient, recipient_id=recipient_id, now=now)
 
 
 async def forget_addresses(tx: TenantTx, recipient_id: RecipientId) -> list[str]:
     """Remove them; the hash of each that there was."""
-    rows = await tx.fetch(QUERIES.forget_addresses, tenant_id=tx.tenant_id, recipient_id=recipient_id)
+    rows = await tx.fetch(QUERIES.forget_addresses, recipient_id=recipient_id)
     return [row["address_hash"] for row in rows]
 
 
 async def forget_preferences(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> bool:
     """Empty them; whether there were any."""
-    return bool(
-        await tx.execute(
-            QUERIES.forget_preferences, tenant_id=tx.tenant_id, recipient_id=recipient_id, now=now
-        )
-    )
+    return bool(await tx.execute(QUERIES.forget_preferences, recipient_id=recipient_id, now=now))
 
 
 async def forget_in_suppressions(tx: TenantTx, hashes: Sequence[str]) -> tuple[int, int]:
     """Remove the plain copies beside these hashes; how many rows, and how many of them still hold back."""
-    rows = await tx.fetch(QUERIES.forget_in_suppressions, tenant_id=tx.tenant_id, hashes=list(hashes))
+    rows = await tx.fetch(QUERIES.forget_in_suppressions, hashes=list(hashes))
     return len(rows), sum(row["released_at"] is None for row in rows)
 
 
 async def survey_notifications(tx: TenantTx, recipient_id: RecipientId) -> Survey:
     """All that they were ever sent."""
-    row = await tx.fetch_one(QUERIES.survey_notifications, tenant_id=tx.tenant_id, recipient_id=recipient_id)
+    row = await tx.fetch_one(QUERIES.survey_notifications, recipient_id=recipient_id)
     if row is None:
         return Survey(total=0, with_metadata=0, waiting=[], under_way=[])
-    return Survey(
-        total=row["total"],
-        with_metadata=row["with_metadata"],
-        waiting=[NotificationId(id_) for id_ in row["waiting"]],
-        under_way=[NotificationId(id_) for id_ in row["under_way"]],
-    )
+    return _survey(row)
 
 
 async def find_recent(tx: TenantTx, recipient_id: RecipientId, *, since: datetime) -> list[NotificationId]:
     """Theirs that something happened to since then."""
-    rows = await tx.fetch(QUERIES.find_recent, tenant_id=tx.tenant_id, recipient_id=recipient_id, since=since)
+    rows = await tx.fetch(QUERIES.find_recent, recipient_id=recipient_id, since=since)
     return [NotificationId(row["id"]) for row in rows]
 
 
 async def forget_metadata(tx: TenantTx, recipient_id: RecipientId) -> int:
     """Clear the callers' own words; of how many notifications."""
-    return await tx.execute(QUERIES.forget_metadata, tenant_id=tx.tenant_id, recipient_id=recipient_id)
+    return await tx.execute(QUERIES.forget_metadata, recipient_id=recipient_id)
 
 
 async def find_vendors(tx: TenantTx, recipient_id: RecipientId) -> list[str]:
     """Who was given something for them."""
-    rows = await tx.fetch(QUERIES.find_vendors, tenant_id=tx.tenant_id, recipient_id=recipient_id)
+    rows = await tx.fetch(QUERIES.find_vendors, recipient_id=recipient_id)
     return [row["vendor"] for row in rows]
 
 
@@ -94,7 +88,6 @@ async def stop_waiting(
     """Suppress those that still wait, each with its event; how many did."""
     rows = await tx.fetch(
         QUERIES.stop_waiting,
-        tenant_id=tx.tenant_id,
         ids=list(ids),
         created_ats=[time_of(id_) for id_ in ids],
         reason=reason,
@@ -109,28 +102,14 @@ async def stop_waiting(
 
 async def insert_receipt(tx: TenantTx, receipt: StoredReceipt) -> None:
     """Keep it for good."""
-    await tx.execute(
-        QUERIES.insert_receipt,
-        tenant_id=tx.tenant_id,
-        id=receipt.id,
-        recipient_id=receipt.recipient_id,
-        erased_at=receipt.erased_at,
-        statement=receipt.statement,
-        key_id=receipt.key_id,
-        signature=receipt.signature,
-    )
+    await tx.execute(QUERIES.insert_receipt, **structs.asdict(receipt))
 
 
 async def find_receipt(tx: TenantTx, recipient_id: RecipientId) -> StoredReceipt | None:
     """The receipt of this recipient's erasure."""
-    row = await tx.fetch_one(QUERIES.find_receipt, tenant_id=tx.tenant_id, recipient_id=recipient_id)
-    if row is None:
-        return None
-    return StoredReceipt(
-        id=ErasureId(row["id"]),
-        recipient_id=RecipientId(row["recipient_id"]),
-        erased_at=row["erased_at"],
-        statement=row["statement"],
-        key_id=row["key_id"],
-        signature=row["signature"],
-    )
+    row = await tx.fetch_one(QUERIES.find_receipt, recipient_id=recipient_id)
+    return _receipt(row) if row else None
+
+
+_survey = RowMapper(Survey, [QUERIES.survey_notifications])
+_receipt = RowMapper(StoredReceipt, [QUERIES.find_receipt])

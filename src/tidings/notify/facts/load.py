@@ -18,6 +18,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.platform_pepper import PlatformPepper
+from tidings.kernel.mapping import by_name
 from tidings.notify.categories.model import merged
 from tidings.notify.categories.registry import Categories
 from tidings.notify.facts import store
@@ -119,13 +120,11 @@ class FactsLoader:
             standing = await suppression_store.find_held(tx, questions, now=self.clock.now())
         found: dict[RecipientId, dict[Channel, list[AddressFacts]]] = {}
         for place, (address, value) in enumerate(zip(stored, opened, strict=True)):
-            facts = AddressFacts(
-                id=address.id,
-                channel=address.channel,
+            facts = by_name(
+                AddressFacts,
+                address,
                 value=value,
-                is_primary=address.is_primary,
                 held=standing.held.get(place),
-                address_hash=address.address_hash,
                 refused=standing.refused.get(place, {}),
             )
             found.setdefault(address.recipient_id, {}).setdefault(address.channel, []).append(facts)
@@ -147,15 +146,11 @@ def _person(
     key: DataKey | None,
     tenant_timezone: str,
 ) -> PersonFacts:
-    return PersonFacts(
-        id=row.id,
-        erased=row.erased,
-        locale=row.locale,
+    return by_name(
+        PersonFacts,
+        row,
         # Zones get new names now and then; one that this machine does not know must not stop a whole set.
         timezone=row.timezone if zone_exists(row.timezone) else tenant_timezone,
-        choices=row.choices,
-        preferences_version=row.preferences_version,
-        display_name_ciphertext=row.display_name_ciphertext,
         addresses={channel: tuple(found) for channel, found in addresses.items()},
         key=key,
     )

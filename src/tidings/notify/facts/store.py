@@ -35,7 +35,7 @@ class PersonRow:
 
 async def load_tenant(tx: TenantTx) -> TenantFacts:
     """The tenant of this transaction, with its channels."""
-    rows = await tx.fetch(QUERIES.load_tenant, tenant_id=tx.tenant_id)
+    rows = await tx.fetch(QUERIES.load_tenant)
     if not rows:
         raise MissingReferenceError("tenants_local")
     first = rows[0]
@@ -55,7 +55,7 @@ async def load_tenant(tx: TenantTx) -> TenantFacts:
 
 async def load_people(tx: TenantTx, *, recipient_ids: Sequence[RecipientId]) -> dict[RecipientId, PersonRow]:
     """Those that exist."""
-    rows = await tx.fetch(QUERIES.load_people, tenant_id=tx.tenant_id, recipient_ids=list(recipient_ids))
+    rows = await tx.fetch(QUERIES.load_people, recipient_ids=list(recipient_ids))
     return {person.id: person for person in map(_person, rows)}
 
 

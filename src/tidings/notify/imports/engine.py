@@ -16,9 +16,10 @@ from uuid import uuid4
 
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import CallerRole, Database, TenantTx
+from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import attributes
 from tidings.kernel.refusals import TooBusyError
 from tidings.notify.ids import IMPORT
 from tidings.notify.imports import store
@@ -28,7 +29,15 @@ from tidings.notify.imports.errors import (
     UnknownImportError,
     UnreadableFileError,
 )
-from tidings.notify.imports.model import Import, ImportKind, ImportStatus, LineCounts, LineProblem, Severity
+from tidings.notify.imports.model import (
+    Import,
+    ImportProgress,
+    ImportRequest,
+    ImportStatus,
+    LineCounts,
+    LineProblem,
+    Severity,
+)
 from tidings.notify.imports.records import Record, Splitter, declared_delimiter
 from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.target import Author, RowWithWarning, Target, WriteResult
@@ -45,21 +54,6 @@ _FORGET = 20_000
 MOST_PROBLEMS = 100_000
 #: A file of which nothing could be taken so far is given up after so many lines.
 MOST_NONSENSE = 5_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportRequest:
-    """An import as its caller wants it."""
-
-    tenant_id: TenantId
-    kind: ImportKind
-    #: As JSON; whoever goes on with it has to want the same.
-    options: str
-    dry_run: bool
-    emit_events: bool
-    idempotency_key: str | None
-    actor: str
-    role: CallerRole
 
 
 class _Undo(Exception):  # noqa: N818  # no error: the end of a dry run
@@ -123,17 +117,7 @@ class Importer:
         now = self._clock.now()
         import_id, runner = IMPORT.new(now), uuid4().hex
         async with self._tenant(order) as tx:
-            made = await store.begin_import(
-                tx,
-                import_id=import_id,
-                kind=order.kind,
-                options=order.options,
-                dry_run=order.dry_run,
-                emit_events=order.emit_events,
-                idempotency_key=order.idempotency_key,
-                actor=order.actor,
-                runner=runner,
-            )
+            made = await store.begin_import(tx, import_id, order, runner=runner)
             known = (
                 await store.find_import(tx, import_id)
                 if made
@@ -168,10 +152,7 @@ class Importer:
                     "kind": done.kind.value,
                     "format": done.format,
                     "emit_events": done.emit_events,
-                    "added": done.tally.added,
-                    "changed": done.tally.changed,
-                    "unchanged": done.tally.unchanged,
-                    "refused": done.tally.refused,
+                    **attributes(done.tally, "added changed unchanged refused"),
                 },
             )
             await self._audit.append(tx, [entry])
@@ -193,23 +174,19 @@ class Importer:
         known: Import,
         target: Target,
         checked: "_Checked",
-        place: "_Place",
+        progress: ImportProgress,
     ) -> Import:
         """One set, whole or not at all; the import as it stands after it."""
         async with self._tenant(order) as tx:
             written = await self._written(tx, order, known, target, checked)
             problems = sorted([*checked.problems, *written.problems])
             errors = [p for p in problems if p.severity is Severity.ERROR]
-            tally = checked.accounted(written.tally, {p.line for p in errors}, place.lines)
+            tally = checked.accounted(written.tally, {p.line for p in errors}, progress.lines)
             count = await store.advance_import(
                 tx,
                 known,
-                format_name=place.format,
-                records_done=place.records,
-                bytes_done=place.bytes,
-                digest=place.digest,
-                lines=place.lines,
-                tally=tally,
+                progress,
+                tally,
                 problems=len(problems),
                 warnings=len(problems) - len(errors),
                 now=self._clock.now(),
@@ -220,13 +197,8 @@ class Importer:
             kept = problems[: max(0, MOST_PROBLEMS - before)]
             if kept:
                 await store.add_problems(tx, known.id, kept, first=before)
-        return replace(
-            known,
-            records_done=place.records,
-            bytes_done=place.bytes,
-            digest=place.digest,
-            tally=known.tally + tally,
-        )
+        done = attributes(progress, "records_done bytes_done digest")
+        return replace(known, **done, tally=known.tally + tally)
 
     async def _written(
         self, tx: TenantTx, order: ImportRequest, known: Import, target: Target, checked: "_Checked"
@@ -289,18 +261,6 @@ class _Checked:
         if found.lines != lines:
             raise AssertionError(f"{lines} lines were read and {found.lines} are accounted for")
         return found
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Place:
-    """How far a file was read."""
-
-    format: str
-    records: int
-    bytes: int
-    #: Lines of the file in this set.
-    lines: int
-    digest: str
 
 
 class _Reading:
@@ -387,10 +347,10 @@ class _Reading:
             self._known,
             self._target,
             checked,
-            _Place(
+            ImportProgress(
                 format=self._format,
-                records=self._records,
-                bytes=self._bytes,
+                records_done=self._records,
+                bytes_done=self._bytes,
                 lines=lines,
                 digest=self._digest.copy().hexdigest(),
             ),

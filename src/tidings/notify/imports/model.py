@@ -1,12 +1,13 @@
 """An import: what was asked for, how far it came, what is wrong with its lines."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from tidings.kernel.ids import time_of
+from tidings.kernel.db import CallerRole
+from tidings.kernel.ids import TenantId, time_of
 from tidings.notify.ids import ImportId
 
 
@@ -80,13 +81,33 @@ class LineCounts:
         return self.taken + self.refused + self.skipped
 
     def __add__(self, other: "LineCounts") -> "LineCounts":
-        return LineCounts(
-            added=self.added + other.added,
-            changed=self.changed + other.changed,
-            unchanged=self.unchanged + other.unchanged,
-            refused=self.refused + other.refused,
-            skipped=self.skipped + other.skipped,
-        )
+        return LineCounts(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportRequest:
+    """An import as its caller wants it."""
+
+    tenant_id: TenantId
+    kind: ImportKind
+    #: As JSON; whoever goes on with it has to want the same.
+    options: str
+    dry_run: bool
+    emit_events: bool
+    idempotency_key: str | None
+    actor: str
+    role: CallerRole
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportProgress:
+    """How far a file was read, and how many of its lines are in this set."""
+
+    format: str
+    records_done: int
+    bytes_done: int
+    lines: int
+    digest: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,11 +20,9 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.http.field_errors import explain
-from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.ids import CONSENT_EVENT, PREFERENCES
 from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import ImportedRow, LineCounts, LineProblem
 from tidings.notify.imports.preference_rows import ImportedPreferences, nested, read, strange_columns
@@ -32,10 +30,10 @@ from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.target import Author, WriteResult
 from tidings.notify.quiet_hours.reconsider import reconsider_quiet
 from tidings.notify.recipients import consent_store, preference_store, store
-from tidings.notify.recipients.change_preferences import choices_wrong, digests_wrong, quiet_differs
+from tidings.notify.recipients.change_preferences import changes_wrong, quiet_differs
 from tidings.notify.recipients.consent import settle
-from tidings.notify.recipients.consent_ledger import ConsentEvent, told_between
-from tidings.notify.recipients.preferences_model import Choices, Preferences, nothing_chosen
+from tidings.notify.recipients.consent_ledger import lines_of, payloads_of
+from tidings.notify.recipients.preferences_model import Choices, Preferences, nothing_chosen, same_choices
 from tidings.notify.recipients.recipient_input import canonical_locale
 from tidings.notify.tenants.store import find_tenant
 
@@ -136,7 +134,7 @@ class PreferenceTarget:
             ]
             if wrong:
                 continue
-            if _same(wanted, change.choices):
+            if same_choices(wanted, change.choices):
                 unchanged += 1
                 continue
             unchanged += recipient.id in changes
@@ -158,9 +156,7 @@ class PreferenceTarget:
         self, present: Choices, wish: ImportedPreferences, *, now: datetime, confirms: bool
     ) -> tuple[Choices, list[FieldError]]:
         wanted = wish.over(present)
-        stood = set(choices_wrong(present, self._categories))
-        wrong = [fault for fault in choices_wrong(wanted, self._categories) if fault not in stood]
-        wrong += digests_wrong(present, wanted)
+        wrong = changes_wrong(present, wanted, self._categories)
         consent, faults = settle(
             present.marketing_consent, wanted.marketing_consent, now=now, at="marketing_consent"
         )
@@ -178,56 +174,22 @@ class PreferenceTarget:
     async def _record(self, tx: TenantTx, changes: Sequence[_Change], by: Author, now: datetime) -> None:
         if not changes:
             return
-        saved = [
-            structs.replace(
-                change.before,
-                id=change.before.id or PREFERENCES.new(now),
-                choices=change.choices,
-                version=change.before.version + 1,
-                updated_at=now,
-            )
-            for change in changes
-        ]
-        await preference_store.save_preferences(tx, [(p.id, p) for p in saved if p.id is not None], now=now)
+        saved = [change.before.changed(change.choices, now) for change in changes]
+        await preference_store.save_preferences(tx, saved, now=now)
         lines = [
-            ConsentEvent(
-                id=CONSENT_EVENT.new(now),
-                recipient_id=after.recipient_id,
-                kind=told.kind,
-                channel=told.channel,
-                category=told.category,
-                occurred_at=told.at or now,
-                recorded_at=now,
-                source=told.source or _SOURCE,
-                evidence=told.evidence or by.import_id,
-                actor=by.actor,
-                preferences_version=after.version,
-            )
+            line
             for change, after in zip(changes, saved, strict=True)
-            for told in told_between(change.before.choices, change.choices)
+            for line in lines_of(
+                change.before, after, source=_SOURCE, evidence=by.import_id, actor=by.actor, now=now
+            )
         ]
         await consent_store.append_events(tx, lines)
         if self._emit_events:
-            await self._outbox.append(tx, self._events(tx, saved, lines))
+            await self._outbox.append(tx, self._events(tx, payloads_of(saved, lines)))
 
     def _events(
-        self, tx: TenantTx, saved: Sequence[Preferences], lines: Sequence[ConsentEvent]
+        self, tx: TenantTx, payloads: Sequence[tuple[str, PreferencesUpdated | PreferenceOptOutRecorded]]
     ) -> list[Event]:
-        told: list[tuple[str, PreferencesUpdated | PreferenceOptOutRecorded]] = [
-            (
-                "preferences.updated.v1",
-                PreferencesUpdated(recipient_id=p.recipient_id, preferences_id=p.id or "", version=p.version),
-            )
-            for p in saved
-        ]
-        told += [
-            (
-                "optout.recorded.v1",
-                by_name(PreferenceOptOutRecorded, line, consent=line.kind == "consent_withdrawn"),
-            )
-            for line in lines
-            if line.kind in {"opted_out", "consent_withdrawn"}
-        ]
         return [
             new_event(
                 subject,
@@ -237,7 +199,7 @@ class PreferenceTarget:
                 source=NOTIFY_SOURCE,
                 clock=self._clock,
             )
-            for subject, payload in told
+            for subject, payload in payloads
         ]
 
 
@@ -256,10 +218,3 @@ def _column(field: str) -> str:
     """The field, where it is one of ours: the names in a file may hold anything."""
     first = field.partition(".")[0].partition("[")[0]
     return field.replace("identity.", "identity_") if first in _FIELDS else ""
-
-
-def _same(one: Choices, other: Choices) -> bool:
-    # By their text: what was read from a row is of a type that forgives unknown fields.
-    return msgspec.json.encode(one, order="deterministic") == msgspec.json.encode(
-        other, order="deterministic"
-    )

@@ -21,9 +21,9 @@ from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.categories.registry import Categories
 from tidings.notify.ids import ImportId
 from tidings.notify.imports import store
-from tidings.notify.imports.engine import Importer, ImportRequest
+from tidings.notify.imports.engine import Importer
 from tidings.notify.imports.errors import UnknownImportError
-from tidings.notify.imports.model import Import, ImportKind
+from tidings.notify.imports.model import Import, ImportKind, ImportRequest
 from tidings.notify.imports.preference_target import PreferenceTarget
 from tidings.notify.imports.recipient_target import RecipientTarget
 from tidings.notify.imports.suppression_target import SuppressionImportOptions, SuppressionTarget

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
-from tidings.kernel.mapping import by_name
+from tidings.kernel.mapping import attributes, by_name
 from tidings.notify.imports.model import Import, ImportKind, ImportStatus, LineProblem, Severity
 from tidings.notify.imports.suppression_formats import FIELDS, FormatName
 from tidings.notify.suppressions.model import SuppressibleChannel, SuppressionReason
@@ -144,11 +144,7 @@ class ImportView(Struct, frozen=True, kw_only=True):
             known,
             lines=known.records_done if known.lines is None else known.lines,
             bytes=known.bytes_done,
-            added=known.tally.added,
-            changed=known.tally.changed,
-            unchanged=known.tally.unchanged,
-            refused=known.tally.refused,
-            skipped=known.tally.skipped,
+            **attributes(known.tally, "added changed unchanged refused skipped"),
             first_problems=[by_name(ProblemView, problem) for problem in problems],
             links=ImportLinks(self=at, report=f"{at}/report"),
         )

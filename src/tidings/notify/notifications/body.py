@@ -21,6 +21,7 @@ from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.pepper import Pepper
+from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.accept.row import NotificationRow
 from tidings.notify.decide.reasons import GateReason
@@ -83,9 +84,7 @@ class BodyReader:
             # No addresses are shown; one channel is named so that the keys come along.
             facts = await self.loader.load(tx, shared, [one.recipient_id], channels=["inapp"])
             pepper = await self.keyring.pepper(tx)
-            entry = Entry(
-                entity_type="notification", entity_id=notification_id, action="body_revealed", actor=actor
-            )
+            entry = Entry("notification", notification_id, "body_revealed", actor)
             await self.audit.append(tx, [entry])
         kept = await self._kept(one, pending, facts, channel)
         if kept is not None:
@@ -112,13 +111,7 @@ class BodyReader:
             return None
         return ShownBody(
             channel=channel,
-            rendered=Rendered(
-                subject=body.subject,
-                html=body.html,
-                text=body.text,
-                locale=body.locale,
-                direction=body.direction,
-            ),
+            rendered=by_name(Rendered, body, whatsapp=None),
             exact=True,
             pictures=body.pictures,
         )

@@ -1,5 +1,7 @@
 """A notification is taken back while it still waits: told, counted and audited in one transaction."""
 
+from dataclasses import dataclass
+
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.audit.log import AuditLog, Entry
@@ -14,20 +16,20 @@ from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.store import find_one
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Canceller:
     """Takes notifications back."""
 
-    def __init__(self, *, outbox: Outbox, audit: AuditLog, clock: Clock, stripe: int = 0) -> None:
-        self._outbox = outbox
-        self._audit = audit
-        self._clock = clock
-        #: Which of the counts this process adds to.
-        self._stripe = stripe
+    outbox: Outbox
+    audit: AuditLog
+    clock: Clock
+    #: Which of the counts this process adds to.
+    stripe: int = 0
 
     async def cancel(self, tx: TenantTx, notification_id: NotificationId, *, actor: str) -> Notification:
         """The notification, cancelled now or before; a `TooLateToCancelError` where it waits no more."""
         before = await store.cancel_notification(
-            tx, id=notification_id, now=self._clock.now(), stripe=self._stripe
+            tx, id=notification_id, now=self.clock.now(), stripe=self.stripe
         )
         notification = await find_one(tx, notification_id)
         if before is None:
@@ -36,7 +38,7 @@ class Canceller:
             raise TooLateToCancelError(
                 f"{notification_id} is {notification.status.value}: it can't be cancelled any more"
             )
-        await self._outbox.append(
+        await self.outbox.append(
             tx,
             [
                 moved_event(
@@ -44,7 +46,7 @@ class Canceller:
                     notification,
                     NotificationStatus.CANCELLED.value,
                     reason=GateReason.CANCELLED.value,
-                    clock=self._clock,
+                    clock=self.clock,
                 )
             ],
         )
@@ -56,5 +58,5 @@ class Canceller:
             before={"status": before.value},
             after={"status": NotificationStatus.CANCELLED.value},
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
         return notification

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)
@@ -24,10 +25,8 @@ class DayCount:
 
 async def sum_counts(tx: TenantTx, *, first: date, last: date) -> list[DayCount]:
     """All counts of these days, the oldest first."""
-    rows = await tx.fetch(QUERIES.sum_counts, tenant_id=tx.tenant_id, first=first, last=last)
-    return [
-        DayCount(
-            day=row["day"], name=row["name"], channel=row["channel"], category=row["category"], n=row["n"]
-        )
-        for row in rows
-    ]
+    rows = await tx.fetch(QUERIES.sum_counts, first=first, last=last)
+    return [_day_count(row) for row in rows]
+
+
+_day_count = RowMapper(DayCount, [QUERIES.sum_counts])

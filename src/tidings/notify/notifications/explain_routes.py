@@ -8,6 +8,7 @@ from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import OpenTx
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import attributes, by_name
 from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.accept.order import OrderedBy
 from tidings.notify.accept.routes import EXAMPLE, TAG, SendLimit
@@ -73,17 +74,7 @@ async def show_body(
     shown = await bodies.read(
         tenant_id, notification_id, channel=query.channel, role=caller.role, actor=caller.actor
     )
-    rendered = shown.rendered
-    return BodyView(
-        channel=shown.channel,
-        subject=rendered.subject,
-        text=rendered.text,
-        html=rendered.html,
-        locale=rendered.locale,
-        direction=rendered.direction,
-        exact=shown.exact,
-        pictures=shown.pictures,
-    )
+    return by_name(BodyView, shown.rendered, **attributes(shown, "channel exact pictures"))
 
 
 @explaining.post(

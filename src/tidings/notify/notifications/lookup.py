@@ -12,6 +12,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import After, read_cursor
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import attributes
 from tidings.notify.accept.searchable import search_hash, spelt
 from tidings.notify.notifications import store
 from tidings.notify.notifications.model import Notification
@@ -131,10 +132,6 @@ def _filter(query: NotificationFilter) -> NotificationCriteria:
     if query.since is not None and query.until is not None and query.since >= query.until:
         raise BadValueError("until", "must be later than since")
     return NotificationCriteria(
-        status=query.status,
-        channel=query.channel,
-        category=query.category,
+        **attributes(query, "status channel category template correlation_id"),
         recipient_id=RECIPIENT.parse(query.recipient, field="recipient") if query.recipient else None,
-        template=query.template,
-        correlation_id=query.correlation_id,
     )

@@ -26,6 +26,22 @@ FINAL: Final = frozenset(
 )
 
 
+#: What it may come to after it was queued; a column says when.
+MOMENTS: Final = (
+    "dispatched",
+    "delivered",
+    "failed",
+    "bounced",
+    "suppressed",
+    "superseded",
+    "cancelled",
+    "expired",
+    "opened",
+    "clicked",
+    "read",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
     """A stored notification, as far as people may see it."""

@@ -31,6 +31,6 @@ class Releaser:
             raise NotWaitingError(
                 f"{notification_id} is {notification.status.value}: it does not wait for a time to be sent"
             )
-        entry = Entry(entity_type="notification", entity_id=notification_id, action="released", actor=actor)
+        entry = Entry("notification", notification_id, "released", actor)
         await self._audit.append(tx, [entry])
         return notification

@@ -6,6 +6,7 @@ from tidings.contracts.simulation import HypotheticalMessage, SimulatedMessage
 from tidings.kernel.db import CallerRole
 from tidings.kernel.http.field_errors import explain
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import attributes
 from tidings.kernel.refusals import InvalidError
 from tidings.notify.accept.order import OrderedBy
 from tidings.notify.accept.wire import NotificationInput, order_of
@@ -33,20 +34,16 @@ class StepSimulator:
 
 
 def _told(done: Simulation) -> SimulatedMessage:
-    order, verdict = done.order, done.decision.verdict
+    verdict = done.decision.verdict
     passed = isinstance(verdict, Pass)
     return SimulatedMessage(
         would="send" if passed else "defer" if isinstance(verdict, Defer) else "stop",
         # Once it is handed over, what its steps come to is the ladder's business.
         reason=None if passed else done.reason,
         until=None if passed else done.until,
-        at=done.at,
-        expires_at=order.expires_at,
-        use_case=order.use_case,
-        priority=order.priority,
+        **attributes(done, "at recipient_known routes"),
+        **attributes(done.order, "expires_at use_case priority"),
         recipient_id=done.decision.recipient_id,
-        recipient_known=done.recipient_known,
-        routes=done.routes,
         steps=done.prepared,
         not_asked=tuple(gate.value for gate in done.not_asked),
     )

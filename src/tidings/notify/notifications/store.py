@@ -10,33 +10,18 @@ import msgspec
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.bounded_scan import Glance
-from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.sql import Queries
+from tidings.kernel.mapping import RowMapper
+from tidings.kernel.sql import Queries, created_columns
 from tidings.kernel.tracing import trace_id_of
 from tidings.notify.accept.row import AnyChannel
 from tidings.notify.dispatch.sent import sender_of
-from tidings.notify.ids import TemplateVersionId
 from tidings.notify.notifications.errors import UnknownNotificationError
-from tidings.notify.notifications.model import Notification
+from tidings.notify.notifications.model import MOMENTS, Notification
 
 QUERIES = Queries.beside(__file__)
 
-#: Columns that say when something came to pass, by what it was.
-_MOMENTS = (
-    "queued",
-    "dispatched",
-    "delivered",
-    "failed",
-    "bounced",
-    "suppressed",
-    "superseded",
-    "cancelled",
-    "expired",
-    "opened",
-    "clicked",
-    "read",
-)
 _read_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -112,16 +97,10 @@ async def find_notifications(
     """Those that exist."""
     if not ids:
         return {}
-    created_ats = [time_of(notification_id) for notification_id in ids]
     rows = await tx.fetch(
-        QUERIES.find_notifications,
-        tenant_id=tx.tenant_id,
-        ids=list(ids),
-        created_ats=created_ats,
-        oldest=min(created_ats),
-        newest=max(created_ats),
+        QUERIES.find_notifications, ids=list(ids), **created_columns([time_of(one) for one in ids])
     )
-    return {found.id: found for found in map(from_row, rows)}
+    return {found.id: found for found in map(_notification, rows)}
 
 
 async def look_back(
@@ -135,7 +114,6 @@ async def look_back(
 ) -> Glance[NotificationId]:
     """Look at up to `most` rows older than a place, by the narrowest index that the filter has."""
     values: dict[str, Any] = {
-        "tenant_id": tx.tenant_id,
         "status": wanted.status.value if wanted.status is not None else None,
         "channel": wanted.channel,
         "category": wanted.category,
@@ -175,75 +153,14 @@ def _people(wanted: NotificationCriteria) -> list[RecipientId] | None:
 
 async def find_waits(tx: TenantTx, *, id: NotificationId, now: datetime) -> list[Wait]:  # noqa: A002
     """Where it waits, and where it waited as far as that is still known."""
-    rows = await tx.fetch(QUERIES.find_waits, tenant_id=tx.tenant_id, id=id, now=now)
-    return [
-        Wait(
-            kind=row["kind"],
-            created_at=row["created_at"],
-            run_after=row["run_after"],
-            claimed=row["claimed"],
-            over=row["over"],
-        )
-        for row in rows
-    ]
+    rows = await tx.fetch(QUERIES.find_waits, id=id, now=now)
+    return [_wait(row) for row in rows]
 
 
 async def load_own_attempts(tx: TenantTx, *, id: NotificationId) -> list[LoggedAttempt]:  # noqa: A002
     """The log of one notification, the oldest first."""
-    rows = await tx.fetch(QUERIES.load_own_attempts, tenant_id=tx.tenant_id, id=id, created_at=time_of(id))
-    return [
-        LoggedAttempt(
-            id=row["id"],
-            attempt_number=row["attempt_number"],
-            channel=row["channel"],
-            vendor=row["vendor"],
-            outcome=row["outcome"],
-            router_attempt_id=row["router_attempt_id"],
-            vendor_message_id=row["vendor_message_id"],
-            reason=row["error_code"],
-            started_at=row["started_at"],
-            finished_at=row["finished_at"],
-        )
-        for row in rows
-    ]
-
-
-def from_row(row: Row) -> Notification:
-    """A notification as the database gives it."""
-    return Notification(
-        id=NotificationId(row["id"]),
-        recipient_id=RecipientId(row["recipient_id"]),
-        status=NotificationStatus(row["status"]),
-        channel=row["channel"],
-        final_channel=row["final_channel"],
-        category=row["category"],
-        use_case=row["use_case"],
-        priority=row["priority"],
-        locale=row["locale"],
-        template_key=row["template_key"],
-        template_semver=row["template_semver"],
-        template_version_id=TemplateVersionId(row["template_version_id"]),
-        preference_version=row["preference_version"],
-        scheduled_for=row["scheduled_for"],
-        expires_at=row["expires_at"],
-        moments={name: at for name in _MOMENTS if (at := row[f"{name}_at"]) is not None},
-        reason=row["suppression_reason"] or row["failure_reason"],
-        evidence=row["delivery_evidence"],
-        trace=row["decision_trace"],
-        render_snapshot=_read_object(row["render_snapshot"]) if row["render_snapshot"] else None,
-        correlation_id=row["correlation_id"],
-        source_event_id=row["source_event_id"],
-        source_event_type=row["source_event_type"],
-        source_event_produced_at=row["source_event_produced_at"],
-        is_test=row["is_test"],
-        metadata=_read_object(row["metadata"]) if row["metadata"] else {},
-        resent_from=row["resent_from"],
-        updated_at=row["updated_at"],
-        address_ciphertext=row["address_ciphertext"],
-        sender=sender_of(row["sender"]),
-        body_ref=row["body_ref"],
-        trace_id=trace_id_of(row["traceparent"]),
-    )
+    rows = await tx.fetch(QUERIES.load_own_attempts, id=id, created_at=time_of(id))
+    return [_logged_attempt(row) for row in rows]
 
 
 async def cancel_notification(
@@ -255,13 +172,7 @@ async def cancel_notification(
 ) -> NotificationStatus | None:
     """How it stood before; None where it was not waiting any more, and nothing was changed."""
     before = await tx.fetch_value(
-        QUERIES.cancel_notification,
-        tenant_id=tx.tenant_id,
-        id=id,
-        created_at=time_of(id),
-        now=now,
-        day=now.date(),
-        stripe=stripe,
+        QUERIES.cancel_notification, id=id, created_at=time_of(id), now=now, day=now.date(), stripe=stripe
     )
     return None if before is None else NotificationStatus(before)
 
@@ -275,12 +186,7 @@ async def release_notification(
 ) -> bool:
     """Whether it was waiting; it is due from now on, and its trace ends with the mark."""
     found = await tx.fetch_value(
-        QUERIES.release_notification,
-        tenant_id=tx.tenant_id,
-        id=id,
-        created_at=time_of(id),
-        mark=mark,
-        now=now,
+        QUERIES.release_notification, id=id, created_at=time_of(id), mark=mark, now=now
     )
     return found is not None
 
@@ -297,3 +203,24 @@ async def find_one(tx: TenantTx, notification_id: NotificationId) -> Notificatio
     if notification_id not in found:
         raise UnknownNotificationError(f"there is no notification with the id {notification_id}")
     return found[notification_id]
+
+
+_wait = RowMapper(Wait, [QUERIES.find_waits])
+_logged_attempt = RowMapper(LoggedAttempt, [QUERIES.load_own_attempts], columns={"reason": "error_code"})
+_notification = RowMapper(
+    Notification,
+    [QUERIES.find_notifications],
+    columns={"evidence": "delivery_evidence", "trace": "decision_trace", "trace_id": "traceparent"},
+    read={
+        "metadata": lambda text: _read_object(text) if text else {},
+        "render_snapshot": lambda text: _read_object(text) if text else None,
+        "sender": sender_of,
+        "trace_id": trace_id_of,
+    },
+    of_row={
+        "moments": lambda row: {
+            name: at for name in ("queued", *MOMENTS) if (at := row[f"{name}_at"]) is not None
+        },
+        "reason": lambda row: row["suppression_reason"] or row["failure_reason"],
+    },
+)

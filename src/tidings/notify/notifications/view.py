@@ -13,13 +13,13 @@ from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, MetadataKey
 from tidings.kernel.http.paging import PageQuery
-from tidings.kernel.mapping import by_name
+from tidings.kernel.mapping import attributes, by_name
 from tidings.notify.accept.searchable import MOST_VALUE
 from tidings.notify.accept.wire import ForeignId, Links, TemplateKey, links_of
 from tidings.notify.dispatch.sent import hints_of
 from tidings.notify.notifications.counts import DayCount
 from tidings.notify.notifications.messages_en import NEVER_LEARNED
-from tidings.notify.notifications.model import Notification
+from tidings.notify.notifications.model import MOMENTS, Notification
 from tidings.notify.notifications.progress import Phase
 from tidings.notify.notifications.store import LoggedAttempt
 from tidings.notify.notifications.trace import DeliveryTrace
@@ -161,46 +161,15 @@ class NotificationView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, one: Notification, phase: Phase | UnsetType | None = UNSET) -> "NotificationView":
         """The notification as it is shown."""
-        at = one.moments.get
-        return cls(
-            id=one.id,
-            status=one.status,
+        return by_name(
+            cls,
+            one,
             phase=phase,
-            recipient_id=one.recipient_id,
-            channel=one.channel,
-            final_channel=one.final_channel,
-            category=one.category,
-            use_case=one.use_case,
-            priority=one.priority,
-            locale=one.locale,
             template=TemplateRef.of(one),
-            reason=one.reason,
-            evidence=one.evidence,
+            to=UNSET,
             sender=SenderView.of(one.sender),
-            scheduled_for=one.scheduled_for,
-            expires_at=one.expires_at,
-            created_at=one.created_at,
-            updated_at=one.updated_at,
-            dispatched_at=at("dispatched"),
-            delivered_at=at("delivered"),
-            failed_at=at("failed"),
-            bounced_at=at("bounced"),
-            suppressed_at=at("suppressed"),
-            superseded_at=at("superseded"),
-            cancelled_at=at("cancelled"),
-            expired_at=at("expired"),
-            opened_at=at("opened"),
-            clicked_at=at("clicked"),
-            read_at=at("read"),
-            correlation_id=one.correlation_id,
-            source_event_id=one.source_event_id,
-            source_event_type=one.source_event_type,
-            source_event_produced_at=one.source_event_produced_at,
-            trace_id=one.trace_id,
-            is_test=one.is_test,
-            metadata=one.metadata,
-            resent_from=one.resent_from,
             links=links_of(one.id),
+            **{f"{name}_at": one.moments.get(name) for name in MOMENTS},
         )
 
 
@@ -259,16 +228,12 @@ class AttemptView(Struct, frozen=True, kw_only=True):
     def later(cls, line: LoggedAttempt) -> "AttemptView":
         """What a vendor said afterwards."""
         return cls(
-            id=line.id,
+            **attributes(line, "id channel vendor reason started_at"),
             step=None,
-            channel=line.channel,
-            vendor=line.vendor,
             status=line.outcome,
-            reason=line.reason,
             meaning=None,
             answer_learned=True,
             provider_message_id=line.vendor_message_id,
-            started_at=line.started_at,
             ended_at=line.finished_at,
         )
 

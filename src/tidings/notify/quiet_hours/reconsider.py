@@ -27,7 +27,6 @@ async def reconsider_quiet(
     """Decide anew what waits for the quiet hours of these people, or of everybody; how many notifications that are."""
     return await tx.execute(
         QUERIES.reconsider_quiet,
-        tenant_id=tx.tenant_id,
         recipient_ids=None if recipient_ids is None else list(recipient_ids),
         now=now,
     )

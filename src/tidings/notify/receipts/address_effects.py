@@ -77,13 +77,13 @@ class _Found:
         return self.told.channel, self.address_hash
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class AddressEffects:
     """Applies what vendors say of addresses, whole sets at a time; doing it again changes nothing."""
 
-    def __init__(self, *, keyring: Keyring, suppressor: Suppressor, clock: Clock) -> None:
-        self._keyring = keyring
-        self._suppressor = suppressor
-        self._clock = clock
+    keyring: Keyring
+    suppressor: Suppressor
+    clock: Clock
 
     async def apply(self, tx: TenantTx, told: Sequence[EffectReport]) -> None:
         """Suppress what is to be suppressed; a test's messages say nothing about anybody."""
@@ -96,13 +96,13 @@ class AddressEffects:
         released = await _released(tx, sorted({one.place for one in found}))
         counting = [one for one in found if not _forgiven(one, released)]
         full = await count_bounces(tx, [_soft(one) for one in counting if one.told.effect == "soft_bounce"])
-        keys = await self._keyring.data_keys(tx, {one.told.recipient_id for one in counting}, create=False)
+        keys = await self.keyring.data_keys(tx, {one.told.recipient_id for one in counting}, create=False)
         wishes = [
             wish
             for one in sorted(counting, key=lambda one: (one.told.at, one.told.notification_id))
             if (wish := self._wish(one, full, keys.get(one.told.recipient_id))) is not None
         ]
-        await self._suppressor.add(tx, wishes, actor=ACTOR)
+        await self.suppressor.add(tx, wishes, actor=ACTOR)
 
     def _wish(
         self,
@@ -126,7 +126,7 @@ class AddressEffects:
             return None
         last_at, last_id = full[found.place]
         ends = last_at + LASTS
-        if ends <= self._clock.now():
+        if ends <= self.clock.now():
             return None
         return replace(wish, source_notification_id=last_id, expires_at=ends)
 
@@ -135,7 +135,6 @@ async def _find(tx: TenantTx, told: Sequence[EffectReport]) -> list[_Found]:
     created_ats = [time_of(one.notification_id) for one in told]
     rows = await tx.fetch(
         QUERIES.find_written_to,
-        tenant_id=tx.tenant_id,
         ids=[one.notification_id for one in told],
         created_ats=created_ats,
         recipient_ids=[one.recipient_id for one in told],
@@ -176,7 +175,6 @@ def _chosen(told: EffectReport, there: Sequence[Row]) -> Row | None:
 async def _released(tx: TenantTx, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], datetime]:
     rows = await tx.fetch(
         QUERIES.find_released,
-        tenant_id=tx.tenant_id,
         channels=[channel for channel, _ in places],
         hashes=[address_hash for _, address_hash in places],
     )

@@ -8,6 +8,7 @@ for the outcome; from then on both orders lead to the same.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tidings.contracts.enums import NotificationStatus
@@ -24,13 +25,13 @@ _UNDER_WAY: Final = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Bounces:
     """Applies sets of them."""
 
-    def __init__(self, *, outbox: Outbox, clock: Clock, stripe: int = 0) -> None:
-        self._outbox = outbox
-        self._clock = clock
-        self._stripe = stripe
+    outbox: Outbox
+    clock: Clock
+    stripe: int = 0
 
     async def heard(
         self, tx: TenantTx, subjects: Mapping[NotificationId, Subject], bounces: Sequence[Bounce]
@@ -38,7 +39,7 @@ class Bounces:
         """Bounces of notifications that are locked: applied, or kept until their outcome is known."""
         known = [bounce for bounce in bounces if bounce.notification_id in subjects]
         early = [b for b in known if subjects[b.notification_id].status in _UNDER_WAY]
-        await store.keep_early(tx, _firsts(early), now=self._clock.now())
+        await store.keep_early(tx, _firsts(early), now=self.clock.now())
         await self._turn(
             tx, [b for b in known if subjects[b.notification_id].status is NotificationStatus.DELIVERED]
         )
@@ -49,12 +50,12 @@ class Bounces:
             await self._turn(tx, await store.take_early(tx, ids))
 
     async def _turn(self, tx: TenantTx, bounces: Sequence[Bounce]) -> None:
-        moved = await store.turn_bounced(tx, _firsts(bounces), now=self._clock.now(), stripe=self._stripe)
-        await self._outbox.append(
+        moved = await store.turn_bounced(tx, _firsts(bounces), now=self.clock.now(), stripe=self.stripe)
+        await self.outbox.append(
             tx,
             [
                 moved_event(
-                    tx.tenant_id, facts_of(row), row["status"], reason=row["reason"], clock=self._clock
+                    tx.tenant_id, facts_of(row), row["status"], reason=row["reason"], clock=self.clock
                 )
                 for row in moved
             ],

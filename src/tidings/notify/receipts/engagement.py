@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import NotificationId
@@ -10,19 +11,19 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import by_name
+from tidings.kernel.mapping import attributes, by_name
 from tidings.kernel.outbox import Outbox
 from tidings.notify.receipts import store
 from tidings.notify.receipts.model import Seen, Subject
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Engagements:
     """Notes sets of them, for notifications that are locked."""
 
-    def __init__(self, *, outbox: Outbox, clock: Clock, stripe: int = 0) -> None:
-        self._outbox = outbox
-        self._clock = clock
-        self._stripe = stripe
+    outbox: Outbox
+    clock: Clock
+    stripe: int = 0
 
     async def note(
         self, tx: TenantTx, subjects: Mapping[NotificationId, Subject], seen: Sequence[Seen]
@@ -32,7 +33,7 @@ class Engagements:
         kept = [one for one in known if not subjects[one.notification_id].erased]
         if not kept:
             return []
-        now = self._clock.now()
+        now = self.clock.now()
         await store.note_engagements(tx, kept, now=now)
         first: dict[tuple[NotificationId, str], Seen] = {}
         for one in sorted(kept, key=lambda one: one.at):
@@ -40,9 +41,9 @@ class Engagements:
                 first.setdefault((one.notification_id, one.what), one)
         fresh = list(first.values())
         happened = Counter(_counted(one, subjects[one.notification_id]) for one in fresh)
-        await store.count(tx, happened, now=now, stripe=self._stripe)
-        await self._outbox.append(
-            tx, [_event(tx.tenant_id, one, subjects[one.notification_id], self._clock) for one in fresh]
+        await store.count(tx, happened, now=now, stripe=self.stripe)
+        await self.outbox.append(
+            tx, [_event(tx.tenant_id, one, subjects[one.notification_id], self.clock) for one in fresh]
         )
         return fresh
 
@@ -58,10 +59,7 @@ def _event(tenant_id: TenantId, seen: Seen, subject: Subject, clock: Clock) -> E
             NotificationEngaged,
             seen,
             notification_id=subject.id,
-            category=subject.category,
-            template_key=subject.template_key,
-            correlation_id=subject.correlation_id,
-            is_test=subject.is_test,
+            **attributes(subject, "category template_key correlation_id is_test"),
         ),
         tenant_id=tenant_id,
         ordering_key=subject.id,

@@ -7,6 +7,7 @@ from typing import Final
 
 from tidings.contracts.ids import NotificationId, RecipientAddressId
 from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)
@@ -43,24 +44,23 @@ async def count_bounces(
     if not bounces:
         return {}
     places = sorted({bounce.place for bounce in bounces})
-    columns = {"channels": [channel for channel, _ in places], "hashes": [hash_ for _, hash_ in places]}
-    await tx.fetch(QUERIES.lock_addresses, tenant_id=tx.tenant_id, **columns)
+    addresses = {"channels": [channel for channel, _ in places], "hashes": [hash_ for _, hash_ in places]}
+    await tx.fetch(QUERIES.lock_addresses, **addresses)
     earliest: dict[tuple[RecipientAddressId, NotificationId], SoftBounce] = {}
     for bounce in sorted(bounces, key=lambda bounce: (bounce.address_id, bounce.notification_id, bounce.at)):
         earliest.setdefault((bounce.address_id, bounce.notification_id), bounce)
     ordered = list(earliest.values())
     await tx.execute(
         QUERIES.add_bounces,
-        tenant_id=tx.tenant_id,
-        channels=[bounce.channel for bounce in ordered],
-        hashes=[bounce.address_hash for bounce in ordered],
-        notification_ids=[bounce.notification_id for bounce in ordered],
-        target_ids=[bounce.address_id for bounce in ordered],
-        bounced_ats=[bounce.at for bounce in ordered],
+        **columns(
+            ordered,
+            "channel notification_id",
+            hashes="address_hash",
+            target_ids="address_id",
+            bounced_ats="at",
+        ),
     )
-    rows = await tx.fetch(
-        QUERIES.find_full, tenant_id=tx.tenant_id, others=ENOUGH - 1, within=WITHIN, **columns
-    )
+    rows = await tx.fetch(QUERIES.find_full, others=ENOUGH - 1, within=WITHIN, **addresses)
     return {
         places[row["place"] - 1]: (row["bounced_at"], NotificationId(row["notification_id"])) for row in rows
     }

@@ -43,7 +43,6 @@ async def load_addresses(
     """All of these recipients' addresses, or those of some channels; primaries first, then the oldest."""
     rows = await tx.fetch(
         QUERIES.load_addresses,
-        tenant_id=tx.tenant_id,
         recipient_ids=list(recipient_ids),
         channels=None if channels is None else list(channels),
     )
@@ -54,7 +53,6 @@ async def clear_primaries(tx: TenantTx, *, of: Sequence[tuple[RecipientId, str]]
     """Nobody is primary for these recipients and channels any more."""
     return await tx.execute(
         QUERIES.clear_primaries,
-        tenant_id=tx.tenant_id,
         now=now,
         recipient_ids=[recipient_id for recipient_id, _ in of],
         channels=[channel for _, channel in of],
@@ -63,20 +61,15 @@ async def clear_primaries(tx: TenantTx, *, of: Sequence[tuple[RecipientId, str]]
 
 async def prove_mailbox(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> bool:
     """Their only mail address is theirs: somebody followed a link that went there. Whether that is new."""
-    return bool(
-        await tx.execute(QUERIES.prove_mailbox, tenant_id=tx.tenant_id, recipient_id=recipient_id, now=now)
-    )
+    return bool(await tx.execute(QUERIES.prove_mailbox, recipient_id=recipient_id, now=now))
 
 
 async def change_addresses(tx: TenantTx, changes: Sequence[AddressChange], *, now: datetime) -> int:
     """Write them; how many there were."""
     return await tx.execute(
         QUERIES.change_addresses,
-        tenant_id=tx.tenant_id,
         now=now,
-        ids=[c.id for c in changes],
-        primaries=[c.is_primary for c in changes],
-        verifieds=[c.verified for c in changes],
+        **columns(changes, "id verified", primaries="is_primary"),
     )
 
 
@@ -84,10 +77,12 @@ async def add_addresses(tx: TenantTx, fresh: Sequence[NewAddress]) -> int:
     """Write them; how many there were."""
     return await tx.execute(
         QUERIES.add_addresses,
-        tenant_id=tx.tenant_id,
-        **columns(fresh, "id recipient_id channel ciphertext verified"),
-        hashes=[a.address_hash for a in fresh],
-        primaries=[a.is_primary for a in fresh],
+        **columns(
+            fresh,
+            "id recipient_id channel ciphertext verified",
+            hashes="address_hash",
+            primaries="is_primary",
+        ),
         created_ats=[time_of(a.id) for a in fresh],
     )
 
@@ -96,9 +91,7 @@ async def remove_addresses(
     tx: TenantTx, *, recipient_id: RecipientId, ids: Sequence[RecipientAddressId]
 ) -> list[StoredAddress]:
     """Those that were there and are gone."""
-    rows = await tx.fetch(
-        QUERIES.remove_addresses, tenant_id=tx.tenant_id, recipient_id=recipient_id, ids=list(ids)
-    )
+    rows = await tx.fetch(QUERIES.remove_addresses, recipient_id=recipient_id, ids=list(ids))
     return [from_row(row) for row in rows]
 
 

@@ -40,14 +40,14 @@ class LoadedRecipient:
     refusals: tuple[Refusal, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RecipientChanger:
     """Changes one recipient."""
 
-    def __init__(self, *, keyring: Keyring, mailboxes: MailboxNews, audit: AuditLog, clock: Clock) -> None:
-        self._keyring = keyring
-        self._mailboxes = mailboxes
-        self._audit = audit
-        self._clock = clock
+    keyring: Keyring
+    mailboxes: MailboxNews
+    audit: AuditLog
+    clock: Clock
 
     async def change(
         self,
@@ -61,10 +61,10 @@ class RecipientChanger:
         """The recipient after the wish; `expect` refuses a version that is not the caller's."""
         known = await self._lock(tx, recipient_id)
         expect(known.recipient)
-        key = await self._keyring.data_key(tx, recipient_id)
-        pepper = await self._keyring.pepper(tx)
+        key = await self.keyring.data_key(tx, recipient_id)
+        pepper = await self.keyring.pepper(tx)
         hashed = [HashedAddress(wish=a, address_hash=pepper.hash(a.address)) for a in wish.addresses]
-        now = self._clock.now()
+        now = self.clock.now()
         changes = changes_of(known, wish, hashed, key, now=now)
         if changes is not None:
             await write_changes(tx, [changes], now=now)
@@ -72,8 +72,8 @@ class RecipientChanger:
                 await reconsider_quiet(tx, [recipient_id], now=now)
             proven = proven_after(known, changes)
             if proven is not None:
-                await self._mailboxes.told(tx, {recipient_id: proven}, at=now)
-            await self._audit.append(
+                await self.mailboxes.told(tx, {recipient_id: proven}, at=now)
+            await self.audit.append(
                 tx,
                 [
                     Entry(
@@ -93,7 +93,7 @@ class RecipientChanger:
                     )
                 ],
             )
-        return await load_whole(tx, recipient_id, self._keyring)
+        return await load_whole(tx, recipient_id, self.keyring)
 
     async def remove_address(
         self, tx: TenantTx, recipient_id: RecipientId, address_id: RecipientAddressId, *, actor: str
@@ -103,7 +103,7 @@ class RecipientChanger:
         gone = await address_store.remove_addresses(tx, recipient_id=recipient_id, ids=[address_id])
         if not gone:
             raise UnknownAddressError(f"recipient {recipient_id} has no address with the id {address_id}")
-        now = self._clock.now()
+        now = self.clock.now()
         if gone[0].is_primary:
             heirs = sorted(
                 (
@@ -118,7 +118,7 @@ class RecipientChanger:
                 await address_store.change_addresses(tx, [heir], now=now)
         await store.update_recipients(tx, [store.facts_of(known.recipient)], now=now)
         if gone[0].channel == "email" and gone[0].verified and not _still_proven(known, address_id):
-            await self._mailboxes.told(tx, {recipient_id: False}, at=now)
+            await self.mailboxes.told(tx, {recipient_id: False}, at=now)
         entry = Entry(
             entity_type="recipient",
             entity_id=recipient_id,
@@ -126,14 +126,12 @@ class RecipientChanger:
             actor=actor,
             before={"id": address_id, "channel": gone[0].channel},
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
 
     async def reveal(self, tx: TenantTx, recipient_id: RecipientId, *, actor: str) -> None:
         """Note that somebody looked at the addresses in the clear; before they see them."""
-        entry = Entry(
-            entity_type="recipient", entity_id=recipient_id, action="addresses_revealed", actor=actor
-        )
-        await self._audit.append(tx, [entry])
+        entry = Entry("recipient", recipient_id, "addresses_revealed", actor)
+        await self.audit.append(tx, [entry])
 
     async def _lock(self, tx: TenantTx, recipient_id: RecipientId) -> MatchedRecipient:
         await store.lock_recipients(tx, ids=[recipient_id])

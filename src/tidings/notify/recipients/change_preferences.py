@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 
-import msgspec
 from msgspec import structs
 
 from tidings.contracts.events import NOTIFY_SOURCE
@@ -14,16 +13,14 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.ids import CONSENT_EVENT, PREFERENCES
 from tidings.notify.quiet_hours.reconsider import reconsider_quiet
 from tidings.notify.recipients import consent_store, preference_store, store
 from tidings.notify.recipients.consent import settle
-from tidings.notify.recipients.consent_ledger import ConsentEvent, allowed_by, told_between
+from tidings.notify.recipients.consent_ledger import allowed_by, lines_of, payloads_of, told_between
 from tidings.notify.recipients.errors import ErasedRecipientError, UnknownRecipientError
 from tidings.notify.recipients.preferences_model import (
     Choices,
@@ -31,6 +28,7 @@ from tidings.notify.recipients.preferences_model import (
     Preferences,
     categories_named,
     nothing_chosen,
+    same_choices,
 )
 from tidings.notify.recipients.recipient_input import canonical_locale
 from tidings.notify.refusals.refuse import Refuser
@@ -78,7 +76,7 @@ class PreferenceChanger:
         known = await preference_store.load_preferences(tx, recipient_ids=[recipient_id])
         before = known.get(recipient_id) or nothing_chosen(recipient_id)
         wanted = await self._checked(tx, before, make(before), categories, proven=proven)
-        if before.id is not None and _same(wanted, before.choices):
+        if before.id is not None and same_choices(wanted, before.choices):
             return before
         after = await self._record(tx, before, wanted, actor=actor, source=source, evidence=evidence)
         if quiet_differs(before.choices, wanted):
@@ -107,10 +105,7 @@ class PreferenceChanger:
         proven: bool,
     ) -> Choices:
         now = self._clock.now()
-        # What stood there before may stay: a category that went, or a guardian, must keep nobody from saying no.
-        stood = set(choices_wrong(before.choices, categories))
-        wrong = [fault for fault in choices_wrong(wanted, categories) if fault not in stood]
-        wrong += digests_wrong(before.choices, wanted)
+        wrong = changes_wrong(before.choices, wanted, categories)
         present = before.choices.marketing_consent
         confirm = (
             wanted.marketing_consent.granted and not present.granted and not proven and await _confirms(tx)
@@ -140,43 +135,12 @@ class PreferenceChanger:
         evidence: str | None,
     ) -> Preferences:
         now = self._clock.now()
-        row_id = before.id or PREFERENCES.new(now)
-        after = structs.replace(before, id=row_id, choices=wanted, version=before.version + 1, updated_at=now)
-        await preference_store.save_preferences(tx, [(row_id, after)], now=now)
-        lines = [
-            ConsentEvent(
-                id=CONSENT_EVENT.new(now),
-                recipient_id=before.recipient_id,
-                kind=told.kind,
-                channel=told.channel,
-                category=told.category,
-                occurred_at=told.at or now,
-                recorded_at=now,
-                source=told.source or source,
-                evidence=told.evidence or evidence,
-                actor=actor,
-                preferences_version=after.version,
-            )
-            for told in told_between(before.choices, wanted)
-        ]
+        after = before.changed(wanted, now)
+        await preference_store.save_preferences(tx, [after], now=now)
+        lines = lines_of(before, after, source=source, evidence=evidence, actor=actor, now=now)
         await consent_store.append_events(tx, lines)
-        updated = PreferencesUpdated(
-            recipient_id=before.recipient_id, preferences_id=row_id, version=after.version
-        )
-        events = [self._event(tx.tenant_id, "preferences.updated.v1", updated)]
-        events += [
-            self._event(
-                tx.tenant_id,
-                "optout.recorded.v1",
-                by_name(
-                    PreferenceOptOutRecorded,
-                    line,
-                    preferences_version=after.version,
-                    consent=line.kind == "consent_withdrawn",
-                ),
-            )
-            for line in lines
-            if line.kind in {"opted_out", "consent_withdrawn"}
+        events = [
+            self._event(tx.tenant_id, subject, payload) for subject, payload in payloads_of([after], lines)
         ]
         pending = wanted.marketing_consent.pending_since
         if pending is not None and pending != before.choices.marketing_consent.pending_since:
@@ -234,6 +198,18 @@ def choices_wrong(wanted: Choices, categories: Mapping[str, CategoryPolicy]) -> 
     return wrong
 
 
+def changes_wrong(
+    before: Choices, wanted: Choices, categories: Mapping[str, CategoryPolicy]
+) -> list[FieldError]:
+    """What a change does wrong.
+
+    What stood there before may stay: a category that went, or a guardian, must keep nobody from saying no.
+    """
+    stood = set(choices_wrong(before, categories))
+    wrong = [fault for fault in choices_wrong(wanted, categories) if fault not in stood]
+    return wrong + digests_wrong(before, wanted)
+
+
 def quiet_differs(one: Choices, other: Choices) -> bool:
     """Whether somebody is left in peace at other times by the one than by the other."""
     return (one.quiet_hours, one.timezone) != (other.quiet_hours, other.timezone)
@@ -252,13 +228,6 @@ async def _confirms(tx: TenantTx) -> bool:
     """Whether the tenant wants consent to be confirmed by those who gave it."""
     tenant = await find_tenant(tx, tenant_id=tx.tenant_id)
     return tenant is not None and tenant.notification_policy.double_opt_in
-
-
-def _same(one: Choices, other: Choices) -> bool:
-    # By their text: what was read from a row is of a type that forgives unknown fields.
-    return msgspec.json.encode(one, order="deterministic") == msgspec.json.encode(
-        other, order="deterministic"
-    )
 
 
 async def _guardian_wrong(

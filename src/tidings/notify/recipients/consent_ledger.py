@@ -6,10 +6,12 @@ from datetime import datetime
 from typing import Literal
 
 from tidings.contracts.ids import RecipientId
+from tidings.contracts.recipients import PreferenceOptOutRecorded, PreferencesUpdated
 from tidings.contracts.tenants import Channel
-from tidings.notify.ids import ConsentEventId
+from tidings.kernel.mapping import by_name
+from tidings.notify.ids import CONSENT_EVENT, ConsentEventId
 from tidings.notify.recipients.consent import Consent
-from tidings.notify.recipients.preferences_model import ChannelChoice, Choices
+from tidings.notify.recipients.preferences_model import ChannelChoice, Choices, Preferences
 from tidings.notify.refusals.model import EVERYTHING
 
 Kind = Literal["consent_requested", "consent_granted", "consent_withdrawn", "opted_out", "opted_in"]
@@ -55,6 +57,46 @@ def told_between(before: Choices, after: Choices) -> list[ConsentStatement]:
         *_consent(before.marketing_consent, after.marketing_consent),
         *_everything(before, after),
         *_channels(before, after),
+    ]
+
+
+def lines_of(
+    before: Preferences, after: Preferences, *, source: str, evidence: str | None, actor: str, now: datetime
+) -> list[ConsentEvent]:
+    """The lines of a change; what a statement does not say of itself is as `source` and `evidence` have it."""
+    return [
+        by_name(
+            ConsentEvent,
+            told,
+            id=CONSENT_EVENT.new(now),
+            recipient_id=after.recipient_id,
+            occurred_at=told.at or now,
+            recorded_at=now,
+            source=told.source or source,
+            evidence=told.evidence or evidence,
+            actor=actor,
+            preferences_version=after.version,
+        )
+        for told in told_between(before.choices, after.choices)
+    ]
+
+
+def payloads_of(
+    saved: Sequence[Preferences], lines: Sequence[ConsentEvent]
+) -> list[tuple[str, PreferencesUpdated | PreferenceOptOutRecorded]]:
+    """What the events say, each with its subject: preferences were changed, and every no is told."""
+    updated = [
+        PreferencesUpdated(recipient_id=p.recipient_id, preferences_id=p.id or "", version=p.version)
+        for p in saved
+    ]
+    refused = [
+        by_name(PreferenceOptOutRecorded, line, consent=line.kind == "consent_withdrawn")
+        for line in lines
+        if line.kind in {"opted_out", "consent_withdrawn"}
+    ]
+    return [
+        *(("preferences.updated.v1", payload) for payload in updated),
+        *(("optout.recorded.v1", payload) for payload in refused),
     ]
 
 

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 
 import msgspec
 
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel, QuietHours
-from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.sql import Queries
-from tidings.notify.ids import PreferencesId
+from tidings.kernel.mapping import RowMapper, columns, optional
+from tidings.kernel.sql import Queries, json_text
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import (
     ChannelChoice,
@@ -56,57 +55,43 @@ async def load_preferences(
     tx: TenantTx, *, recipient_ids: Sequence[RecipientId]
 ) -> dict[RecipientId, Preferences]:
     """Of those who ever chose."""
-    rows = await tx.fetch(QUERIES.load_preferences, tenant_id=tx.tenant_id, recipient_ids=list(recipient_ids))
+    rows = await tx.fetch(QUERIES.load_preferences, recipient_ids=list(recipient_ids))
     return {RecipientId(row["recipient_id"]): from_row(row) for row in rows}
 
 
-async def save_preferences(
-    tx: TenantTx, fresh: Sequence[tuple[PreferencesId, Preferences]], *, now: datetime
-) -> int:
-    """Write them all; their recipients have to be locked."""
+async def save_preferences(tx: TenantTx, fresh: Sequence[Preferences], *, now: datetime) -> int:
+    """Write them all, each with the id of its row; their recipients have to be locked."""
     return await tx.execute(
         QUERIES.save_preferences,
-        tenant_id=tx.tenant_id,
         now=now,
-        ids=[row_id for row_id, _ in fresh],
-        created_ats=[time_of(row_id) for row_id, _ in fresh],
-        recipient_ids=[p.recipient_id for _, p in fresh],
-        locales=[p.choices.locale or "" for _, p in fresh],
-        timezones=[p.choices.timezone or "" for _, p in fresh],
-        channels=[_json(p.choices.channels) for _, p in fresh],
-        quiet_hours=[_json_or_none(p.choices.quiet_hours) for _, p in fresh],
-        digest_schedules=[_json(p.choices.digest_schedule) for _, p in fresh],
-        consents=[_json(p.choices.marketing_consent) for _, p in fresh],
-        guardians=[_json_or_none(p.choices.guardian_routing) for _, p in fresh],
-        unsubscribed_ats=[p.choices.global_unsubscribed_at for _, p in fresh],
-        versions=[p.version for _, p in fresh],
+        created_ats=[time_of(str(p.id)) for p in fresh],
+        **columns(fresh, "id recipient_id version", unsubscribed_ats="choices.global_unsubscribed_at"),
+        locales=[p.choices.locale or "" for p in fresh],
+        timezones=[p.choices.timezone or "" for p in fresh],
+        channels=[json_text(p.choices.channels) for p in fresh],
+        quiet_hours=[_json_or_none(p.choices.quiet_hours) for p in fresh],
+        digest_schedules=[json_text(p.choices.digest_schedule) for p in fresh],
+        consents=[json_text(p.choices.marketing_consent) for p in fresh],
+        guardians=[_json_or_none(p.choices.guardian_routing) for p in fresh],
     )
 
 
-def from_row(row: Row) -> Preferences:
-    """Preferences as the database gives them."""
-    quiet, guardian = row["quiet_hours"], row["guardian_routing"]
-    return Preferences(
-        recipient_id=RecipientId(row["recipient_id"]),
-        id=PreferencesId(row["id"]),
-        choices=Choices(
-            locale=row["locale"] or None,
-            timezone=row["timezone"] or None,
-            channels=dict(_read_channels(row["channels"])),
-            quiet_hours=None if quiet is None else _read_quiet(quiet),
-            digest_schedule=dict(_read_digests(row["digest_schedule"])),
-            marketing_consent=_read_consent(row["marketing_consent"]),
-            guardian_routing=None if guardian is None else _read_guardian(guardian),
-            global_unsubscribed_at=row["global_unsubscribed_at"],
-        ),
-        version=row["version"],
-        updated_at=row["updated_at"],
-    )
+def _json_or_none(value: object) -> str | None:
+    return None if value is None else json_text(value)
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-def _json_or_none(value: Any) -> str | None:
-    return None if value is None else _json(value)
+_choices = RowMapper(
+    Choices,
+    [],
+    read={
+        "locale": lambda text: text or None,
+        "timezone": lambda text: text or None,
+        "channels": _read_channels,
+        "quiet_hours": optional(_read_quiet),
+        "digest_schedule": _read_digests,
+        "marketing_consent": _read_consent,
+        "guardian_routing": optional(_read_guardian),
+    },
+)
+#: Preferences as the database gives them.
+from_row = RowMapper(Preferences, [QUERIES.load_preferences], of_row={"choices": _choices})

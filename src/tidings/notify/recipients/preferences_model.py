@@ -4,15 +4,17 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, json, structs
 
 from tidings.contracts.enums import Category
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Day, Locale, QuietHours, TimeOfDay, TimeZone
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.ids import PreferencesId
+from tidings.notify.ids import PREFERENCES, PreferencesId
 from tidings.notify.recipients.consent import NOT_GIVEN, Consent
+
+_encode = json.Encoder(order="deterministic").encode
 
 
 class ChannelChoice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -77,9 +79,19 @@ class Preferences(Struct, frozen=True, kw_only=True):
     version: int
     updated_at: datetime | None
 
+    def changed(self, choices: Choices, now: datetime) -> "Preferences":
+        """The next version of them."""
+        row_id = self.id or PREFERENCES.new(now)
+        return structs.replace(self, id=row_id, choices=choices, version=self.version + 1, updated_at=now)
+
 
 #: What holds for everybody who never chose.
 NO_CHOICES = Choices()
+
+
+def same_choices(one: Choices, other: Choices) -> bool:
+    """Whether they say the same; by their text, because what was read from a row is of a type that forgives unknown fields."""
+    return _encode(one) == _encode(other)
 
 
 def nothing_chosen(recipient_id: RecipientId) -> Preferences:

@@ -10,8 +10,8 @@ import msgspec
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import by_name, columns
-from tidings.kernel.sql import Queries
+from tidings.kernel.mapping import RowMapper, by_name, columns
+from tidings.kernel.sql import Queries, json_text
 from tidings.notify.recipients.errors import UnknownRecipientError
 from tidings.notify.recipients.model import Identity, IdentityType, Recipient
 
@@ -78,7 +78,6 @@ async def match_recipients(tx: TenantTx, wanted: Lookup) -> Matches:
     """Those that exist, by the place where they were asked for."""
     rows = await tx.fetch(
         QUERIES.match_recipients,
-        tenant_id=tx.tenant_id,
         id_places=[place for place, _ in wanted.ids],
         ids=[recipient_id for _, recipient_id in wanted.ids],
         identity_places=[place for place, _, _ in wanted.identities],
@@ -104,11 +103,7 @@ async def find_by_address(
 ) -> list[RecipientId]:
     """Everybody who has this address on one of these channels, the oldest first."""
     rows = await tx.fetch(
-        QUERIES.find_by_address,
-        tenant_id=tx.tenant_id,
-        channels=list(channels),
-        address_hash=address_hash,
-        limit=limit,
+        QUERIES.find_by_address, channels=list(channels), address_hash=address_hash, limit=limit
     )
     return [RecipientId(row["recipient_id"]) for row in rows]
 
@@ -117,7 +112,6 @@ async def lock_new_addresses(tx: TenantTx, *, addresses: Sequence[tuple[str, str
     """Wait for whoever is making a recipient for one of these addresses just now."""
     await tx.fetch(
         QUERIES.lock_new_addresses,
-        tenant_id=tx.tenant_id,
         addresses=[f"{channel} {address_hash}" for channel, address_hash in addresses],
     )
 
@@ -126,13 +120,11 @@ async def insert_recipients(tx: TenantTx, facts: Sequence[RecipientFacts]) -> di
     """Those that are new; somebody else made the others in the meantime."""
     rows = await tx.fetch(
         QUERIES.insert_recipients,
-        tenant_id=tx.tenant_id,
-        **columns(facts, "id locale timezone"),
+        **columns(facts, "id locale timezone", names="display_name_ciphertext"),
         identity_types=[f.identity.type.value if f.identity else None for f in facts],
         identity_ids=[f.identity.id if f.identity else None for f in facts],
-        names=[f.display_name_ciphertext for f in facts],
-        tags=[_json(list(f.tags)) for f in facts],
-        attributes=[_json(f.attributes) for f in facts],
+        tags=[json_text(list(f.tags)) for f in facts],
+        attributes=[json_text(f.attributes) for f in facts],
         created_ats=[time_of(f.id) for f in facts],
     )
     return {recipient.id: recipient for recipient in map(from_row, rows)}
@@ -140,7 +132,7 @@ async def insert_recipients(tx: TenantTx, facts: Sequence[RecipientFacts]) -> di
 
 async def lock_recipients(tx: TenantTx, *, ids: Sequence[RecipientId]) -> dict[RecipientId, Recipient]:
     """Those that exist, locked until the end of the transaction."""
-    rows = await tx.fetch(QUERIES.lock_recipients, tenant_id=tx.tenant_id, ids=list(ids))
+    rows = await tx.fetch(QUERIES.lock_recipients, ids=list(ids))
     return {recipient.id: recipient for recipient in map(from_row, rows)}
 
 
@@ -150,19 +142,17 @@ async def update_recipients(
     """Write them whole; each gets a new version. They have to be locked."""
     rows = await tx.fetch(
         QUERIES.update_recipients,
-        tenant_id=tx.tenant_id,
         now=now,
-        **columns(facts, "id locale timezone"),
-        names=[f.display_name_ciphertext for f in facts],
-        tags=[_json(list(f.tags)) for f in facts],
-        attributes=[_json(f.attributes) for f in facts],
+        **columns(facts, "id locale timezone", names="display_name_ciphertext"),
+        tags=[json_text(list(f.tags)) for f in facts],
+        attributes=[json_text(f.attributes) for f in facts],
     )
     return {recipient.id: recipient for recipient in map(from_row, rows)}
 
 
 async def find_recipients(tx: TenantTx, *, ids: Sequence[RecipientId]) -> dict[RecipientId, Recipient]:
     """Those that exist."""
-    rows = await tx.fetch(QUERIES.find_recipients, tenant_id=tx.tenant_id, ids=list(ids))
+    rows = await tx.fetch(QUERIES.find_recipients, ids=list(ids))
     return {recipient.id: recipient for recipient in map(from_row, rows)}
 
 
@@ -184,31 +174,9 @@ async def list_recipients(
 ) -> list[Recipient]:
     """The newest first, from a cursor on."""
     rows = await tx.fetch(
-        QUERIES.list_recipients,
-        tenant_id=tx.tenant_id,
-        after_id=after_id,
-        identity_type=identity_type,
-        tag=tag,
-        limit=limit,
+        QUERIES.list_recipients, after_id=after_id, identity_type=identity_type, tag=tag, limit=limit
     )
     return [from_row(row) for row in rows]
-
-
-def from_row(row: Row) -> Recipient:
-    """A recipient as the database gives it."""
-    kind = row["identity_type"]
-    return Recipient(
-        id=RecipientId(row["id"]),
-        identity=Identity(type=IdentityType(kind), id=row["identity_id"]) if kind is not None else None,
-        display_name_ciphertext=row["display_name_ciphertext"],
-        locale=row["primary_locale"],
-        timezone=row["primary_timezone"],
-        tags=tuple(row["tags"]),
-        attributes=msgspec.json.decode(row["attributes"]),
-        erased_at=row["erased_at"],
-        version=row["version"],
-        updated_at=row["updated_at"],
-    )
 
 
 def _addresses(row: Row) -> dict[tuple[str, str], MatchedAddress]:
@@ -217,9 +185,7 @@ def _addresses(row: Row) -> dict[tuple[str, str], MatchedAddress]:
     columns = ("address_ids", "channels", "hashes", "primaries", "verifieds")
     return {
         (channel, address_hash): MatchedAddress(
-            id=RecipientAddressId(address_id),
-            is_primary=primary,
-            verified=verified,
+            id=RecipientAddressId(address_id), is_primary=primary, verified=verified
         )
         for address_id, channel, address_hash, primary, verified in zip(
             *(row[column] for column in columns), strict=True
@@ -227,5 +193,23 @@ def _addresses(row: Row) -> dict[tuple[str, str], MatchedAddress]:
     }
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def _identity(row: Row) -> Identity | None:
+    kind = row["identity_type"]
+    return Identity(type=IdentityType(kind), id=row["identity_id"]) if kind is not None else None
+
+
+#: A recipient as the database gives it.
+from_row = RowMapper(
+    Recipient,
+    [
+        QUERIES.match_recipients,
+        QUERIES.insert_recipients,
+        QUERIES.lock_recipients,
+        QUERIES.update_recipients,
+        QUERIES.find_recipients,
+        QUERIES.list_recipients,
+    ],
+    columns={"locale": "primary_locale", "timezone": "primary_timezone"},
+    read={"attributes": msgspec.json.decode},
+    of_row={"identity": _identity},
+)

@@ -78,13 +78,13 @@ class _Group:
         self.refusal: RefusalError | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RecipientUpserter:
     """Grants wishes, whole sets at a time."""
 
-    def __init__(self, *, keyring: Keyring, mailboxes: MailboxNews, clock: Clock) -> None:
-        self._keyring = keyring
-        self._mailboxes = mailboxes
-        self._clock = clock
+    keyring: Keyring
+    mailboxes: MailboxNews
+    clock: Clock
 
     async def upsert(
         self, tx: TenantTx, wishes: Sequence[RecipientSpec], *, change_known: bool = True
@@ -95,7 +95,7 @@ class RecipientUpserter:
         """
         if not wishes:
             return UpsertedSet(results=[], keys={})
-        pepper = await self._keyring.pepper(tx)
+        pepper = await self.keyring.pepper(tx)
         groups = _grouped(wishes, pepper)
         await _find(tx, groups)
         groups = _with_their_owners(groups)
@@ -105,7 +105,7 @@ class RecipientUpserter:
             await store.lock_new_addresses(tx, addresses=[a.key for g in nameless for a in g.addresses])
             await _find(tx, nameless)
             strangers = [g for g in strangers if g.known is None and g.refusal is None]
-        now = self._clock.now()
+        now = self.clock.now()
         keys, proven = await self._make(tx, strangers, [g for g in groups if g.known], now)
         for group in groups:
             # Erased since they were found: the key went with the commit that says so.
@@ -119,7 +119,7 @@ class RecipientUpserter:
                 if group.known is not None and group.refusal is None:
                     group.result = UpsertResult(recipient=group.known.recipient, created=False, changed=False)
         if proven:
-            await self._mailboxes.told(tx, proven, at=now)
+            await self.mailboxes.told(tx, proven, at=now)
         results: dict[int, UpsertResult | RefusalError] = {}
         for group in groups:
             outcome = group.refusal or group.result
@@ -134,7 +134,7 @@ class RecipientUpserter:
         """Write those who are new; the keys of all, and whose mailbox is proven. Who lost a race is known afterwards."""
         ids = {RECIPIENT.new(now): group for group in strangers}
         known_ids = [g.known.recipient.id for g in known if g.known]
-        keys = await self._keyring.data_keys(tx, [*known_ids, *ids])
+        keys = await self.keyring.data_keys(tx, [*known_ids, *ids])
         if not ids:
             return keys, {}
         made = await store.insert_recipients(
@@ -156,10 +156,10 @@ class RecipientUpserter:
         self, tx: TenantTx, losers: Sequence[_Group], orphans: Sequence[RecipientId], keys: dict[str, DataKey]
     ) -> None:
         # Their keys will never be anybody's.
-        await self._keyring.destroy(tx, orphans)
+        await self.keyring.destroy(tx, orphans)
         await _find(tx, losers)
         found = [g.known.recipient.id for g in losers if g.known]
-        keys.update(await self._keyring.data_keys(tx, found))
+        keys.update(await self.keyring.data_keys(tx, found))
 
     async def _change(
         self, tx: TenantTx, known: Sequence[_Group], keys: Mapping[str, DataKey], now: datetime

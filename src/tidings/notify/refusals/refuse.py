@@ -1,6 +1,7 @@
 """Somebody says no, or yes again, from an address of theirs: kept by the address, audited in one transaction with their choice."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from tidings.contracts.events import NOTIFY_SOURCE
@@ -19,13 +20,13 @@ from tidings.notify.refusals.model import ChannelAddress
 _ENTITY: Final = "address_refusal"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Refuser:
     """Writes refusals, and withdraws them."""
 
-    def __init__(self, *, outbox: Outbox, audit: AuditLog, clock: Clock) -> None:
-        self._outbox = outbox
-        self._audit = audit
-        self._clock = clock
+    outbox: Outbox
+    audit: AuditLog
+    clock: Clock
 
     async def refuse(
         self,
@@ -46,10 +47,10 @@ class Refuser:
         wanted = [(place, category) for place in places for category in categories]
         if not wanted:
             return
-        now = self._clock.now()
+        now = self.clock.now()
         fresh = await store.add_refusals(tx, wanted, source=source, evidence=evidence, now=now)
         actor = f"recipient:{recipient_id}"
-        await self._audit.append(
+        await self.audit.append(
             tx,
             [
                 Entry(
@@ -65,7 +66,7 @@ class Refuser:
         if announced:
             return
         told = dict.fromkeys((place.channel, category) for _, place, category in fresh)
-        await self._outbox.append(
+        await self.outbox.append(
             tx,
             [
                 new_event(
@@ -80,7 +81,7 @@ class Refuser:
                     tenant_id=tx.tenant_id,
                     ordering_key=recipient_id,
                     source=NOTIFY_SOURCE,
-                    clock=self._clock,
+                    clock=self.clock,
                     traceparent=current_traceparent(),
                 )
                 for channel, category in told
@@ -98,7 +99,7 @@ class Refuser:
     ) -> None:
         """These addresses want to hear of these categories again ('' for the refusal of everything)."""
         if places and categories:
-            now = self._clock.now()
+            now = self.clock.now()
             gone = await store.withdraw_refusals(tx, places, categories, source=source, now=now)
             await self._withdrawn(tx, gone, source=source, actor=actor)
 
@@ -116,7 +117,7 @@ class Refuser:
         '' as the channel means all of them, '' as the category the refusal of everything.
         """
         if allowed:
-            now = self._clock.now()
+            now = self.clock.now()
             gone = await store.withdraw_of_recipient(
                 tx, recipient_id, sorted(allowed), source=source, now=now
             )
@@ -125,11 +126,6 @@ class Refuser:
     async def _withdrawn(
         self, tx: TenantTx, gone: Sequence[AddressRefusalId], *, source: str, actor: str
     ) -> None:
-        entries = [
-            Entry(
-                entity_type=_ENTITY, entity_id=id_, action="withdrawn", actor=actor, after={"source": source}
-            )
-            for id_ in gone
-        ]
+        entries = [Entry(_ENTITY, id_, "withdrawn", actor, after={"source": source}) for id_ in gone]
         if entries:
-            await self._audit.append(tx, entries)
+            await self.audit.append(tx, entries)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import ADDRESS_REFUSAL, AddressRefusalId
 from tidings.notify.refusals.model import ChannelAddress, Refusal
@@ -25,7 +25,6 @@ async def add_refusals(
     fresh = {ADDRESS_REFUSAL.new(now): one for one in wanted}
     rows = await tx.fetch(
         QUERIES.add_refusals,
-        tenant_id=tx.tenant_id,
         ids=list(fresh),
         channels=[place.channel for place, _ in fresh.values()],
         hashes=[place.address_hash for place, _ in fresh.values()],
@@ -43,9 +42,7 @@ async def withdraw_refusals(
     """Those of these addresses and categories that held until now."""
     rows = await tx.fetch(
         QUERIES.withdraw_refusals,
-        tenant_id=tx.tenant_id,
-        channels=[place.channel for place in places],
-        hashes=[place.address_hash for place in places],
+        **columns(places, "channel", hashes="address_hash"),
         categories=sorted(categories),
         source=source,
         now=now,
@@ -64,7 +61,6 @@ async def withdraw_of_recipient(
     """The same for all addresses of somebody: pairs of a channel (empty: all) and a category (empty: the refusal of everything)."""
     rows = await tx.fetch(
         QUERIES.withdraw_of_recipient,
-        tenant_id=tx.tenant_id,
         recipient_id=recipient_id,
         channels=[channel for channel, _ in said],
         categories=[category for _, category in said],
@@ -80,9 +76,7 @@ async def find_at(tx: TenantTx, places: Sequence[ChannelAddress]) -> list[Refusa
         return []
     rows = await tx.fetch(
         QUERIES.find_at,
-        tenant_id=tx.tenant_id,
-        channels=[place.channel for place in places],
-        hashes=[place.address_hash for place in places],
+        **columns(places, "channel", hashes="address_hash"),
     )
     return [_from_row(row) for row in rows]
 
@@ -91,7 +85,7 @@ async def find_refusals(tx: TenantTx, ids: Sequence[AddressRefusalId]) -> dict[A
     """Those that exist, in force or not."""
     if not ids:
         return {}
-    rows = await tx.fetch(QUERIES.find_refusals, tenant_id=tx.tenant_id, ids=list(ids))
+    rows = await tx.fetch(QUERIES.find_refusals, ids=list(ids))
     return {refusal.id: refusal for refusal in map(_from_row, rows)}
 
 
@@ -99,7 +93,7 @@ async def find_of_addresses(tx: TenantTx, hashes: Sequence[str]) -> list[Refusal
     """Everything that was ever refused from these addresses."""
     if not hashes:
         return []
-    rows = await tx.fetch(QUERIES.find_of_addresses, tenant_id=tx.tenant_id, hashes=list(hashes))
+    rows = await tx.fetch(QUERIES.find_of_addresses, hashes=list(hashes))
     return [_from_row(row) for row in rows]
 
 

@@ -72,9 +72,7 @@ class SubjectExporter:
             )
             learned = await self.router.tell(tx, asked.recipient_id)
             conversations = await self.conversations.tell(tx, asked.recipient_id)
-            entry = Entry(
-                entity_type="recipient", entity_id=asked.recipient_id, action="exported", actor=actor
-            )
+            entry = Entry("recipient", asked.recipient_id, "exported", actor)
             await self.audit.append(tx, [entry])
         return SubjectRecords(
             asked=asked,

@@ -13,24 +13,20 @@ QUERIES = Queries.beside(__file__)
 
 async def find_suppressions(tx: TenantTx, hashes: Sequence[str]) -> list[dict[str, Any]]:
     """Those of these addresses, released ones too, the oldest first."""
-    rows = await tx.fetch(QUERIES.find_suppressions, tenant_id=tx.tenant_id, hashes=list(hashes))
+    rows = await tx.fetch(QUERIES.find_suppressions, hashes=list(hashes))
     return [{name: value for name, value in row.items() if name != "address_hash"} for row in rows]
 
 
 async def load_looks(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Row]:
     """The audit's lines about these notifications: id, moment, notification, action and actor."""
-    return await tx.fetch(
-        QUERIES.load_looks, tenant_id=tx.tenant_id, ids=list(ids), created_ats=[time_of(i) for i in ids]
-    )
+    return await tx.fetch(QUERIES.load_looks, ids=list(ids), created_ats=[time_of(i) for i in ids])
 
 
 async def load_logs(
     tx: TenantTx, ids: Sequence[NotificationId]
 ) -> dict[NotificationId, list[dict[str, Any]]]:
     """What vendors said, by notification, the oldest first."""
-    rows = await tx.fetch(
-        QUERIES.load_logs, tenant_id=tx.tenant_id, ids=list(ids), created_ats=[time_of(i) for i in ids]
-    )
+    rows = await tx.fetch(QUERIES.load_logs, ids=list(ids), created_ats=[time_of(i) for i in ids])
     found: dict[NotificationId, list[dict[str, Any]]] = {}
     for row in rows:
         told = {name: value for name, value in row.items() if name != "notification_id"}

@@ -20,7 +20,7 @@ class Count:
 
 async def read_counts(tx: TenantTx) -> list[Count]:
     """By channel and reason; kinds of which there are none are left out."""
-    rows = await tx.fetch(QUERIES.read_counts, tenant_id=tx.tenant_id)
+    rows = await tx.fetch(QUERIES.read_counts)
     return [
         Count(channel=row["channel"], reason=SuppressionReason(row["reason"]), in_force=row["n"])
         for row in rows

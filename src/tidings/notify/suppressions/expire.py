@@ -31,6 +31,6 @@ async def expire_suppressions(db: Database, suppressor: Suppressor, clock: Clock
 
 async def _expire_set(db: Database, suppressor: Suppressor, tenant_id: TenantId, now: datetime) -> int:
     async with db.tenant(tenant_id) as tx:
-        gone = await tx.fetch(QUERIES.release_expired, tenant_id=tx.tenant_id, now=now, limit=_SET)
+        gone = await tx.fetch(QUERIES.release_expired, now=now, limit=_SET)
         await suppressor.tell_expired(tx, [from_row(one) for one in gone], actor=EXPIRED)
     return len(gone)

@@ -10,7 +10,7 @@ from tidings.kernel.http.injection import OpenTx
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.suppressions import store
 from tidings.notify.suppressions.model import SEALED_FOR
-from tidings.notify.suppressions.wire import ExportSuppressionsQuery, opened
+from tidings.notify.suppressions.wire import ExportSuppressionsQuery, filter_of, opened
 
 #: As the import of the generic format reads them.
 COLUMNS = (
@@ -37,14 +37,8 @@ async def export_lines(
     after, more = "", True
     while more:
         async with open_tx() as tx:
-            found = await store.export_suppressions(
-                tx,
-                after_id=after,
-                channel=query.channel,
-                reason=query.reason,
-                with_released=query.released == "true",
-                now=clock.now(),
-                limit=_PART,
+            found = await store.list_suppressions(
+                tx, filter_of(query), after_id=after, now=clock.now(), limit=_PART, oldest_first=True
             )
             keys = await keyring.data_keys(tx, [SEALED_FOR], create=False) if found else {}
         key = keys.get(SEALED_FOR)

@@ -78,6 +78,16 @@ class Suppression:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SuppressionFilter:
+    """Which suppressions are wanted; None: whichever."""
+
+    channel: SuppressibleChannel | None
+    reason: SuppressionReason | None
+    #: Those too that hold nothing back any more.
+    with_released: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionSpec:
     """An address that is to be suppressed."""
 

@@ -30,6 +30,7 @@ from tidings.notify.suppressions.wire import (
     ReleaseQuery,
     SuppressionStats,
     SuppressionView,
+    filter_of,
 )
 
 suppressions = Resource("suppressions", at="/suppressions", tag="suppressions", scope="suppressions")
@@ -67,13 +68,7 @@ async def list_suppressions(
 ) -> Page[SuppressionView]:
     """List suppressions, the newest first."""
     found = await store.list_suppressions(
-        tx,
-        after_id=paging.after_id,
-        channel=query.channel,
-        reason=query.reason,
-        with_released=query.released == "true",
-        now=clock.now(),
-        limit=paging.fetch,
+        tx, filter_of(query), after_id=paging.after_id, now=clock.now(), limit=paging.fetch
     )
     key = await _key(tx, keyring)
     return paging.page(found, lambda suppression: SuppressionView.of(suppression, key))

@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import RowMapper, columns
-from tidings.kernel.sql import Queries, sparse
+from tidings.kernel.mapping import RowMapper, attributes, columns, sparse_columns
+from tidings.kernel.sql import Queries
 from tidings.notify.ids import AddressRefusalId, SuppressionId
 from tidings.notify.suppressions.model import (
     Suppression,
+    SuppressionFilter,
     SuppressionLookup,
     SuppressionMatch,
     SuppressionQuestion,
@@ -19,6 +21,9 @@ from tidings.notify.suppressions.model import (
 )
 
 QUERIES = Queries.beside(__file__)
+
+#: Columns that are not called as what they hold.
+_COLUMNS: Final = {"ciphertexts": "address_ciphertext", "reasons": "reason.value", "notes": "notes"}
 
 #: Whose word is told where several hold an address back: the tenant's own first.
 _OWNER = "owner"
@@ -43,10 +48,7 @@ async def notification_exists(tx: TenantTx, notification_id: NotificationId) -> 
     """Whether a notification is the tenant's own, and still kept."""
     return bool(
         await tx.fetch_value(
-            QUERIES.notification_exists,
-            tenant_id=tx.tenant_id,
-            created_at=time_of(notification_id),
-            id=notification_id,
+            QUERIES.notification_exists, created_at=time_of(notification_id), id=notification_id
         )
     )
 
@@ -55,21 +57,13 @@ async def add_suppressions(
     tx: TenantTx, fresh: Sequence[Suppression], *, now: datetime
 ) -> dict[tuple[str, str], Suppression]:
     """The suppressions that hold now, by channel and hash: these, or those that were there before."""
-    channels, hashes = [s.channel for s in fresh], [s.address_hash for s in fresh]
-    await tx.execute(
-        QUERIES.retire_expired, tenant_id=tx.tenant_id, channels=channels, hashes=hashes, now=now
-    )
+    addresses = columns(fresh, "channel", hashes="address_hash")
+    await tx.execute(QUERIES.retire_expired, **addresses, now=now)
     rows = await tx.fetch(
         QUERIES.add_suppressions,
-        tenant_id=tx.tenant_id,
-        **columns(fresh, "id expires_at created_at"),
-        channels=channels,
-        hashes=hashes,
-        ciphertexts=[s.address_ciphertext for s in fresh],
-        reasons=[s.reason.value for s in fresh],
-        sources=[s.source_notification_id for s in fresh],
-        notes=[s.notes for s in fresh],
-        occurred_ats=sparse([s.occurred_at for s in fresh]),
+        **addresses,
+        **columns(fresh, "id expires_at created_at", **_COLUMNS, sources="source_notification_id"),
+        **sparse_columns(fresh, "occurred_at"),
     )
     return {(s.channel, s.address_hash): s for s in map(from_row, rows)}
 
@@ -80,7 +74,6 @@ async def find_places(
     """Of those channels and hashes that have a suppression which was not released: when it runs out."""
     rows = await tx.fetch(
         QUERIES.find_places,
-        tenant_id=tx.tenant_id,
         channels=[channel for channel, _ in places],
         hashes=[address_hash for _, address_hash in places],
     )
@@ -91,23 +84,15 @@ async def import_suppressions(
     tx: TenantTx, fresh: Sequence[Suppression], *, retire: bool, now: datetime
 ) -> tuple[list[Suppression], int]:
     """Those of them that are new, and how many others last longer now; `retire`: some may meet one that ran out and has to make room."""
-    channels, hashes = [s.channel for s in fresh], [s.address_hash for s in fresh]
+    addresses = columns(fresh, "channel", hashes="address_hash")
     if retire:
-        await tx.execute(
-            QUERIES.retire_expired, tenant_id=tx.tenant_id, channels=channels, hashes=hashes, now=now
-        )
+        await tx.execute(QUERIES.retire_expired, **addresses, now=now)
     rows = await tx.fetch(
         QUERIES.import_suppressions,
-        tenant_id=tx.tenant_id,
-        ids=[s.id for s in fresh],
-        channels=channels,
-        hashes=hashes,
-        ciphertexts=[s.address_ciphertext for s in fresh],
-        reasons=[s.reason.value for s in fresh],
-        notes=[s.notes for s in fresh],
-        expires_ats=sparse([s.expires_at for s in fresh]),
+        **addresses,
+        **columns(fresh, "id", **_COLUMNS),
+        **sparse_columns(fresh, "expires_at occurred_at"),
         created_at=time_of(fresh[0].id),
-        occurred_ats=sparse([s.occurred_at for s in fresh]),
     )
     made = {row["id"] for row in rows}
     new = [s for s in fresh if s.id in made]
@@ -118,7 +103,7 @@ async def lock_suppressions(
     tx: TenantTx, *, ids: Sequence[SuppressionId]
 ) -> dict[SuppressionId, Suppression]:
     """Those that exist, locked until the end of the transaction."""
-    rows = await tx.fetch(QUERIES.lock_suppressions, tenant_id=tx.tenant_id, ids=list(ids))
+    rows = await tx.fetch(QUERIES.lock_suppressions, ids=list(ids))
     return {s.id: s for s in map(from_row, rows)}
 
 
@@ -126,29 +111,23 @@ async def release_suppressions(
     tx: TenantTx, *, ids: Sequence[SuppressionId], released_by: str, now: datetime
 ) -> int:
     """They hold nothing back any more; how many did."""
-    return await tx.execute(
-        QUERIES.release_suppressions, tenant_id=tx.tenant_id, ids=list(ids), released_by=released_by, now=now
-    )
+    return await tx.execute(QUERIES.release_suppressions, ids=list(ids), released_by=released_by, now=now)
 
 
 async def list_suppressions(
     tx: TenantTx,
+    wanted: SuppressionFilter,
     *,
     after_id: str | None,
-    channel: str | None,
-    reason: SuppressionReason | None,
-    with_released: bool,
     now: datetime,
     limit: int,
+    oldest_first: bool = False,
 ) -> list[Suppression]:
-    """The newest first, from a cursor on."""
+    """The newest first, from a cursor on; or the oldest first, as an export reads them."""
     rows = await tx.fetch(
-        QUERIES.list_suppressions,
-        tenant_id=tx.tenant_id,
+        QUERIES.export_suppressions if oldest_first else QUERIES.list_suppressions,
+        **attributes(wanted, "channel reason with_released"),
         after_id=after_id,
-        channel=channel,
-        reason=reason,
-        with_released=with_released,
         now=now,
         limit=limit,
     )
@@ -159,19 +138,13 @@ async def find_by_target(
     tx: TenantTx, *, channels: Sequence[str], hashes: Sequence[str], limit: int
 ) -> list[Suppression]:
     """All about these targets: in force first, then the newest."""
-    rows = await tx.fetch(
-        QUERIES.find_by_target,
-        tenant_id=tx.tenant_id,
-        channels=list(channels),
-        hashes=list(hashes),
-        limit=limit,
-    )
+    rows = await tx.fetch(QUERIES.find_by_target, channels=list(channels), hashes=list(hashes), limit=limit)
     return [from_row(row) for row in rows]
 
 
 async def find_suppression(tx: TenantTx, suppression_id: SuppressionId) -> Suppression | None:
     """As it stands."""
-    row = await tx.fetch_one(QUERIES.find_suppression, tenant_id=tx.tenant_id, id=suppression_id)
+    row = await tx.fetch_one(QUERIES.find_suppression, id=suppression_id)
     return None if row is None else from_row(row)
 
 
@@ -179,7 +152,7 @@ async def find_suppressions(tx: TenantTx, ids: Sequence[SuppressionId]) -> dict[
     """Those that exist, in force or not."""
     if not ids:
         return {}
-    rows = await tx.fetch(QUERIES.find_suppressions, tenant_id=tx.tenant_id, ids=list(ids))
+    rows = await tx.fetch(QUERIES.find_suppressions, ids=list(ids))
     return {s.id: s for s in map(from_row, rows)}
 
 
@@ -189,36 +162,11 @@ async def lock_in_force(
     """What holds these addresses back, by channel and hash; locked until the end of the transaction."""
     rows = await tx.fetch(
         QUERIES.lock_in_force,
-        tenant_id=tx.tenant_id,
         channels=[channel for channel, _ in places],
         hashes=[address_hash for _, address_hash in places],
         now=now,
     )
     return {(s.channel, s.address_hash): s for s in map(from_row, rows)}
-
-
-async def export_suppressions(
-    tx: TenantTx,
-    *,
-    after_id: str,
-    channel: str | None,
-    reason: SuppressionReason | None,
-    with_released: bool,
-    now: datetime,
-    limit: int,
-) -> list[Suppression]:
-    """The oldest first, from behind an id on."""
-    rows = await tx.fetch(
-        QUERIES.export_suppressions,
-        tenant_id=tx.tenant_id,
-        after_id=after_id,
-        channel=channel,
-        reason=reason,
-        with_released=with_released,
-        now=now,
-        limit=limit,
-    )
-    return [from_row(row) for row in rows]
 
 
 async def find_held(
@@ -227,14 +175,10 @@ async def find_held(
     """Which of these addresses must not be written to, and about what, by their place in the question."""
     rows = await tx.fetch(
         QUERIES.find_held,
-        tenant_id=tx.tenant_id,
         now=now,
         places=list(range(len(questions))),
-        channels=[q.channel for q in questions],
-        hashes=[q.address_hash for q in questions],
-        platform_hashes=[q.platform_hash for q in questions],
-        mail_domains=[q.mail_domain for q in questions],
-        domain_hashes=sparse([q.domain_hash for q in questions]),
+        **columns(questions, "channel mail_domain", hashes="address_hash", platform_hashes="platform_hash"),
+        **sparse_columns(questions, domain_hashes="domain_hash"),
     )
     held: dict[int, SuppressionMatch] = {}
     refused: dict[int, dict[str, AddressRefusalId]] = {}
@@ -258,10 +202,13 @@ async def add_platform_suppressions(
     rows = await tx.fetch(
         QUERIES.add_platform_suppressions,
         created_by=created_by,
-        **columns(fresh, "id channel mail_domain expires_at"),
-        hashes=[s.address_hash for s in fresh],
-        reasons=[s.reason.value for s in fresh],
-        notes=[s.notes for s in fresh],
+        **columns(
+            fresh,
+            "id channel mail_domain expires_at",
+            hashes="address_hash",
+            reasons="reason.value",
+            notes="notes",
+        ),
         created_ats=[time_of(s.id) for s in fresh],
     )
     return [SuppressionId(row["id"]) for row in rows]

@@ -42,14 +42,14 @@ class SuppressResult:
     created: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Suppressor:
     """Adds and releases suppressions."""
 
-    def __init__(self, *, keyring: Keyring, outbox: Outbox, audit: AuditLog, clock: Clock) -> None:
-        self._keyring = keyring
-        self._outbox = outbox
-        self._audit = audit
-        self._clock = clock
+    keyring: Keyring
+    outbox: Outbox
+    audit: AuditLog
+    clock: Clock
 
     async def add(
         self, tx: TenantTx, wishes: Sequence[SuppressionSpec], *, actor: str
@@ -57,9 +57,9 @@ class Suppressor:
         """Each address suppressed, in the order of the wishes; doing it again changes nothing but a longer expiry."""
         if not wishes:
             return []
-        now = self._clock.now()
-        pepper = await self._keyring.pepper(tx)
-        key = await self._keyring.data_key(tx, SEALED_FOR)
+        now = self.clock.now()
+        pepper = await self.keyring.pepper(tx)
+        key = await self.keyring.data_key(tx, SEALED_FOR)
         fresh: dict[tuple[str, str], Suppression] = {}
         places: list[tuple[str, str]] = []
         for wish in wishes:
@@ -92,8 +92,8 @@ class Suppressor:
 
         No audit of each: a file is audited as a whole, by the import that it came with.
         """
-        now = self._clock.now()
-        pepper = await self._keyring.pepper(tx)
+        now = self.clock.now()
+        pepper = await self.keyring.pepper(tx)
         fresh: dict[tuple[str, str], SuppressionSpec] = {}
         for wish in wishes:
             place = (wish.channel, pepper.hash(wish.address))
@@ -103,7 +103,7 @@ class Suppressor:
         wanted = {place: wish for place, wish in fresh.items() if _adds(wish, place, known_places)}
         if not wanted:
             return 0, 0
-        key = await self._keyring.data_key(tx, SEALED_FOR)
+        key = await self.keyring.data_key(tx, SEALED_FOR)
         made, moved = await store.import_suppressions(
             tx,
             [
@@ -124,7 +124,7 @@ class Suppressor:
             now=now,
         )
         if emit_events:
-            await self._outbox.append(tx, [self._event(tx, suppression, "added") for suppression in made])
+            await self.outbox.append(tx, [self._event(tx, suppression, "added") for suppression in made])
         return len(made), moved
 
     async def release(
@@ -136,7 +136,7 @@ class Suppressor:
             raise UnknownSuppressionError(f"there is no suppression with the id {suppression_id}")
         if known.released_at is not None:
             raise AlreadyReleasedError
-        now = self._clock.now()
+        now = self.clock.now()
         await store.release_suppressions(tx, ids=[suppression_id], released_by=actor, now=now)
         await self._tell(tx, [known], "released", actor, reason)
         return known
@@ -147,7 +147,7 @@ class Suppressor:
         """Those that were locked before, released now."""
         if found:
             ids = [suppression.id for suppression in found]
-            await store.release_suppressions(tx, ids=ids, released_by=actor, now=self._clock.now())
+            await store.release_suppressions(tx, ids=ids, released_by=actor, now=self.clock.now())
             await self._tell(tx, found, "released", actor, reason)
 
     async def tell_expired(self, tx: TenantTx, gone: Sequence[Suppression], *, actor: str) -> None:
@@ -160,7 +160,7 @@ class Suppressor:
     ) -> list[Suppression]:
         """All suppressions of an address and of its domain; noted in the audit with the hash."""
         spelt = normalise(channel, address)
-        pepper = await self._keyring.pepper(tx)
+        pepper = await self.keyring.pepper(tx)
         hashes = [pepper.hash(spelt)]
         domain = domain_hash_of(channel, spelt, pepper)
         found = await store.find_by_target(
@@ -176,18 +176,13 @@ class Suppressor:
             actor=actor,
             after={"channel": channel, "found_count": len(found)},
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
         return found
 
     async def note_export(self, tx: TenantTx, *, actor: str, channel: str | None) -> None:
         """Addresses are about to be shown: the audit says to whom before anybody sees them."""
-        entry = Entry(
-            entity_type="suppression",
-            entity_id=channel or "all",
-            action="exported",
-            actor=actor,
-        )
-        await self._audit.append(tx, [entry])
+        entry = Entry("suppression", channel or "all", "exported", actor)
+        await self.audit.append(tx, [entry])
 
     async def add_for_platform(
         self,
@@ -201,9 +196,9 @@ class Suppressor:
         notes: str | None = None,
     ) -> bool:
         """Nobody may write to this address, or to this mail domain; whether that is new."""
-        pepper = await self._keyring.platform_pepper(tx)
+        pepper = await self.keyring.platform_pepper(tx)
         row = store.PlatformSuppression(
-            id=SUPPRESSION.new(self._clock.now()),
+            id=SUPPRESSION.new(self.clock.now()),
             channel=channel,
             address_hash=None if address is None else pepper.hash(address),
             mail_domain=mail_domain,
@@ -219,7 +214,7 @@ class Suppressor:
                 actor=actor,
                 after={"channel": channel, "reason": reason.value, "domain": mail_domain},
             )
-            await self._audit.append(tx, [entry])
+            await self.audit.append(tx, [entry])
         return bool(made)
 
     async def release_for_platform(
@@ -227,7 +222,7 @@ class Suppressor:
     ) -> None:
         """All tenants may write there again."""
         released = await platform_store.release_for_all(
-            tx, suppression_id, released_by=actor, now=self._clock.now()
+            tx, suppression_id, released_by=actor, now=self.clock.now()
         )
         if released is None:
             raise UnknownSuppressionError(f"there is no suppression in force with the id {suppression_id}")
@@ -239,12 +234,12 @@ class Suppressor:
             after={"channel": released.channel, "domain": released.mail_domain},
             reason=reason,
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
 
     async def _tell(
         self, tx: TenantTx, changed: Sequence[Suppression], what: str, actor: str, reason: str | None
     ) -> None:
-        await self._outbox.append(tx, [self._event(tx, s, what) for s in changed])
+        await self.outbox.append(tx, [self._event(tx, s, what) for s in changed])
         entries = [
             Entry(
                 entity_type="suppression",
@@ -256,7 +251,7 @@ class Suppressor:
             )
             for s in changed
         ]
-        await self._audit.append(tx, entries)
+        await self.audit.append(tx, entries)
 
     def _event(self, tx: TenantTx, suppression: Suppression, what: str) -> Event:
         payload = (
@@ -277,7 +272,7 @@ class Suppressor:
             tenant_id=tx.tenant_id,
             ordering_key=suppression.id,
             source=NOTIFY_SOURCE,
-            clock=self._clock,
+            clock=self.clock,
             traceparent=current_traceparent(),
         )
 

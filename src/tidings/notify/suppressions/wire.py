@@ -20,6 +20,7 @@ from tidings.notify.suppressions.counts import Count
 from tidings.notify.suppressions.model import (
     SuppressibleChannel,
     Suppression,
+    SuppressionFilter,
     SuppressionReason,
     SuppressionSpec,
     brought_by,
@@ -61,14 +62,7 @@ class CreateSuppression(Struct, frozen=True, kw_only=True, forbid_unknown_fields
                 wrong.append(FieldError(error.field, error.remedy))
         if wrong or spelt is None:
             raise InvalidError(wrong)
-        return SuppressionSpec(
-            channel=self.channel,
-            address=spelt,
-            reason=self.reason,
-            source_notification_id=self.source_notification_id,
-            notes=self.notes,
-            expires_at=self.expires_at,
-        )
+        return by_name(SuppressionSpec, self, address=spelt, occurred_at=None)
 
     def _target(self) -> NormalisedAddress:
         if isinstance(self.mail_domain, UnsetType):
@@ -191,6 +185,11 @@ class ExportSuppressionsQuery(Struct, frozen=True, kw_only=True, forbid_unknown_
     released: Literal["true", "false"] = "false"
     #: `true` shows the addresses; needs `suppressions:write` and is audited.
     reveal: Literal["true", "false"] = "false"
+
+
+def filter_of(query: ListSuppressions | ExportSuppressionsQuery) -> SuppressionFilter:
+    """Which suppressions a query asks for."""
+    return by_name(SuppressionFilter, query, with_released=query.released == "true")
 
 
 class HistoryItem(Struct, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ The row is locked first, so that the versions of a tenant's events have no gap a
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.tenants import (
@@ -31,19 +32,19 @@ from tidings.notify.tenants.project import project
 _SUBJECTS = {form: subject for subject, form in TENANT_EVENTS.items()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class TenantChanger:
     """Makes tenant events on the platform's behalf."""
 
-    def __init__(self, *, outbox: Outbox, audit: AuditLog, clock: Clock) -> None:
-        self._outbox = outbox
-        self._audit = audit
-        self._clock = clock
+    outbox: Outbox
+    audit: AuditLog
+    clock: Clock
 
     async def create(
         self, tx: PlatformTx, make: Callable[[TenantId], TenantCreated], *, actor: str
     ) -> Tenant:
         """A new tenant; `make` is given its id."""
-        tenant_id = TENANT.new(self._clock.now())
+        tenant_id = TENANT.new(self.clock.now())
         return await self._record(tx, tenant_id, make(tenant_id), before=None, actor=actor)
 
     async def change(
@@ -69,7 +70,7 @@ class TenantChanger:
             tenant_id=tenant_id,
             ordering_key=tenant_id,
             source=NOTIFY_SOURCE,
-            clock=self._clock,
+            clock=self.clock,
             traceparent=current_traceparent(),
         )
         try:
@@ -78,7 +79,7 @@ class TenantChanger:
             if error.constraint == "uq_tenants_local_slug":
                 raise SlugTakenError from error
             raise
-        await self._outbox.append(tx, [event])
+        await self.outbox.append(tx, [event])
         entry = Entry(
             entity_type="tenant",
             entity_id=tenant_id,
@@ -88,7 +89,7 @@ class TenantChanger:
             after=_facts(after),
             reason=getattr(payload, "reason", None),
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
         return after
 
 

@@ -1,6 +1,7 @@
 """The only Python here that runs SQL on the projection of tenants."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -9,11 +10,13 @@ from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import MissingReferenceError
 from tidings.kernel.http.tenant_gate import TenantState
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import RowMapper
-from tidings.kernel.sql import Queries
+from tidings.kernel.mapping import RowMapper, columns
+from tidings.kernel.sql import Queries, json_text
 from tidings.notify.tenants.model import Tenant, TenantStatus
 
 QUERIES = Queries.beside(__file__)
+#: Columns that are called as what they hold.
+_WRITTEN: Final = "slug name region frozen_at default_locale default_timezone theme_etag weight last_event_id created_at updated_at"
 
 
 # Rows were checked when they were written, and a policy may have been written by newer code: read leniently.
@@ -34,21 +37,14 @@ async def save_tenants(tx: PlatformTx, tenants: Sequence[Tenant]) -> int:
     """Write them all at once; those that are not newer than what is stored stay as they are."""
     return await tx.execute(
         QUERIES.save_tenants,
-        tenant_id=[t.id for t in tenants],
-        slug=[t.slug for t in tenants],
-        name=[t.name for t in tenants],
-        region=[t.region for t in tenants],
-        status=[t.status.value for t in tenants],
-        frozen_at=[t.frozen_at for t in tenants],
-        default_locale=[t.default_locale for t in tenants],
-        default_timezone=[t.default_timezone for t in tenants],
-        notification_policy=[msgspec.json.encode(t.notification_policy).decode() for t in tenants],
-        theme_etag=[t.theme_etag for t in tenants],
-        weight=[t.weight for t in tenants],
-        event_version=[t.version for t in tenants],
-        last_event_id=[t.last_event_id for t in tenants],
-        created_at=[t.created_at for t in tenants],
-        updated_at=[t.updated_at for t in tenants],
+        **columns(
+            tenants,
+            tenant_id="id",
+            status="status.value",
+            event_version="version",
+            **{name: name for name in _WRITTEN.split()},
+        ),
+        notification_policy=[json_text(t.notification_policy) for t in tenants],
     )
 
 
