@@ -103,7 +103,7 @@ class Acceptor:
                 batch.places.append(await self._validated(order))
             done = await commit(batch)
         except TidingsError as error:
-            # Where the database went away nobody knows whether they were written: then their files stay.
+            # Where the database went away it is not known whether they were written: then their files stay.
             if not isinstance(error, DatabaseUnavailableError):
                 await self._discard(batch.files())
             raise

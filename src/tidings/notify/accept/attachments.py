@@ -1,7 +1,7 @@
 """Files that go along: sealed in the blob store before the notification is written, opened when it is sent.
 
 Each notification's files have a key of their own, which stands in the manifest; the manifest is sealed with the
-recipient's key. So the files can be stored before anybody knows whose row it will be, no transaction waits for the
+recipient's key. So the files can be stored before it is known which recipient's row it will be, no transaction waits for the
 store, and erasing the recipient makes them unreadable too.
 """
 

@@ -1,4 +1,4 @@
-"""An order: what is to be said to whom, whoever asks for it, and what becomes of it.
+"""An order: what is to be said to which recipient, and what becomes of it.
 
 HTTP, a reply in a conversation, a confirmation and a resend all make the same `Order`. It knows no wire format: the
 HTTP skin makes it from a body, others make it by hand.
@@ -43,7 +43,7 @@ class AttachedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What to say to whom; what is None is chosen by the template, the category or the recipient."""
+    """What to say to which recipient; what is None is chosen by the template, the category or the recipient."""
 
     by: OrderedBy
     #: None where it could not be read; `wrong` says why.

@@ -39,7 +39,7 @@ TAG: Final = "notifications"
 #: Files come in base64, and five thousand items have room.
 _LEAST_LIMIT: Final = 12 * 1024 * 1024
 _BULK_PATH: Final = "/api/v1/notifications/bulk"
-#: A body that works as it stands: the platform's own template, to somebody new.
+#: A body that works as it stands: the platform's own template, to a new recipient.
 EXAMPLE: Final = {
     "recipient": {
         "identity": {"type": "guest", "id": "g-1"},

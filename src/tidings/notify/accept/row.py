@@ -30,7 +30,7 @@ class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     #: Of the recipient.
     address_id: str
-    #: Over whom the person wrote, and what they wrote to; None: as the channel is set up.
+    #: The vendor that the person wrote through, and the number they wrote to; None: as the channel is set up.
     vendor: str | None = None
     sender: str | None = None
 
@@ -89,7 +89,7 @@ class NotificationRow:
 
     @property
     def released(self) -> bool:
-        """Whether somebody has had it sent now, whatever the quiet hours say."""
+        """Whether an operator released it, whatever the quiet hours say."""
         return self.trace is not None and GateReason.QUIET_BUT_RELEASED in self.trace
 
     def version_for(self, channel: Channel) -> TemplateVersionId | None:

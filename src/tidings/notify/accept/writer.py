@@ -94,6 +94,6 @@ class OrderWriter:
 
 
 async def let_others_by(place: int) -> None:
-    """Called for each item of a bulk: every now and then whoever sends a single one gets the processor."""
+    """Called for each item of a bulk: every now and then a caller who sends a single one gets the processor."""
     if place % _STRETCH == _STRETCH - 1:
         await asyncio.sleep(0)

@@ -62,7 +62,7 @@ class KeyAuthenticator:
             raise UnauthenticatedError(UNKNOWN)
         now = self._clock.now()
         if not key.usable(now):
-            # Only the owner of the secret gets this far; it helps them and nobody else.
+            # Only the owner of the secret gets this far; it helps them alone.
             raise UnauthenticatedError(_ENDED[key.state(now)])
         self._last_used.note(key, now)
         return key.caller()
@@ -72,7 +72,7 @@ class KeyAuthenticator:
         self._memory.forget(key_id)
 
     async def _find(self, key_id: ApiKeyId) -> ApiKey | None:
-        """As it was written by the application; a row that somebody else wrote or changed is nobody's key."""
+        """As it was written by the application; a row that was written or changed by another program is no key."""
         await self._seals.get_ready()
         async with self._db.platform() as tx:
             key = await store.find_any_key(tx, key_id=key_id)

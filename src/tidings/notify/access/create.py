@@ -1,4 +1,4 @@
-"""Somebody creates an API key."""
+"""Creates an API key."""
 
 from tidings.contracts.api_keys import ApiKeyCreated
 from tidings.kernel.clock import Clock

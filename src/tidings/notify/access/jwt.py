@@ -29,7 +29,7 @@ from tidings.kernel.ids import TENANT
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.notify.access.jwks import Jwks
 
-#: Asymmetric only: with a shared-secret algorithm, whoever can check a token could also make one.
+#: Asymmetric only: with a shared-secret algorithm, a service that can check a token could also make one.
 ALGORITHMS = ("RS256", "ES256", "EdDSA", "Ed25519")
 _KEY_TYPES = {"RS256": "RSA", "ES256": "EC", "EdDSA": "OKP", "Ed25519": "OKP"}
 _LONGEST = 16 * 1024
@@ -37,7 +37,7 @@ _LONGEST = 16 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JwtSettings:
-    """Whose tokens are taken."""
+    """The issuer that tokens are taken from."""
 
     issuer: str
     audience: str

@@ -1,4 +1,4 @@
-"""Lets keys through to be looked at whose id exists; made-up ids are found out about in sets."""
+"""Lets only those keys through whose id exists; whether ids exist is asked in sets."""
 
 from collections.abc import Collection, Sequence
 
@@ -15,7 +15,7 @@ QUERIES = Queries.beside(__file__)
 
 
 class KnownKeys:
-    """In front of whoever looks at keys one by one."""
+    """In front of the authenticator, which reads keys one by one."""
 
     def __init__(self, keys: Authenticator, db: Database, *, clock: Clock) -> None:
         self._keys = keys

@@ -65,7 +65,7 @@ class ApiKey:
     #: After a rotation it works until then.
     overlap_ends_at: datetime | None = None
     version: int = 1
-    #: Proof that the application wrote all of this (`seals.py`); None for a row that somebody else wrote.
+    #: Proof that the application wrote all of this (`seals.py`); None for a row that the application did not write.
     seal: bytes | None = field(default=None, repr=False)
 
     def state(self, now: datetime) -> KeyState:
@@ -100,7 +100,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySpec:
-    """A key that somebody would like to have."""
+    """A key that a caller asks for."""
 
     name: str
     role: CallerRole

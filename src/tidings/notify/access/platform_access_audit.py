@@ -1,6 +1,6 @@
 """Audits that the platform acts for a tenant, before it does, in the tenant's own audit.
 
-Changes are audited one by one where they are made, with their actor. This row says that somebody of the
+Changes are audited one by one where they are made, with their actor. This row says that a person of the
 platform was there at all, also when they only read: once a minute for the same caller and operation.
 """
 

@@ -1,4 +1,4 @@
-"""Somebody revokes an API key; it stops working everywhere within a second."""
+"""Revokes an API key; it stops working everywhere within a second."""
 
 from dataclasses import replace
 

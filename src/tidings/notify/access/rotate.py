@@ -1,4 +1,4 @@
-"""Somebody rotates an API key: a successor with the same rights, and both work until the overlap ends."""
+"""Rotates an API key: a successor with the same rights, and both work until the overlap ends."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -37,11 +37,11 @@ async def rotate_key(
     if not old.usable(now):
         raise KeyEndedError
     if not await ledger.seals.holds(old):
-        # Its successor would be sealed with what somebody else wrote.
+        # Its successor would be sealed with what the application did not write.
         raise KeyEndedError("the key's row was changed outside Tidings; revoke it and create a new one")
     if wrong := expiry_faults(expires_at, now):
         raise InvalidError(wrong)
-    # Whoever rotates a key reads the successor's secret: it must not give them more than they have.
+    # The caller who rotates a key reads the successor's secret: it must not give them more than they have.
     if grantor.id != old.id:
         check_grant(grantor, role=old.role, scopes=old.scopes, environment=old.environment)
     secret = new_secret()

@@ -22,7 +22,7 @@ from tidings.notify.ids import ApiKeyId
 api_keys = Resource("api-keys", at="/api-keys", tag="api keys", scope="api_keys", owner=Owner.CALLER)
 
 _LISTING = "api_keys"
-#: A secret must not stay in anybody's cache.
+#: A secret must not stay in a cache.
 _NO_STORE = {"Cache-Control": "no-store"}
 
 

@@ -1,11 +1,11 @@
-"""The seal of an API key: proof that this application wrote the row, and that nobody changed it since.
+"""The seal of an API key: proof that this application wrote the row, and that it was not changed since.
 
-Whoever has the database's URL may write rows. What a row gives (a tenant, a role, scopes, an environment, the hash of a
+A client with the database's URL may write rows. What a row gives (a tenant, a role, scopes, an environment, the hash of a
 secret, an end) is therefore authenticated by a key that the database does not have: a platform key, which the master key
 wraps. Rotating the master key wraps it anew and leaves every seal as it is.
 
 Rows that are older than seals get theirs once, in the transaction that makes the key. After that no row is ever sealed but by
-whoever makes, rotates or revokes it: a row that was put there behind the application's back opens no door.
+the code that makes, rotates or revokes it: a row that was put there behind the application's back opens no door.
 """
 
 import json

@@ -45,12 +45,12 @@ async def lock_key(tx: TenantTx | PlatformTx, *, key_id: ApiKeyId) -> ApiKey | N
 
 
 async def lock_platform_keys(tx: PlatformTx) -> None:
-    """Wait for whoever makes the platform's first key just now."""
+    """Wait for a transaction that is making the platform's first key."""
     await tx.fetch(QUERIES.lock_platform_keys)
 
 
 async def find_any_key(tx: PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
-    """The key with this id, whosesoever it is; for the access guard alone."""
+    """The key with this id, of any tenant or the platform; for the access guard alone."""
     row = await tx.fetch_one(QUERIES.find_any_key, id=key_id)
     return _from_row(row) if row else None
 
@@ -87,12 +87,12 @@ async def mark_revoked(tx: TenantTx | PlatformTx, revoked: ApiKey) -> bool:
 
 
 async def lock_seals(tx: PlatformTx) -> None:
-    """Wait for whoever makes the key that seals just now."""
+    """Wait for a transaction that is making the sealing key."""
     await tx.fetch(QUERIES.lock_seals)
 
 
 async def find_unsealed(tx: PlatformTx) -> list[ApiKey]:
-    """Rows without a seal, whosesoever they are."""
+    """Rows without a seal, of all tenants and the platform."""
     return [_from_row(row) for row in await tx.fetch(QUERIES.find_unsealed)]
 
 

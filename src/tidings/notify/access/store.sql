@@ -10,7 +10,7 @@ VALUES (
 );
 
 -- name: find_key
--- For showing: a tenant finds its own, the platform its own and nobody else's.
+-- For showing: a tenant finds its own, the platform its own alone.
 SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
        last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version, seal
 FROM notification.api_keys

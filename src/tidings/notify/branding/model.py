@@ -1,4 +1,4 @@
-"""How a tenant looks: what it has said, a channel's overrides over it, and our own look where nobody has said."""
+"""How a tenant looks: what it has said, a channel's overrides over it, and our own look where neither has said."""
 
 from typing import Annotated
 from urllib.parse import urlsplit

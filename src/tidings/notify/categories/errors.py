@@ -2,7 +2,7 @@
 
 RefusalError
 ├── NotFoundError
-│   └── UnknownCategoryError     nobody has a category of this name
+│   └── UnknownCategoryError     there is no category of this name
 └── ConflictError
     └── CategoryTakenError       there is one of this name already
 """

@@ -56,7 +56,7 @@ class CategoryPolicy:
 
     @property
     def fallback_name(self) -> str | None:
-        """What it is called where nobody has named it in the reader's language."""
+        """What it is called where it has no name in the reader's language."""
         named = {**self.names, **self.own_names}
         return named.get("en") or next(iter(named.values()), None) or self.title or None
 
@@ -98,7 +98,7 @@ def merged(
 
 
 def policy_faults(policy: CategoryPolicy) -> list[FieldError]:
-    """What no category may be: advertising that nobody was asked about, or that wakes people."""
+    """What no category may be: advertising without consent, or that breaks quiet hours."""
     wrong: list[FieldError] = []
     if policy.default_use_case == "marketing":
         wrong += [

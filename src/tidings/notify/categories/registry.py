@@ -1,4 +1,4 @@
-"""Remembers the categories, so that nobody asks for them with every message."""
+"""A cache of the categories: they are not read with every message."""
 
 from collections.abc import Mapping
 from datetime import timedelta

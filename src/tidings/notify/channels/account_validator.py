@@ -39,7 +39,7 @@ async def refuse_unreadable_wish(
     references = [
         Reference(field=f"accounts.{vendor}.secret_ref", vendor=vendor, secret_ref=account.secret_ref)
         for vendor, account in wish.accounts.items()
-        # Nobody can read the accounts of an adapter that there is not; the vendor is refused for that.
+        # The accounts of an adapter that there is not can't be read; the vendor is refused for that.
         if adapter_of(vendor, adapters) is not None
     ]
     if wrong := await _wrong(desk, tenant_id, references):

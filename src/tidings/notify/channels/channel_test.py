@@ -42,7 +42,7 @@ DNS_LIMIT: Final = SlidingWindow(limit=60, window=timedelta(hours=1))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelTestRequest:
-    """A test that somebody wants."""
+    """A test message that an operator asks for."""
 
     __test__ = False
 
@@ -56,7 +56,7 @@ class ChannelTestRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ChannelTester:
-    """Sends tests; limited, in the audit before they go out, and never to somebody who is suppressed."""
+    """Sends tests; limited, in the audit before they go out, and never to an address that is suppressed."""
 
     desk: VendorProbe
     accounts: SharedAccounts

@@ -43,7 +43,7 @@ class AccountSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelSpec:
-    """A channel as somebody wants it, whole."""
+    """A channel as an operator wants it, whole."""
 
     channel: Channel
     vendor: str
@@ -90,7 +90,7 @@ class ChannelConfigurer:
                 ConfigureAccount(
                     vendor=vendor,
                     **attributes(a, "secret_ref handle per_second per_day"),
-                    # Who names it has maybe changed what it leads to: everybody reads it now.
+                    # Who names it has maybe changed what it leads to: every process reads it now.
                     renew=True,
                 )
                 for vendor, a in wish.accounts.items()

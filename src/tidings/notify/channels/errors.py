@@ -10,7 +10,7 @@ ConflictError
 TooBusyError
 └── TooManyTestsError          more tests or checks than are let through in an hour
 UnavailableError
-├── SecretsUnavailableError    whoever keeps the secret can't be asked
+├── SecretsUnavailableError    the store of secrets can't be reached
 └── VendorNotReachedError      the vendor can't be asked
 """
 

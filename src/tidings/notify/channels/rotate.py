@@ -39,7 +39,7 @@ class RotationRequest:
     channel: Channel
     #: One of the channel's two; None for the first.
     vendor: str | None
-    #: The same reference again: its content is another, and everybody reads it now.
+    #: The same reference again: its content is another, and every process reads it now.
     secret_ref: str
     #: Whether the vendor is asked first.
     check: bool
@@ -107,7 +107,7 @@ class CredentialRotator:
 
     async def _change(self, tx: TenantTx, wish: RotationRequest, vendor: str, actor: str) -> None:
         channels = await store.lock_channels_of_vendor(tx, vendor=vendor)
-        # Somebody may have changed the channel while the vendor was asked.
+        # Another request may have changed the channel while the vendor was asked.
         self._vendor(channels, wish)
         await self._own_account(tx, vendor)
         ids = [config.id for config in channels]

@@ -1,4 +1,4 @@
-"""Who may appear as whom; no I/O.
+"""Which sender a tenant may appear as; no I/O.
 
 Over an account that tenants share: the senders that the platform granted to the tenant, and the account's own where nobody
 can answer it. Over the tenant's own account: every sender, or those of its list where it has one.

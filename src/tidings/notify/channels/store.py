@@ -24,7 +24,7 @@ from tidings.notify.ids import ChannelCredentialId, ChannelId
 
 QUERIES = Queries.beside(__file__)
 
-#: Begins a transaction of the tenant: for those who must have none open while they ask somebody else.
+#: Begins a transaction of the tenant: for callers that must have none open while they ask a vendor.
 Begin: TypeAlias = Callable[[], AbstractAsyncContextManager[TenantTx]]
 
 
@@ -69,7 +69,7 @@ async def lock_channel(tx: TenantTx, *, channel: Channel) -> ChannelConfig | Non
 
 
 async def insert_channel(tx: TenantTx, config: ChannelConfig) -> bool:
-    """Whether it is new; False where somebody else made it in the meantime."""
+    """Whether it is new; False where another request made it in the meantime."""
     return await tx.execute(QUERIES.insert_channel, **_columns(config), channel=config.channel) == 1
 
 

@@ -6,7 +6,7 @@ WHERE tenant_id = :tenant_id AND (CAST(:channels AS text[]) IS NULL OR channel =
 ORDER BY channel;
 
 -- name: lock_channel
--- Whoever changes a channel comes through here, one at a time.
+-- Every change of a channel takes this lock, one at a time.
 SELECT id, channel, vendor, fallback_vendor, sender, branding_overrides, rate_limit, status, health, version, updated_at
 FROM notification.channels
 WHERE tenant_id = :tenant_id AND channel = :channel

@@ -34,7 +34,7 @@ from tidings.notify.suppressions.suppress import Suppressor, SuppressResult
 
 ACTOR: Final = "system:conversations"
 #: What a vendor found out about an address says less than its owner: an opt-out takes its place. What the tenant's own
-#: people or a rule decided stays, and nobody lifts it by writing a word.
+#: people or a rule decided stays, and no word of the person lifts it.
 _GIVES_WAY: Final = frozenset(
     {
         SuppressionReason.HARD_BOUNCE,
@@ -45,7 +45,7 @@ _GIVES_WAY: Final = frozenset(
     }
 )
 _NAME_MOST: Final = 200
-#: The channels' own words for nobody.
+#: The channels' own words for an unknown sender.
 _ANONYMOUS: Final = Identity(type=IdentityType.ANONYMOUS, id=None)
 
 
@@ -66,7 +66,7 @@ class StoredCorrespondents:
         return [found.get(place) for place in range(len(wrote))]
 
     async def ensure(self, tx: TenantTx, wrote: Sequence[Correspondent]) -> list[RecipientId]:
-        """The same; whoever is not known is made, as an anonymous recipient with that address."""
+        """The same; one who is not known is made, as an anonymous recipient with that address."""
         found = await self.find(tx, wrote)
         strangers = [place for place, known in enumerate(found) if known is None]
         made = await self.upserter.upsert(tx, [_stranger(wrote[place]) for place in strangers])

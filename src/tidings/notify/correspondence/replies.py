@@ -38,7 +38,7 @@ class NotificationReplier:
             channel=reply.channel,
             variables={"text": reply.text},
             use_case="conversational",
-            # Somebody waits for it.
+            # A person waits for it.
             priority="high",
             correlation_id=reply.conversation_id,
             pin=Pin(address_id=reply.address_id, vendor=reply.vendor, sender=reply.sender),
@@ -76,7 +76,7 @@ def _refuse(reply: ConversationReply) -> None:
 def _once(key: ReplyKey, text: str) -> IdempotencyKey:
     """Its own keys: one that a caller uses for notifications too means another thing there.
 
-    Whom it goes to is the conversation's to say, also when that is known no longer.
+    The conversation says who it goes to, also when that is known no longer.
     """
     said = [part.encode() for part in (key.conversation_id, key.idempotency_key)]
     return IdempotencyKey(

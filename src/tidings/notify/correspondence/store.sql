@@ -1,6 +1,6 @@
 -- name: find_writers
 -- Who has these addresses. Where several have one, the one that was written to last: by ix_notifications_recipient, whose order is
--- said as a range, as in `look_back_at_recipient`. Nobody who was erased has an address.
+-- said as a range, as in `look_back_at_recipient`. A recipient who was erased has no address.
 SELECT DISTINCT ON (wanted.place) wanted.place::integer AS place, theirs.recipient_id
 FROM unnest(:channels::text[], :hashes::text[]) WITH ORDINALITY AS wanted (channel, address_hash, place)
 CROSS JOIN LATERAL (

@@ -84,7 +84,7 @@ def channel_set_up(tenant: TenantFacts, request: DecisionRequest) -> Verdict:
 def quiet_hours(
     facts: Facts, request: DecisionRequest | StepRequest, person: PersonFacts, now: datetime
 ) -> Verdict:
-    """Nobody is woken: it waits for the end, unless it is critical, released, or its category may break the quiet."""
+    """Quiet hours: it waits for their end, unless it is critical, released, or its category may break the quiet."""
     hours = facts.quiet_hours(person)
     if not hours:
         return PASS

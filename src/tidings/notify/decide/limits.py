@@ -1,6 +1,6 @@
 """Which limits a notification or a step takes from, and what it means when one has no room.
 
-Deciding takes nothing by itself: whoever decides a set takes for all of those that passed, in one go, and
+Deciding takes nothing by itself: the caller takes for all of a set that passed, in one go, and
 hands each its answer.
 """
 

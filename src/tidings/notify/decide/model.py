@@ -88,7 +88,7 @@ class DecisionRequest:
     expires_at: datetime
     #: A guardian's copy of another one: the guardian rule was applied, and is not applied again.
     is_copy: bool = False
-    #: Somebody has had it sent now: it waits for no quiet time.
+    #: An operator released it: it waits for no quiet time.
     released: bool = False
 
 
@@ -124,7 +124,7 @@ class StepRequest:
     step: int = 1
     #: The one address that it may go to, by its id; None: the first choice among theirs.
     address_id: str | None = None
-    #: Somebody has had it sent now: it waits for no quiet time.
+    #: An operator released it: it waits for no quiet time.
     released: bool = False
 
 

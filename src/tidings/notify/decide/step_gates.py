@@ -13,9 +13,9 @@ from tidings.notify.facts.model import AddressFacts, Facts, PersonFacts, TenantF
 from tidings.notify.recipients.preferences_model import category_denied, channel_denied
 from tidings.notify.refusals.model import refused_by
 
-#: Channels that reach somebody without an address: the feed is the recipient's own.
+#: Channels that reach a recipient without an address: the feed is the recipient's own.
 ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
-#: Channels that go to all of somebody's addresses as one step.
+#: Channels that go to all addresses of a recipient as one step.
 TO_ALL: Final[frozenset[Channel]] = frozenset({"push"})
 
 _WANTED: Final = frozenset(
@@ -72,7 +72,7 @@ def address_usable(
     if channel in ADDRESSLESS:
         return PASS, ()
     known = person.addresses.get(channel, ())
-    # They come with the primary first, then the oldest. One whose key is gone is nobody's.
+    # They come with the primary first, then the oldest. One whose key is gone can't be used.
     readable = tuple(a for a in known if a.value is not None)
     if not known:
         return Stop(NotificationStatus.FAILED, GateReason.NO_ADDRESS), ()

@@ -41,7 +41,7 @@ class FairClaimer:
     ) -> ClaimedBatches:
         """The next ones, marked as ours; tenants that are `full` are passed over."""
         async with self._db.worker(claims=True) as tx:
-            # Where somebody is full, all who have any of the best priority may be: then the next one is asked for.
+            # Where a tenant is full, all tenants that have any of the best priority may be: then the next one is asked for.
             for from_rank in range(to_rank + 1 if full else 1):
                 found = await self._round(
                     tx, worker=worker, most=most, from_rank=from_rank, to_rank=to_rank, full=list(full)
@@ -51,7 +51,7 @@ class FairClaimer:
         return ClaimedBatches(by_tenant={})
 
     async def _round(self, tx: WorkerTx, **asked: Any) -> ClaimedBatches | None:
-        # The circle closes: whoever comes before the last one in the alphabet is asked after the end of it.
+        # The circle closes: tenants before the last one in the order of ids come after its end.
         for after in dict.fromkeys((self._after, "")):
             rows = await tx.fetch(QUERIES.claim, after=after, seats=_SEATS, **asked)
             if rows:
@@ -59,7 +59,7 @@ class FairClaimer:
                 for row in rows:
                     ids = found.setdefault(TenantId(row["tenant_id"]), [])
                     ids.append(NotificationId(row["notification_id"]))
-                # Alone, somebody need not be looked for after itself first.
+                # A single tenant need not be looked for after itself first.
                 self._after = max(found) if len(found) > 1 else ""
                 return ClaimedBatches(by_tenant=found, rank=rows[0]["priority"])
         return None

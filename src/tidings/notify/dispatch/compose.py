@@ -1,6 +1,6 @@
 """Renders stored notifications, for one channel each: the frozen version, the variables, the person's language.
 
-The same function serves a first step, a later one, and whoever wants to see a body again. The digest of what was
+The same function serves a first step, a later one, and the reader of a body. The digest of what was
 rendered stays with the notification, so that a body shown later can be known to be the one that was sent. It is under
 the tenant's pepper: from a plain one, a code of six digits could be found by trying.
 """
@@ -53,7 +53,7 @@ class ComposeAsk:
 
     pending: NotificationRow
     channel: Channel
-    #: Whose key the variables are under: the one it was accepted for.
+    #: The recipient it was accepted for: the variables are under their key.
     owner: DataKey | None = field(repr=False)
     #: Who reads it: their name, language and time zone.
     reader: PersonFacts = field(repr=False)

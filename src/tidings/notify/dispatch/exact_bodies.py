@@ -49,7 +49,7 @@ class KeptBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodyToKeep:
-    """A message that is ready, and whose key it is sealed under."""
+    """A message that is ready, and the recipient whose key it is sealed under."""
 
     notification_id: NotificationId
     step: int
@@ -101,7 +101,7 @@ async def read(blobs: BlobStore, key: DataKey, notification_id: NotificationId, 
 
 
 def contents_of(content: bytes) -> list[tuple[NotificationId, bytes]]:
-    """Whose bodies an object holds, and the sealed bodies."""
+    """The recipients of an object's bodies, and the sealed bodies."""
     return msgspec.msgpack.decode(content, type=list[tuple[NotificationId, bytes]])
 
 

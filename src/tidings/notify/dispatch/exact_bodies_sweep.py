@@ -74,7 +74,7 @@ class BodySweeper:
             return [row["tenant_id"] for row in await tx.fetch(QUERIES.find_tenants)]
 
     async def _unnamed(self, tenant_id: TenantId, keys: Sequence[BlobKey]) -> list[BlobKey]:
-        """Those of these objects that nobody names: asked of the first body's row, and of all where that one has gone on."""
+        """Those of these objects that no row names: asked of the first body's row, and of all where that one has gone on."""
         firsts = {key: NotificationId(key.rpartition("/")[2].partition(".")[0]) for key in keys}
         named = await self._named(tenant_id, list(firsts.values()))
         doubtful = [key for key in keys if not _names(named.get(firsts[key]), key)]

@@ -1,5 +1,5 @@
 -- name: find_tenants
--- Whoever may have bodies.
+-- The tenants that may have bodies.
 SELECT tenant_id FROM notification.tenants_local ORDER BY tenant_id;
 
 -- name: find_body_refs

@@ -73,7 +73,7 @@ class DispatchJob:
         self._in_hand = InHand()
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Dispatch until `stop`, then let what is under way end. Whoever cuts this off cuts that off too."""
+        """Dispatch until `stop`, then let what is under way end. Cancelling this cancels that too."""
         try:
             await run_on_wakeup(
                 self._wake,
@@ -102,7 +102,7 @@ class DispatchJob:
             await self._wait_for_tasks()
 
     async def free_orphans(self, tx: WorkerTx) -> int:
-        """Free what nobody alive has in hand; how much that was."""
+        """Free what no live worker has claimed; how much that was."""
         async with self._in_hand.claiming:
             return await free_orphans(tx, worker=self._presence.id, held=self._in_hand.ids())
 
@@ -179,7 +179,7 @@ class DispatchJob:
             _log.warning("turn_interrupted", count=len(ids), **why(error))
         else:
             _log.error("turn_failed", error=type(error).__name__, count=len(ids), exc_info=error)
-        # Alone, one after the other: whoever is to blame fails by itself.
+        # Alone, one after the other: a poisonous one fails by itself.
         if len(ids) > 1 and to_blame:
             for id_ in ids:
                 try:
@@ -215,5 +215,5 @@ class DispatchJob:
                 # A writer is between its insert and its commit: look again in a moment.
                 return _SOON
             if self._resting:
-                return 0.0  # Look once more: what came before we rested was announced to nobody.
+                return 0.0  # Look once more: what came before the rest woke no worker.
         return self._wakeups.poll_seconds

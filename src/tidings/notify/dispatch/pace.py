@@ -41,7 +41,7 @@ class DispatchSettings:
     idle_beside_urgent: float = 3.0
     wary: float = 1.0
     #: Seconds between the beginnings of two ordinary claims at least, unless the one before was full: under load batches
-    #: grow, after a rest nobody waits. What is critical or high never waits for it.
+    #: grow, after a rest there is no wait. What is critical or high never waits for it.
     gather: float = 0.03
     #: Notifications that may be on their way to vendors, in all and for each tenant.
     most_on_the_way: int = 4000

@@ -1,4 +1,4 @@
-"""What is kept of a message that goes out: where to, sealed; from whom; and the digest of what was rendered."""
+"""What is kept of a message that goes out: its address, sealed; its sender; and the digest of what was rendered."""
 
 from collections.abc import Sequence
 from typing import Final

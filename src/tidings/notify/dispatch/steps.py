@@ -194,7 +194,7 @@ class StepMaker:
                 self.missed()
 
     async def keep_links(self, tx: TenantTx, made: Iterable[StepMade | None]) -> None:
-        """Have the links of these steps work; first in its transaction, where nobody waits for us yet."""
+        """Have the links of these steps work; first in its transaction, before it holds locks."""
         await self.links.store(
             tx, [step.links for step in made if step is not None and step.links is not None]
         )
@@ -207,7 +207,7 @@ class StepMaker:
         pepper: Pepper,
         addresses: Sequence[AddressFacts],
     ) -> MessageLinks | None:
-        # Of a step to several devices nobody could say which of them followed the link.
+        # Of a step to several devices it is not known which of them followed the link.
         only = addresses[0] if len(addresses) == 1 else None
         return self.links.of_message(
             tenant_id,
@@ -344,7 +344,7 @@ def _refused(decision: StepDecision) -> PreparedStep:
 
 
 def _addressed(work: StepWork, decision: StepDecision, composed: Composed) -> Composed:
-    """Of a step to several devices nobody could say later which of them is meant."""
+    """None for a step to several devices: it would not be known which of them is meant."""
     kept = composed.snapshot
     if len(decision.addresses) == 1:
         kept = with_address(kept, channel=work.channel, address_id=decision.addresses[0].id)

@@ -77,7 +77,7 @@ class OutcomeSweeper:
                 if outcomes:
                     await self.settle(tx, [self._event(tenant_id, one) for one in outcomes])
         except DatabaseUnavailableError:
-            # Nobody's fault: the mark stays where it is, and all of them are looked at again.
+            # No outcome is at fault: the mark stays where it is, and all of them are looked at again.
             raise
         except TidingsError as error:
             self.metrics.outcomes_missed.labels("failed").inc()

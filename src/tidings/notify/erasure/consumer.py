@@ -30,7 +30,7 @@ class UnreadableDeletionError(TidingsError):
 
 
 def handler(eraser: Eraser) -> TenantHandler:
-    """Applies events with this eraser; a user whom nobody knows here, or who was erased before, changes nothing."""
+    """Applies events with this eraser; a user who is not known here, or was erased before, changes nothing."""
 
     async def handle(tx: TenantTx, events: Sequence[Event]) -> None:
         users = list(dict.fromkeys(_user_of(event) for event in events))
@@ -38,7 +38,7 @@ def handler(eraser: Eraser) -> TenantHandler:
             identities=[(place, IdentityType.USER.value, user) for place, user in enumerate(users)]
         )
         known = (await store.match_recipients(tx, wanted)).known
-        # In the order of ids, as everybody else who locks recipients.
+        # In the order of ids, as every other transaction that locks recipients.
         for recipient_id in sorted({found.recipient.id for found in known.values()}):
             await eraser.erase(tx, recipient_id, actor="system", cause=USER_DELETED_SUBJECT)
 

@@ -82,7 +82,7 @@ class Eraser:
         cause: Cause = "request",
         reason: str | None = None,
     ) -> ErasureReceipt:
-        """The receipt; somebody who was erased before gives the receipt of then."""
+        """The receipt; for a recipient who was erased before, the receipt of then."""
         recipient = (await recipient_store.lock_recipients(tx, ids=[recipient_id])).get(recipient_id)
         if recipient is None:
             raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
@@ -261,7 +261,7 @@ def _in_flight(attempts: Sequence[tuple[NotificationId, AttemptRecord]]) -> list
 
 
 def _vendors(attempts: Sequence[tuple[NotificationId, AttemptRecord]]) -> set[str]:
-    """Who was called; a step that was skipped gave nothing to anybody."""
+    """Who was called; a step that was skipped gave nothing to a vendor."""
     return {a.vendor for _, a in attempts if a.vendor is not None and a.status != "step_skipped"}
 
 

@@ -53,7 +53,7 @@ WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id 
 ORDER BY id;
 
 -- name: forget_metadata
--- The caller's own words beside a notification; not for personal data, and nobody can know. What they were found by goes too.
+-- The caller's own words beside a notification; not for personal data, but that can't be known. What they were found by goes too.
 WITH unfound AS (
     DELETE FROM notification.searchable_metadata AS mine
     USING notification.notifications AS n
@@ -73,7 +73,7 @@ FROM notification.notifications AS n
 CROSS JOIN LATERAL (
     SELECT a.vendor FROM notification.delivery_attempts AS a
     WHERE a.tenant_id = :tenant_id AND a.notification_id = n.id AND a.started_at >= n.created_at
-      -- What was said or done afterwards gave nobody anything.
+      -- What was said or done afterwards gave no vendor anything.
       AND a.attempt_number > 0
     OFFSET 0
 ) AS told
@@ -82,7 +82,7 @@ ORDER BY told.vendor;
 
 -- name: stop_waiting
 -- As when one is cancelled: the queue's row goes first and the notification's after it, in the order in which a worker's turn
--- takes them. Whoever hands one over just now wins: it is not among those returned, and nothing was written for it.
+-- takes them. A dispatcher that hands one over just now wins: it is not among those returned, and nothing was written for it.
 WITH given AS (
     SELECT *
     FROM unnest(

@@ -1,6 +1,6 @@
 """Loads the facts for a whole set of notifications of one tenant, in a bounded number of statements.
 
-Deciding once per notification: 2 (tenant with channels, people), and 1 more where somebody has a guardian.
+Deciding once per notification: 2 (tenant with channels, people), and 1 more where a recipient has a guardian.
 Deciding a step: 3 more (addresses, keys, suppressions with refusals), however many there are. Which accounts are shared is
 remembered for a second, and the router asks for the same accounts next.
 """

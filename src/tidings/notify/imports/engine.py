@@ -132,7 +132,7 @@ class Importer:
                     "the import with this Idempotency-Key was begun with other parameters; repeat those, or send a new key"
                 )
             pepper = await self._keyring.pepper(tx)
-        # Lines are addresses: a digest without a key would let anybody who reads it try addresses out.
+        # Lines are addresses: a digest without a key would let its reader try addresses out.
         return known, pepper.hash(f"import:{known.id}").encode()[:64]
 
     async def _end(self, tx: TenantTx, order: ImportRequest, known: Import) -> None:
@@ -158,7 +158,7 @@ class Importer:
             await self._audit.append(tx, [entry])
 
     async def _interrupt(self, order: ImportRequest, known: Import) -> None:
-        """Say so for whoever looks; where even that fails the row tells it by its age."""
+        """Mark it as interrupted; where even that fails the row shows it by its age."""
         try:
             async with asyncio.timeout(5), self._tenant(order) as tx:
                 await store.end_import(tx, known, ImportStatus.INTERRUPTED, now=self._clock.now())
@@ -358,7 +358,7 @@ class _Reading:
         self._give_up_nonsense()
 
     def _give_up_nonsense(self) -> None:
-        """A file that is something else costs time for each of its lines, and its report nobody reads."""
+        """A file that is something else costs time for each of its lines, and its report is of no use."""
         tally = self._known.tally
         if not tally.taken and tally.refused >= MOST_NONSENSE:
             raise UnreadableFileError(

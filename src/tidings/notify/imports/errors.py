@@ -3,7 +3,7 @@
 NotFoundError
 └── UnknownImportError     no import of this tenant has this id
 ConflictError
-├── TakenOverError         somebody else resumed it
+├── TakenOverError         another request resumed it
 └── OtherFileError         what was sent to go on with it is another file
 InvalidError
 └── UnreadableFileError    the file as a whole can't be understood

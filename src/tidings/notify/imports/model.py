@@ -90,7 +90,7 @@ class ImportRequest:
 
     tenant_id: TenantId
     kind: ImportKind
-    #: As JSON; whoever goes on with it has to want the same.
+    #: As JSON; a caller that resumes it has to want the same.
     options: str
     dry_run: bool
     emit_events: bool

@@ -22,7 +22,7 @@ _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 class ImportedChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What somebody wants on one channel; what is not named stays."""
+    """What a recipient wants on one channel; what is not named stays."""
 
     allow: bool | UnsetType = UNSET
     categories: dict[Category, bool] = {}
@@ -39,7 +39,7 @@ class ImportedChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class ImportedPreferences(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One row; what is left out stays as it is."""
 
-    #: Somebody known by our id, or by who they are in the tenant's own system.
+    #: A recipient that is known, by our id or by their identity in the tenant's own system.
     id: Annotated[str, Meta(max_length=40)] | UnsetType = UNSET
     identity: IdentityInput | UnsetType = UNSET
     locale: Locale | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""Preferences out of a file: each row what somebody who is known chose, merged into what they chose before.
+"""Preferences out of a file: each row what a known recipient chose, merged into what they chose before.
 
 A set takes a bounded number of statements. Every yes and no goes into the ledger of consent as it does by any other
 way, with the import as its source; the audit has one line for the import as a whole.
@@ -67,7 +67,7 @@ class PreferenceTarget:
         self._jsonl = False
 
     def begin(self, reader: RowReader) -> str:
-        """Refuse headings that mean nothing: a typing mistake must not lose somebody's no."""
+        """Refuse headings that mean nothing: a typing mistake must not lose a recipient's no."""
         self._jsonl = reader.form == "jsonl"
         if self._jsonl:
             return "json lines"
@@ -162,7 +162,7 @@ class PreferenceTarget:
         )
         wrong += faults
         if confirms and consent.granted and not present.marketing_consent.granted and not consent.evidence:
-            # Nobody is asked by a mail for each line of a file; what was confirmed elsewhere can be shown.
+            # No mail asks for confirmation for each line of a file; what was confirmed elsewhere can be shown.
             wrong.append(
                 FieldError(
                     "marketing_consent.evidence", "is required: this tenant wants consent to be confirmed"

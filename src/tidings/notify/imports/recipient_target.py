@@ -1,4 +1,4 @@
-"""Recipients out of a file: each row somebody to make known, or to bring up to date."""
+"""Recipients out of a file: each row is upserted."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final

@@ -1,7 +1,7 @@
 """Cuts a stream of bytes into lines of a CSV or JSON lines file, whatever the stream's own pieces are.
 
 Quotes are read as Python's `csv` reads them: one opens a cell only where the cell begins, elsewhere it is a character
-like any other. A quoted cell may run over several lines. A quote that nobody closes must not swallow what follows: where
+like any other. A quoted cell may run over several lines. A quote that is not closed must not swallow what follows: where
 the lines that it joins are no row, or where it stays open for a while, the line that opened it is given up alone, and
 reading goes on behind it.
 """

@@ -11,7 +11,7 @@ VALUES (
 ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING;
 
 -- name: take_over
--- From here on the one who read before finds that it is somebody else's, and stops.
+-- From here on the one who read before finds that it has another runner, and stops.
 UPDATE notification.imports SET
     runner = :runner,
     status = CASE WHEN status = 'completed' THEN status ELSE 'running' END,

@@ -11,7 +11,7 @@ USING (
 WHERE mine.tenant_id = taken.tenant_id AND mine.import_id = taken.import_id AND mine.place = taken.place;
 
 -- name: sweep_seen
--- Marks of dry runs that nobody went on with.
+-- Marks of dry runs that were not resumed.
 DELETE FROM notification.import_seen AS mine
 USING (
     SELECT theirs.tenant_id, theirs.import_id, theirs.mark
@@ -23,7 +23,7 @@ USING (
 WHERE mine.tenant_id = taken.tenant_id AND mine.import_id = taken.import_id AND mine.mark = taken.mark;
 
 -- name: sweep_imports
--- Those that have nothing left; one that somebody goes on with right now is no longer old, and stays.
+-- Those that have nothing left; one that is resumed right now is no longer old, and stays.
 DELETE FROM notification.imports AS mine
 USING (
     SELECT old.tenant_id, old.id

@@ -125,7 +125,7 @@ class BodyReader:
         *,
         channel: Channel | None = None,
     ) -> list[ShownBody | RefusalError]:
-        """A set at once, one answer each in the same order; whoever shows them notes who looked."""
+        """A set at once, one answer each in the same order; the caller audits who looked."""
         asks: list[ComposeAsk] = []
         wanted: list[tuple[Notification, list[Channel]] | RefusalError] = []
         for one, pending in several:

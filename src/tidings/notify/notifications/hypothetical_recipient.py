@@ -1,6 +1,6 @@
 """A recipient as a wish would make them, in memory: known ones are read and changed on paper, new ones are imagined.
 
-Nothing is written. What is personal is sealed with a key that nobody keeps, so that all that follows runs exactly
+Nothing is written. What is personal is sealed with a key that is not kept, so that all that follows runs exactly
 as it does for a stored recipient.
 """
 
@@ -32,7 +32,7 @@ from tidings.notify.suppressions.model import SuppressionQuestion, domain_hash_o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HypotheticalRecipient:
-    """Somebody as they would be."""
+    """A recipient as they would be."""
 
     facts: Facts
     recipient_id: RecipientId
@@ -126,7 +126,7 @@ def _wished(person: PersonFacts, wish: RecipientSpec) -> PersonFacts:
 
 
 def _sealed(person: PersonFacts, wish: RecipientSpec, tenant_id: str) -> tuple[PersonFacts, DataKey]:
-    # Somebody known who never had anything to seal has no key yet.
+    # A known recipient who never had anything to seal has no key yet.
     key = person.key or DataKey(tenant_id, person.id, {1: Key.new(1)}, 1)
     name = wish.display_name
     if isinstance(name, UnsetType):

@@ -44,7 +44,7 @@ class NotificationFinder:
     async def look_up(
         self, tx: TenantTx, query: LookUpNotifications, *, actor: str, tests_only: bool = False
     ) -> FoundNotifications:
-        """The same among those of everybody who has an address; that somebody asked for it is audited."""
+        """The same among those of all recipients who have an address; the look-up is audited."""
         wanted = await self._filter(tx, query, tests_only=tests_only)
         if query.address is None:
             return await self._page(tx, query, wanted)

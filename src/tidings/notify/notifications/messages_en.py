@@ -79,7 +79,7 @@ _HELD: Final[dict[Held, str]] = {
     Held.COMPLIANCE: "the law or a rule forbids it",
     Held.RATE_LIMIT: "too much was sent to it",
 }
-#: How somebody said no.
+#: How the recipient said no.
 _HOW: Final[dict[str, str]] = {
     "one_click": "one click",
     "unsubscribe_page": "on the unsubscribe page",
@@ -180,7 +180,7 @@ def failure_words(attempt: AttemptRecord) -> str:
     """Why a call came to nothing, as a part of a sentence, with its code."""
     codes = _codes(attempt.reason, attempt.meaning)
     words = why(attempt.reason, attempt.meaning, vendor=attempt.vendor)
-    # Our own words of then say more than the code; a vendor's are shown where nobody knows what its code means.
+    # Our own words of then say more than the code; a vendor's are shown where its code is not in the status map.
     if attempt.error and (words is None or is_ours(attempt.reason)):
         words = attempt.error.removeprefix(f"{attempt.meaning}: ").rstrip(".")
     return " ".join(part for part in (words, f"({codes})" if codes else "") if part)
@@ -214,7 +214,7 @@ _GUARDIANS: Final[dict[str, str]] = {
 
 
 def no_sentence(no: SaidNo) -> str:
-    """When and how somebody said no; no name and no address."""
+    """When and how the recipient said no; no name and no address."""
     who = "The owner of this address" if no.by_address else "The recipient"
     how = _HOW.get(no.source, no.source)
     if no.consent:

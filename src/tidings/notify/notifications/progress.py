@@ -32,7 +32,7 @@ Phase = Literal["queued", "waiting", "sending", "ending"]
 #: A wait that a summary tells, and how many of them.
 _WORTH_TELLING: Final = timedelta(seconds=2)
 _MOST_WAITS: Final = 3
-#: So long nobody waits in the queue while workers run.
+#: No notification waits longer in the queue while workers run.
 _LONG: Final = timedelta(minutes=1)
 _TAKEN: Final = frozenset({"accepted", "sent", "delivered", "delivered_read"})
 _ARRIVED: Final = frozenset({"delivered", "delivered_read", "opened", "clicked"})
@@ -193,7 +193,7 @@ def _gainsaid(trace: DeliveryTrace) -> str:
 
 
 def _held(trace: DeliveryTrace, reason: str | None) -> str | None:
-    """What the suppression says that stopped it, or when and how somebody said no, where that is known."""
+    """What the suppression says that stopped it, or when and how the recipient said no, where that is known."""
     said_no = [trace.nos[line] for line in trace.lines if line in trace.nos and line.reason == reason]
     if said_no:
         return no_sentence(said_no[-1])

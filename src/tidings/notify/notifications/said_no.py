@@ -1,4 +1,4 @@
-"""When and how somebody said the no that a gate met: from the ledger of consent, or from their address' refusals."""
+"""When and how the recipient said the no that a gate met: from the ledger of consent, or from their address' refusals."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from tidings.notify.recipients.consent_ledger import ConsentEvent
 from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import Refusal
 
-#: Reasons that are somebody's own word, kept in the ledger of consent.
+#: Reasons that are the recipient's own word, kept in the ledger of consent.
 _OWN_WORDS: Final = frozenset(
     {
         GateReason.CATEGORY_DECLINED,
@@ -41,7 +41,7 @@ class SaidNo:
     category: str | None
     #: Whether consent was withdrawn.
     consent: bool = False
-    #: Whether it came from the address: it holds for everybody who has that, and another one of them may have said it.
+    #: Whether it came from the address: it holds for all recipients who have that, and another one of them may have said it.
     by_address: bool = False
 
 
@@ -54,7 +54,7 @@ async def load_nos(
     category: str,
     until: datetime,
 ) -> dict[TraceLine, SaidNo]:
-    """The no behind each line that met one and whose word is known; at most two statements, none where nobody said no."""
+    """The no behind each line that met one, where it is known; at most two statements, none where no line met one."""
     stops = [line for line in lines if line.verdict == "stop"]
     refused = [
         AddressRefusalId(line.by)

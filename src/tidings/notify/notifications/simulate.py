@@ -1,6 +1,6 @@
 """What would happen to a notification: the same checks, gates and rendering as in earnest, and nothing is written.
 
-The recipient stands in memory, sealed with a key that nobody keeps, and the limits are not taken from. So what a
+The recipient stands in memory, sealed with a key that is not kept, and the limits are not taken from. So what a
 simulation shows is what the same code would do, not a second opinion about it.
 """
 

@@ -143,7 +143,7 @@ async def look_back(
 
 
 def _people(wanted: NotificationCriteria) -> list[RecipientId] | None:
-    """Whose notifications are wanted; None: anybody's."""
+    """The recipients whose notifications are wanted; None: all."""
     if wanted.recipient_ids is None:
         return None if wanted.recipient_id is None else [wanted.recipient_id]
     if wanted.recipient_id is None:
@@ -192,13 +192,13 @@ async def release_notification(
 
 
 async def within_reach(tx: TenantTx, notification_id: NotificationId, *, tests_only: bool) -> None:
-    """For a test key the live ones are not there: the same answer as for an id that nobody has."""
+    """For a test key the live ones are not there: the same answer as for an id that does not exist."""
     if tests_only and not (await find_one(tx, notification_id)).is_test:
         raise UnknownNotificationError(f"there is no notification with the id {notification_id}")
 
 
 async def find_one(tx: TenantTx, notification_id: NotificationId) -> Notification:
-    """The notification; an `UnknownNotificationError` where there is none, or it is somebody else's."""
+    """The notification; an `UnknownNotificationError` where there is none, or it is another tenant's."""
     found = await find_notifications(tx, ids=[notification_id])
     if notification_id not in found:
         raise UnknownNotificationError(f"there is no notification with the id {notification_id}")

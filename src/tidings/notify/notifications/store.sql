@@ -59,7 +59,7 @@ FROM seen;
 
 -- name: look_back_at_recipient
 -- The same among one recipient's. Said as a range and put first in the order, because only ix_notifications_recipient has
--- that order: told that they are equal, and knowing nothing of a new month, the planner would walk through everybody's rows.
+-- that order: told that they are equal, and knowing nothing of a new month, the planner would walk through the rows of all recipients.
 WITH seen AS MATERIALIZED (
     SELECT n.id,
            (CAST(:status AS text) IS NULL OR n.status = :status)
@@ -183,7 +183,7 @@ ORDER BY started_at, id;
 
 -- name: cancel_notification
 -- The queue's row goes first and the notification's after it, in the order in which a worker's turn takes them: the two wait
--- for each other and never crosswise. Whoever hands it over just now, or has, wins: no row back, and it was not
+-- for each other and never crosswise. A dispatcher that hands it over just now, or has, wins: no row back, and it was not
 -- waiting any more. Its appointments and the count go in the same trip.
 WITH left_queue AS (
     DELETE FROM notification.dispatch_queue

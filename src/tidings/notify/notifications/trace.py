@@ -151,7 +151,7 @@ def _names_suppression(line: TraceLine) -> bool:
 
 
 def _readers(trace: DeliveryTrace) -> set[str]:
-    """Whose keys open where its messages went."""
+    """The recipients whose keys open the addresses of its messages."""
     one = trace.notification
     readers: set[str] = {one.reader_id} if one.address_ciphertext is not None else set()
     return readers | {

@@ -11,7 +11,7 @@ from tidings.notify.notifications.trace import DeliveryTrace
 
 #: The reason of a wait for a worker.
 QUEUE: Final = "queue"
-#: A turn takes a moment; what takes longer than this has waited for somebody to take it.
+#: A claim takes a moment; what takes longer than this has waited for a worker.
 _A_MOMENT: Final = timedelta(seconds=5)
 #: Statuses that a turn ends with without handing it over.
 _DECIDED: Final = ("suppressed", "failed", "expired")
@@ -106,7 +106,7 @@ def steps_waits(trace: DeliveryTrace) -> list[Waited]:
 
 
 def queue_waits(trace: DeliveryTrace) -> list[Waited]:
-    """Where it could have gone on, and nobody took it."""
+    """Where it could have gone on, and no worker claimed it."""
     return [
         Waited(reason=QUEUE, since=since, until=until, why=_WHY[QUEUE])
         for since, until in _turns(trace)
@@ -115,7 +115,7 @@ def queue_waits(trace: DeliveryTrace) -> list[Waited]:
 
 
 def _turns(trace: DeliveryTrace) -> Iterator[tuple[datetime, datetime]]:
-    """From when it could be taken until somebody did."""
+    """From when it could be claimed until a worker did."""
     one = trace.notification
     ready = one.scheduled_for or one.created_at
     for deferral in deferrals(trace):

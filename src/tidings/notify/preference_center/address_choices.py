@@ -1,4 +1,4 @@
-"""What somebody who came by a link said for the address that it was sent to, beside their own choices; no I/O."""
+"""What a recipient who came by a link said for the address that it was sent to, beside their own choices; no I/O."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

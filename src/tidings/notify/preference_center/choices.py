@@ -1,4 +1,4 @@
-"""What a page offers somebody to choose, and what their ticks mean for their preferences; no I/O."""
+"""What a page offers the recipient to choose, and what their ticks mean for their preferences; no I/O."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
@@ -43,7 +43,7 @@ def offers_for(
 ) -> list[Offer]:
     """Every category that can be said no to, on these channels, in the tenant's order; what needs consent comes last.
 
-    `refused`: by channel, what the address refused that the page was reached by, whoever it was that said so.
+    `refused`: by channel, what the address refused that the page was reached by, whichever recipient said so.
     `used` are those that the tenant sends; None: all. What a tenant has hidden or does not send is left out, unless
     something was said about it before.
     """
@@ -89,7 +89,7 @@ def ticked(
     defaults: Defaults,
     evidence: str,
 ) -> Choices:
-    """The choices of somebody who is offered these, was shown some of them, and ticked those.
+    """The choices of a recipient who is offered these, was shown some of them, and ticked those.
 
     What came up only after they had opened the page is not theirs to have left unticked.
     """
@@ -102,7 +102,7 @@ def ticked(
     wanted = {
         (category, channel): (category, channel) in hear
         for category, channel in sorted(offered)
-        # Whoever takes consent back has said enough; what they chose beside it stays for another time.
+        # A recipient who takes consent back has said enough; what they chose beside it stays for another time.
         if agreed or category not in asking
     }
     after = structs.replace(
@@ -122,7 +122,7 @@ def unsubscribed(
     defaults: Defaults,
     now: datetime,
 ) -> Choices:
-    """The choices of somebody who said no to all that a token is about."""
+    """The choices of a recipient who said no to all that a token is about."""
     if scope.category is None:
         return all_off(before, now=now)
     known = with_category(categories, scope.category)
@@ -152,7 +152,7 @@ def with_category(
 
 
 def confirmed(before: Choices, token: StoredToken, *, evidence: str) -> Choices | None:
-    """The choices of somebody who confirmed their consent by this token; None where there is nothing to confirm any more.
+    """The choices of a recipient who confirmed their consent by this token; None where there is nothing to confirm any more.
 
     A request is confirmed by its own link only: an earlier one may have gone to an address that is not theirs any more.
     """
@@ -167,7 +167,7 @@ def confirmed(before: Choices, token: StoredToken, *, evidence: str) -> Choices 
 
 
 def all_off(before: Choices, *, now: datetime) -> Choices:
-    """The choices of somebody who said no to everything; saying so again changes nothing."""
+    """The choices of a recipient who said no to everything; saying so again changes nothing."""
     if before.global_unsubscribed_at is not None:
         return before
     return structs.replace(before, global_unsubscribed_at=now)

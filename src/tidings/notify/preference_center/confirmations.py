@@ -1,4 +1,4 @@
-"""Asks people to confirm a consent that somebody told us of: a consumer that sends them a link, once for each request."""
+"""Double opt-in: a consumer that asks recipients to confirm a consent that a caller recorded, by one link for each request."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -19,7 +19,7 @@ from tidings.notify.preference_center.tokens import OptOutScope, OptOutToken, ma
 class MessageLinks:
     """What one message may point to."""
 
-    #: One click, and whoever reads it hears no more of this category on this channel.
+    #: One click, and the recipient hears no more of this category on this channel.
     unsubscribe: str = field(repr=False)
     #: The page where all of it can be chosen.
     preferences: str = field(repr=False)
@@ -63,7 +63,7 @@ class UnsubscribeLinks:
         address_id: str | None,
         address_hash: str | None = None,
     ) -> MessageLinks | None:
-        """The links of a message of this category to this address; None where nobody can say no to it.
+        """The links of a message of this category to this address; None where the category can't be unsubscribed from.
 
         Without the hash they can be shown and not stored: they lead where the stored ones do.
         """
@@ -75,7 +75,7 @@ class UnsubscribeLinks:
         return self.make(tenant_id, scope, pepper=pepper, at=at, address_id=address_id)
 
     def confirmation(self, token: OptOutToken) -> str:
-        """Where somebody confirms their consent."""
+        """Where the recipient confirms their consent."""
         return f"{self.base_url}/c/{token.text}"
 
     async def store(self, tx: TenantTx, links: Sequence[MessageLinks]) -> None:
@@ -86,7 +86,7 @@ class UnsubscribeLinks:
 
 
 class ExampleLinks(UnsubscribeLinks):
-    """For simulations: links that look like links and lead to nobody."""
+    """For simulations: links that look like links and lead nowhere."""
 
     def make(
         self,

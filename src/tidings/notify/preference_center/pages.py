@@ -42,7 +42,7 @@ _ISOLATED: Final = "<bdi>{}</bdi>"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageBrand:
-    """Whom the page is of."""
+    """The tenant that the page belongs to."""
 
     name: str
     #: `#rrggbb`; None: ours.
@@ -54,7 +54,7 @@ class PageBrand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A category that somebody can say yes or no to, channel by channel."""
+    """A category that the recipient can say yes or no to, channel by channel."""
 
     category: str
     #: As the tenant or the platform calls it in the reader's language; None: as we do.
@@ -127,7 +127,7 @@ def choices_page(
 
 
 def confirm_page(words: PageStrings, brand: PageBrand, *, name: str, token: str) -> HtmlPage:
-    """Asks somebody to confirm that they want to be written to."""
+    """Asks the recipient to confirm that they want to be written to."""
     body = (
         f"<p>{_of(words.confirm_ask, brand)}</p>"
         f'<p class="about"><b>{escape(name)}</b></p>'

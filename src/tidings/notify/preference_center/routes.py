@@ -42,7 +42,7 @@ _HTML = "text/html"
 _NOTHING_HERE = {"unknown": 404, "expired": 410, "busy": 429}
 #: A page of many categories has two for each box.
 _MOST_FIELDS = 1000
-#: Anybody may post here, without a key: far more than that many fields need, and far less than the API takes.
+#: A post needs no key here: far more than that many fields need, and far less than the API takes.
 MOST_BYTES = 128 * 1024
 _STALE = 412
 _DOWN = 503
@@ -53,7 +53,7 @@ _PAGES = {
     429: "Too many tries; `Retry-After` says when to come again.",
     503: "Not available right now; `Retry-After` says when to come again.",
 }
-#: The address is a secret of the one who reads: nobody keeps the page, and nobody is told where they came from.
+#: The address is a secret of the one who reads: no cache keeps the page, and no other site learns where they came from.
 _HEADERS = {"cache-control": "no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex"}
 _COME_AGAIN = {"retry-after": "60"}
 
@@ -283,7 +283,7 @@ def _fields(body: bytes) -> Fields:
 
 
 def _pairs(fields: Fields, named: str) -> frozenset[Any]:
-    """What such fields say: categories and channels, or nonsense that is offered to nobody."""
+    """What such fields say: categories and channels, or nonsense that no page offers."""
     return frozenset(tuple(value.split(":", 1)) for name, value in fields if name == named)
 
 

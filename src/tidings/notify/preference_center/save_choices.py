@@ -1,4 +1,4 @@
-"""Saves what somebody chose on a page: their own choices, and what holds for the address that the link was sent to."""
+"""Saves what a recipient chose on a page: their own choices, and what holds for the address that the link was sent to."""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -76,7 +76,7 @@ class ChoiceSaver:
                     preferences_version=after.version,
                     announced=after.version != before.version,
                 )
-                # Whoever confirms by a link that went to a mailbox reads that mailbox.
+                # A recipient who confirms by a link that went to a mailbox reads that mailbox.
                 by_mail = source == CONFIRMATION_PAGE and visit.token.scope.channel == "email"
                 if by_mail and await prove_mailbox(tx, recipient_id, now=now):
                     await self.mailboxes.told(tx, {recipient_id: True}, at=now)
@@ -85,7 +85,7 @@ class ChoiceSaver:
             raise NoVisitError("expired", visit.words) from None
 
     async def way_to_choices(self, visit: LinkVisit) -> str:
-        """The token of a page of choices for somebody who came to confirm."""
+        """The token of a page of choices for a recipient who came to confirm."""
         scope = OptOutScope(
             recipient_id=visit.token.scope.recipient_id,
             channel=visit.token.scope.channel,

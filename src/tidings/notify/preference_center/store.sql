@@ -25,7 +25,7 @@ UPDATE notification.opt_out_tokens SET consumed_at = :now
 WHERE tenant_id = :tenant_id AND id = :id AND consumed_at IS NULL;
 
 -- name: sweep_tokens
--- Those whose time has been over for so long that nobody needs to be told so any more.
+-- Those whose time has been over for so long that no page needs to say so any more.
 DELETE FROM notification.opt_out_tokens
 WHERE (tenant_id, id) IN (
     SELECT tenant_id, id FROM notification.opt_out_tokens WHERE expires_at < :before ORDER BY expires_at LIMIT :limit

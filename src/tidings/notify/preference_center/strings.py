@@ -70,7 +70,7 @@ def strings_for(locale: str) -> PageStrings:
 
 
 def strings_accepted(header: str | None) -> PageStrings:
-    """What a browser asks for first and we speak, or English; for pages that don't know whom they talk to."""
+    """What a browser asks for first and we speak, or English; for pages that don't know their reader."""
     for part in (header or "")[:500].split(","):
         found = languages().get(language_of(part.partition(";")[0].strip()))
         if found is not None:

@@ -1,8 +1,8 @@
-"""What an opt-out link carries: which tenant it is of, and a secret that says for whom, where and what about.
+"""What an opt-out link carries: which tenant it is of, and a secret that stands for the recipient, the channel and the category.
 
-A token is made from the tenant's pepper and not by chance. So all messages of a month to an address of somebody about one
+A token is made from the tenant's pepper and not by chance. So all messages of a month to one address of a recipient about one
 category share one, a message that is rendered again has the same link, and a set that is sent twice stores nothing anew.
-Only the hash is stored: whoever reads the table can't make a link of it.
+Only the hash is stored: a reader of the table can't make a link of it.
 """
 
 import base64
@@ -33,7 +33,7 @@ _FORM: Final = re.compile(r"[A-Za-z0-9_-]{54}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OptOutScope:
-    """What a token lets somebody change their mind about."""
+    """What a token lets its recipient choose anew."""
 
     recipient_id: RecipientId
     channel: Channel
@@ -105,7 +105,7 @@ def make_confirmation(
 def make_way_on(tenant_id: TenantId, scope: OptOutScope, *, text: str, expires_at: datetime) -> OptOutToken:
     """The token that leads from a confirmation to the page of choices, for as long as that can be confirmed.
 
-    It is made from the confirmation's own: whoever holds that is let in, and coming twice stores nothing anew.
+    It is made from the confirmation's own: the holder of that is let in, and coming twice stores nothing anew.
     """
     way_on = _text(tenant_id, f"way-on:{scope.recipient_id}", Pepper(text.encode()))
     return OptOutToken(scope=scope, text=way_on, token_hash=hash_of(way_on), expires_at=expires_at)
@@ -114,7 +114,7 @@ def make_way_on(tenant_id: TenantId, scope: OptOutScope, *, text: str, expires_a
 def no_address(said: str) -> NormalisedAddress:
     """For hashing what is not an address under a pepper of addresses: begins as none of them can.
 
-    Otherwise somebody with an address that reads like `said` would have the same hash, in a column that many may read.
+    Otherwise a recipient with an address that reads like `said` would have the same hash, in a column that many may read.
     """
     return NormalisedAddress(f"\x00{said}")
 
@@ -126,12 +126,12 @@ def _text(tenant_id: TenantId, said: str, pepper: Pepper) -> str:
 
 
 def hash_of(text: str) -> str:
-    """As it is stored; the secret inside is long enough that nobody finds it by trying."""
+    """As it is stored; the secret inside is too long to be found by trying."""
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
 def tenant_of_token(text: str) -> TenantId | None:
-    """Whose token this says it is; None where it is no token at all."""
+    """The tenant that a token names; None where it is no token at all."""
     if not _FORM.fullmatch(text):
         return None
     raw = base64.urlsafe_b64decode(text + "==")

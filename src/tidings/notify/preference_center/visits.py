@@ -1,4 +1,4 @@
-"""Somebody comes with a link: whose it is, whether it still works, and what the page has to know about them."""
+"""A visit by a link: which recipient it belongs to, whether it still works, and what the page has to know about them."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -33,13 +33,13 @@ from tidings.notify.render.model import Brand as Look
 _MINUTE: Final = timedelta(minutes=1)
 #: Changes by one link. Mail providers click for many people from one place, so places are not counted here.
 _PER_LINK: Final = FixedWindow(30, _MINUTE)
-#: Links that are none, from one place: somebody is guessing, or a scanner is lost.
+#: Links that are none, from one network: a guess, or a scanner that is lost.
 _PER_GUESSER: Final = FixedWindow(60, _MINUTE)
 #: A category that was sent so lately is on the page, also without a template in force.
 _LATELY: Final = timedelta(days=90)
-#: The look where nobody has said another; the pages have it in their style.
+#: The look where the tenant has set no other; the pages have it in their style.
 OURS: Final = Look()
-#: Channels that reach somebody without an address.
+#: Channels that reach a recipient without an address.
 _ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
 
 
@@ -55,7 +55,7 @@ class NoVisitError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkVisit:
-    """A link that works, and whom it is for."""
+    """A link that works, and the recipient it is for."""
 
     tenant_id: TenantId
     text: str = field(repr=False)
@@ -99,7 +99,7 @@ class LinkVisit:
 
     @property
     def proven(self) -> tuple[ChannelAddress, ...]:
-        """The address that a yes is good for: one of several that a link does not tell apart may be somebody else's."""
+        """The address that a yes is good for: one of several that a link does not tell apart may be another person's."""
         return self.places if len(self.places) == 1 else ()
 
     @property

@@ -1,4 +1,4 @@
-"""When somebody is left in peace, and when that ends: pure, by the clock on their wall.
+"""Quiet hours: whether they hold for a recipient, and when they end. Pure, by the recipient's local time.
 
 A stretch of quiet begins and ends at local times of day and may reach across midnight. Where the clock is put
 forward over a beginning or an end, that beginning or end is the moment of the change. Where it is put back
@@ -15,7 +15,7 @@ from tidings.contracts.tenants import QuietHours
 
 _DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY: Final = timedelta(days=1)
-#: Hours that leave no gap have no end; whoever has such waits so long and is looked at again.
+#: Hours that leave no gap have no end; a notification waits so long and is decided again.
 LONGEST: Final = timedelta(days=8)
 _SECOND = timedelta(seconds=1)
 
@@ -38,7 +38,7 @@ _read = lru_cache(maxsize=4096)(_Stretch)
 
 
 def quiet_until(hours: Sequence[QuietHours], zone: str, now: datetime) -> datetime | None:
-    """When the quiet that holds at `now` ends, in UTC; None where nobody is asleep.
+    """When the quiet that holds at `now` ends, in UTC; None where no quiet hours hold.
 
     `zone` is the recipient's own; a line of quiet hours may name another.
     """

@@ -24,7 +24,7 @@ SUBJECTS: Final = ("tenant.updated.v1",)
 async def reconsider_quiet(
     tx: TenantTx, recipient_ids: Sequence[RecipientId] | None, *, now: datetime
 ) -> int:
-    """Decide anew what waits for the quiet hours of these people, or of everybody; how many notifications that are."""
+    """Decide anew what waits for the quiet hours of these recipients, or of all; how many notifications that are."""
     return await tx.execute(
         QUERIES.reconsider_quiet,
         recipient_ids=None if recipient_ids is None else list(recipient_ids),

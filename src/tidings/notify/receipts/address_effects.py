@@ -1,7 +1,7 @@
 """What a vendor says of an address counts for the next message: it is suppressed, at once or after some soft bounces.
 
 The address is the one that the message went to, and no other: its id is kept with the message, or told where that went to
-several. Where it was removed since, or its owner was erased, there is nothing to suppress. Whoever released an address after
+several. Where it was removed since, or its owner was erased, there is nothing to suppress. A person who released an address after
 the message had been sent knew better: what is said of that message does not suppress it again.
 """
 
@@ -48,7 +48,7 @@ _read_kept = msgspec.json.Decoder(_Kept).decode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectReport:
-    """What somebody says of the address that a message went to."""
+    """What a vendor says of the address that a message went to."""
 
     notification_id: NotificationId
     #: Who was written to.
@@ -86,7 +86,7 @@ class AddressEffects:
     clock: Clock
 
     async def apply(self, tx: TenantTx, told: Sequence[EffectReport]) -> None:
-        """Suppress what is to be suppressed; a test's messages say nothing about anybody."""
+        """Suppress what is to be suppressed; a test's messages say nothing about an address."""
         wanted = [one for one in told if one.channel in CHANNELS and one.effect in _EFFECTS]
         if not wanted:
             return

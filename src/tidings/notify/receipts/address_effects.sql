@@ -17,7 +17,7 @@ CROSS JOIN LATERAL (
 ) AS a;
 
 -- name: find_released
--- When these addresses were last released by somebody, and not by running out.
+-- When these addresses were last released by a person, and not by running out.
 SELECT wanted.place::integer AS place, latest.released_at
 FROM unnest(:channels::text[], :hashes::text[]) WITH ORDINALITY AS wanted (channel, address_hash, place)
 CROSS JOIN LATERAL (

@@ -1,7 +1,7 @@
 """A message came back: its notification is `bounced`, if it was that message that had delivered it.
 
 So is one that counts as delivered because a vendor took it over, and of which the vendor says later that it did not arrive:
-nobody had said that it did. Once somebody has, a failure that is told afterwards changes nothing; a bounce does.
+no vendor had said that it did. Once one has, a failure that is told afterwards changes nothing; a bounce does.
 
 A vendor's bounce and the router's outcome come over different ways and in any order. A bounce that is heard first waits
 for the outcome; from then on both orders lead to the same.

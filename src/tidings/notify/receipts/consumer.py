@@ -25,7 +25,7 @@ from tidings.notify.receipts.model import Bounce, Engagement, LogLine, Seen, Sub
 GROUP: Final = "notify.receipts"
 SUBJECTS: Final = (RECEIPT_SUBJECT,)
 
-#: What a vendor says → the word in notify's own log. What nobody understands is kept by the router.
+#: What a vendor says → the word in notify's own log. What is not in the status map is kept by the router.
 _OUTCOMES: Final[dict[Canonical, str]] = {
     "accepted": "accepted",
     "sent": "accepted",
@@ -78,9 +78,9 @@ def handler(*, outbox: Outbox, effects: AddressEffects, clock: Clock, stripe: in
         subjects = await store.lock_subjects(tx, readers)
         known = [one for one in heard if _concerns(one, subjects.get(one.notification_id))]
         written = await store.write_log(tx, [_line(one) for one in known if one.told.status in _OUTCOMES])
-        # What nobody understands has no line; its effect is the same however often it is applied.
+        # What is not in the status map has no line; its effect is the same however often it is applied.
         fresh = [one for one in known if one.line_id in written or one.told.status not in _OUTCOMES]
-        # Before what came back: nobody has read what was lost.
+        # Before bounces: what was lost was not read.
         await engagements.note(tx, subjects, [_seen(one) for one in fresh if one.told.status in _ENGAGEMENTS])
         await bounces.heard(tx, subjects, [_bounce(one) for one in fresh if _came_back(one.told)])
         complaints = Counter(
@@ -96,7 +96,7 @@ def handler(*, outbox: Outbox, effects: AddressEffects, clock: Clock, stripe: in
 
 
 def _concerns(heard: _Heard, subject: Subject | None) -> bool:
-    """There is such a notification; and of somebody who was erased it is kept only what the message came to."""
+    """There is such a notification; and of a recipient who was erased only what the message came to is kept."""
     return subject is not None and not (subject.erased and heard.told.status in _ENGAGEMENTS)
 
 

@@ -1,4 +1,4 @@
-"""Somebody read a message, opened it or followed a link: the first time of each is kept, told and counted."""
+"""Engagement: a recipient read a message, opened it or followed a link. The first time of each is kept, told and counted."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Engagements:
     async def note(
         self, tx: TenantTx, subjects: Mapping[NotificationId, Subject], seen: Sequence[Seen]
     ) -> list[Seen]:
-        """Those that were the first of their kind: each is told once. Of somebody who was erased nothing is kept."""
+        """Those that were the first of their kind: each is told once. Of a recipient who was erased nothing is kept."""
         known = [one for one in seen if one.notification_id in subjects]
         kept = [one for one in known if not subjects[one.notification_id].erased]
         if not kept:

@@ -1,4 +1,4 @@
-"""What is known of a notification when somebody says something about it afterwards."""
+"""What is known of a notification when a receipt comes in."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,13 +28,13 @@ class Subject:
     is_test: bool
     #: What has been done with it already.
     done: frozenset[Engagement]
-    #: It is somebody's who was erased, or was read by somebody who was: nothing is learned of them any more.
+    #: Its recipient or its reader was erased: nothing is learned of them any more.
     erased: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """Somebody did something with a message."""
+    """A recipient read or opened a message, or followed a link."""
 
     notification_id: NotificationId
     what: Engagement

@@ -13,7 +13,7 @@ from tidings.kernel.sql import Queries
 QUERIES = Queries.beside(__file__)
 
 #: So many messages within this time suppress an address. A full mailbox or a server that is down for a day is no reason to
-#: give somebody up; an address that comes back again and again harms the name of whoever goes on writing to it.
+#: give an address up; one that bounces again and again harms the reputation of a sender that goes on writing to it.
 ENOUGH: Final = 3
 WITHIN: Final = timedelta(days=30)
 #: For so long after the last of them: what is soft may pass.

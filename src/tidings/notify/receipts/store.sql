@@ -53,7 +53,7 @@ WHERE n.tenant_id = :tenant_id AND n.created_at = fresh.created_at AND n.id = fr
 
 -- name: turn_bounced
 -- Of those that are delivered: the message that came back must be the one that delivered, which is the last that a vendor took on
--- the channel that did it. A bounce of another attempt changes nothing, nor a failure where somebody has said that it arrived, or has read it.
+-- the channel that did it. A bounce of another attempt changes nothing, nor a failure where a vendor has said that it arrived, or it was read.
 -- The rows are locked by now.
 WITH given AS (
     SELECT * FROM unnest(

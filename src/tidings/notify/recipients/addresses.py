@@ -50,7 +50,7 @@ async def load_addresses(
 
 
 async def clear_primaries(tx: TenantTx, *, of: Sequence[tuple[RecipientId, str]], now: datetime) -> int:
-    """Nobody is primary for these recipients and channels any more."""
+    """No address is primary for these recipients and channels any more."""
     return await tx.execute(
         QUERIES.clear_primaries,
         now=now,
@@ -60,7 +60,7 @@ async def clear_primaries(tx: TenantTx, *, of: Sequence[tuple[RecipientId, str]]
 
 
 async def prove_mailbox(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> bool:
-    """Their only mail address is theirs: somebody followed a link that went there. Whether that is new."""
+    """Their only mail address is verified: they followed a link that went there. Whether that is new."""
     return bool(await tx.execute(QUERIES.prove_mailbox, recipient_id=recipient_id, now=now))
 
 

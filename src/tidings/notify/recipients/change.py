@@ -129,7 +129,7 @@ class RecipientChanger:
         await self.audit.append(tx, [entry])
 
     async def reveal(self, tx: TenantTx, recipient_id: RecipientId, *, actor: str) -> None:
-        """Note that somebody looked at the addresses in the clear; before they see them."""
+        """Audit that the addresses are revealed, before the caller sees them."""
         entry = Entry("recipient", recipient_id, "addresses_revealed", actor)
         await self.audit.append(tx, [entry])
 

@@ -64,7 +64,7 @@ class PreferenceChanger:
     ) -> Preferences:
         """The preferences after the choices that `make` gives for the present ones.
 
-        `source` and `evidence` are how somebody said so, for the ledger; a consent that names its own keeps that.
+        `source` and `evidence` are how the recipient said so, for the ledger; a consent that names its own keeps that.
         `proven`: it is the person themself who chooses, by a link that was sent to them; a consent of theirs needs no
         further confirmation. The recipient's row is locked first: of two changes from one version, the second sees another.
         """
@@ -203,7 +203,7 @@ def changes_wrong(
 ) -> list[FieldError]:
     """What a change does wrong.
 
-    What stood there before may stay: a category that went, or a guardian, must keep nobody from saying no.
+    What stood there before may stay: a category that went, or a guardian, must keep no recipient from saying no.
     """
     stood = set(choices_wrong(before, categories))
     wrong = [fault for fault in choices_wrong(wanted, categories) if fault not in stood]
@@ -211,12 +211,12 @@ def changes_wrong(
 
 
 def quiet_differs(one: Choices, other: Choices) -> bool:
-    """Whether somebody is left in peace at other times by the one than by the other."""
+    """Whether the quiet hours of the two differ."""
     return (one.quiet_hours, one.timezone) != (other.quiet_hours, other.timezone)
 
 
 def digests_wrong(before: Choices, wanted: Choices) -> list[FieldError]:
-    """Nothing is gathered yet, and nobody shall believe that it is; what an older release took may stay, or go."""
+    """Digests are not there yet, and no caller shall believe that they are; what an older release took may stay, or go."""
     return [
         FieldError(f"digest_schedule.{name}", "does nothing yet: digests are not there; leave it out")
         for name, digest in wanted.digest_schedule.items()

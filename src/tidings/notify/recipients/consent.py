@@ -46,7 +46,7 @@ class Consent(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     pending_since: Moment | None = None
 
 
-#: Nobody has agreed to anything until they say so.
+#: No recipient has agreed to anything until they say so.
 NOT_GIVEN = Consent(granted=False)
 
 

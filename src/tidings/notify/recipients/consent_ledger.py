@@ -20,7 +20,7 @@ _ALLOWED = ChannelChoice()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsentStatement:
-    """One thing that somebody said."""
+    """One yes or no of a recipient."""
 
     kind: Kind
     #: None: on all channels.

@@ -38,6 +38,6 @@ FROM (
 ORDER BY last.id DESC;
 
 -- name: forget_evidence
--- For erasure: that somebody said yes or no stays, the reference to where it can be looked up goes.
+-- For erasure: that a recipient said yes or no stays, the reference to where it can be looked up goes.
 UPDATE notification.consent_events SET evidence = NULL
 WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND evidence IS NOT NULL;

@@ -30,10 +30,10 @@ class IdentityType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Who somebody is in the caller's own system."""
+    """Who a recipient is in the caller's own system."""
 
     type: IdentityType
-    #: None only for somebody known by address alone.
+    #: None only for a recipient known by address alone.
     id: str | None
 
 
@@ -60,7 +60,7 @@ class StoredAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipient:
-    """Somebody who can be written to."""
+    """A person or an account that can be written to."""
 
     id: RecipientId
     identity: Identity | None

@@ -57,7 +57,7 @@ def merge(first: RecipientSpec, second: RecipientSpec) -> RecipientSpec:
 
 
 def facts_of_new(recipient_id: RecipientId, wish: RecipientSpec, key: DataKey) -> RecipientFacts:
-    """The row of somebody who was not known."""
+    """The row of a new recipient."""
     return RecipientFacts(
         id=recipient_id,
         identity=wish.identity,
@@ -72,7 +72,7 @@ def facts_of_new(recipient_id: RecipientId, wish: RecipientSpec, key: DataKey) -
 def addresses_of_new(
     recipient_id: RecipientId, addresses: Sequence[HashedAddress], key: DataKey, *, now: datetime
 ) -> list[NewAddress]:
-    """The addresses of somebody who was not known; one of each channel is primary."""
+    """The addresses of a new recipient; one of each channel is primary."""
     chosen = {a.wish.channel: a.key for a in reversed(addresses)}
     chosen |= {a.wish.channel: a.key for a in addresses if a.wish.primary}
     return [
@@ -89,7 +89,7 @@ def changes_of(
     *,
     now: datetime,
 ) -> Changes | None:
-    """What the wish changes about somebody known; None where it is so already."""
+    """What the spec changes about a known recipient; None where it is so already."""
     facts = _facts_after(known, wish, key)
     with_primary = {channel for (channel, _), a in known.addresses.items() if a.is_primary}
     cleared: list[tuple[RecipientId, str]] = []

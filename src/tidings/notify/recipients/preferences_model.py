@@ -85,7 +85,7 @@ class Preferences(Struct, frozen=True, kw_only=True):
         return structs.replace(self, id=row_id, choices=choices, version=self.version + 1, updated_at=now)
 
 
-#: What holds for everybody who never chose.
+#: What holds for recipients who never chose.
 NO_CHOICES = Choices()
 
 
@@ -95,11 +95,11 @@ def same_choices(one: Choices, other: Choices) -> bool:
 
 
 def nothing_chosen(recipient_id: RecipientId) -> Preferences:
-    """The preferences of somebody who never chose."""
+    """The preferences of a recipient who never chose."""
     return Preferences(recipient_id=recipient_id, id=None, choices=NO_CHOICES, version=0, updated_at=None)
 
 
-#: Why somebody must not be written to; None where they may be.
+#: Why a recipient must not be written to; None where they may be.
 Denial = Literal[
     "consent_missing", "unsubscribed_from_all", "category_declined", "channel_declined", "off_by_default"
 ]
@@ -120,7 +120,7 @@ def category_denied(choices: Choices, policy: CategoryPolicy) -> Denial | None:
 def channel_denied(
     choices: Choices, policy: CategoryPolicy, channel: Channel, defaults: Defaults = _NO_DEFAULTS
 ) -> Denial | None:
-    """Whether this channel is out for the category; nobody can say no to what can't be unsubscribed."""
+    """Whether this channel is out for the category; none where the category can't be unsubscribed from."""
     if not policy.can_unsubscribe:
         return None
     choice = choices.channels.get(channel)

@@ -80,7 +80,7 @@ def _remedies(write: str) -> dict[str, str]:
     }
 
 
-#: Beside whom a message is for, and instead of it.
+#: Beside the recipient of a message, and instead of it.
 RECIPIENT_REMEDIES = _remedies("write {}")
 MESSAGE_REMEDIES = _remedies('write "recipient": {{{}}}')
 
@@ -125,7 +125,7 @@ class AddressSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecipientSpec:
-    """One recipient as somebody wants it; UNSET: as it is."""
+    """One recipient as a caller wants it; UNSET: as it is."""
 
     id: RecipientId | None = None
     identity: Identity | None = None

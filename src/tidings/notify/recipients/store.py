@@ -37,13 +37,13 @@ class MatchedRecipient:
 
 @dataclass(slots=True, kw_only=True)
 class Lookup:
-    """Whom to find, each under the place where it was asked for."""
+    """The recipients to find, each under its index in the request."""
 
     ids: list[tuple[int, RecipientId]] = field(default_factory=list)
     identities: list[tuple[int, str, str]] = field(default_factory=list)
     #: Place, channel, hash.
     addresses: list[tuple[int, str, str]] = field(default_factory=list)
-    #: Places of addresses that only somebody without an identity is wanted for.
+    #: Indexes of addresses that only a recipient without an identity is wanted for.
     nameless: set[int] = field(default_factory=set)
 
 
@@ -52,7 +52,7 @@ class Matches:
     """Who was found, by the place where they were asked for."""
 
     known: dict[int, MatchedRecipient]
-    #: By place: all who have one of the addresses, where nobody could be chosen.
+    #: By place: all who have one of the addresses, where none could be chosen.
     shared: dict[int, list[RecipientId]]
 
 
@@ -101,7 +101,7 @@ async def match_recipients(tx: TenantTx, wanted: Lookup) -> Matches:
 async def find_by_address(
     tx: TenantTx, *, channels: Sequence[str], address_hash: str, limit: int
 ) -> list[RecipientId]:
-    """Everybody who has this address on one of these channels, the oldest first."""
+    """All recipients who have this address on one of these channels, the oldest first."""
     rows = await tx.fetch(
         QUERIES.find_by_address, channels=list(channels), address_hash=address_hash, limit=limit
     )
@@ -109,7 +109,7 @@ async def find_by_address(
 
 
 async def lock_new_addresses(tx: TenantTx, *, addresses: Sequence[tuple[str, str]]) -> None:
-    """Wait for whoever is making a recipient for one of these addresses just now."""
+    """Wait for transactions that are making a recipient for one of these addresses."""
     await tx.fetch(
         QUERIES.lock_new_addresses,
         addresses=[f"{channel} {address_hash}" for channel, address_hash in addresses],
@@ -117,7 +117,7 @@ async def lock_new_addresses(tx: TenantTx, *, addresses: Sequence[tuple[str, str
 
 
 async def insert_recipients(tx: TenantTx, facts: Sequence[RecipientFacts]) -> dict[RecipientId, Recipient]:
-    """Those that are new; somebody else made the others in the meantime."""
+    """Those that are new; another transaction made the others in the meantime."""
     rows = await tx.fetch(
         QUERIES.insert_recipients,
         **columns(facts, "id locale timezone", names="display_name_ciphertext"),

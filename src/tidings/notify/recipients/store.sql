@@ -1,7 +1,7 @@
 -- name: match_recipients
--- Finds everybody in a set at once: by id, by identity, or by address. By address somebody without an identity comes first (the
+-- Finds all recipients of a set at once: by id, by identity, or by address. By address somebody without an identity comes first (the
 -- oldest, so that all callers agree), then the only one who has it; `nameless` leaves all who have an identity aside. Where
--- several have it nobody is chosen, and they are named. OFFSET 0 and LATERAL hold the planner to one index look-up each: a
+-- several have it none is chosen, and they are named. OFFSET 0 and LATERAL hold the planner to one index look-up each: a
 -- generic plan knows nothing of the length of an array. Addresses come along as arrays, to spare a second trip.
 WITH asked AS (
     SELECT wanted.place, wanted.id, NULL::text[] AS candidates
@@ -85,8 +85,8 @@ RETURNING id, identity_type, identity_id, display_name_ciphertext, primary_local
           attributes, erased_at, version, updated_at;
 
 -- name: lock_recipients
--- Whoever changes a recipient, an address or preferences comes through here; in the order of ids. Nobody changes a key,
--- so that whoever only refers to them (a link of theirs) need not wait.
+-- Every change of a recipient, an address or preferences takes this lock; in the order of ids. Nobody changes a key,
+-- so that a row that only refers to them (a link of theirs) need not wait.
 SELECT mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext, mine.primary_locale,
        mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version, mine.updated_at
 FROM notification.recipients AS mine
@@ -137,7 +137,7 @@ ORDER BY id DESC
 LIMIT :limit;
 
 -- name: find_by_address
--- Everybody who has one of these addresses now, the oldest first; by ix_recipient_addresses_hash.
+-- All recipients who have one of these addresses now, the oldest first; by ix_recipient_addresses_hash.
 SELECT DISTINCT there.recipient_id
 FROM unnest(:channels::text[]) AS wanted (channel)
 CROSS JOIN LATERAL (

@@ -1,6 +1,6 @@
 """Makes recipients known, or brings them up to date: a whole set in a bounded number of statements.
 
-Everybody unchanged: 2 statements (find, keys). Everybody new: 6 (find, three for their keys, recipients, addresses).
+All unchanged: 2 statements (find, keys). All new: 6 (find, three for their keys, recipients, addresses).
 The inline object of a notification comes through here too.
 """
 
@@ -55,11 +55,11 @@ class UpsertedSet:
 
     #: In the order of the wishes; a wish that can't be granted fails alone.
     results: list[UpsertResult | RefusalError]
-    #: The keys that were needed on the way; whoever seals something for the same people needs them next.
+    #: The keys that were needed on the way; a caller that seals something for the same people needs them next.
     keys: Mapping[str, DataKey]
 
 
-#: Groups that are known by their addresses: of anybody who has them, or of somebody without an identity.
+#: Groups that are known by their addresses: of any recipient who has them, or of one without an identity.
 _BY_ADDRESS = ("address", "nameless")
 
 
@@ -91,7 +91,7 @@ class RecipientUpserter:
     ) -> UpsertedSet:
         """Each wish granted or refused; nothing is written for those refused.
 
-        Without `change_known` strangers are made known and everybody else stays as they are: for tests.
+        Without `change_known` new recipients are made and all others stay as they are: for tests.
         """
         if not wishes:
             return UpsertedSet(results=[], keys={})
@@ -155,7 +155,7 @@ class RecipientUpserter:
     async def _follow_winners(
         self, tx: TenantTx, losers: Sequence[_Group], orphans: Sequence[RecipientId], keys: dict[str, DataKey]
     ) -> None:
-        # Their keys will never be anybody's.
+        # Their keys will never be used.
         await self.keyring.destroy(tx, orphans)
         await _find(tx, losers)
         found = [g.known.recipient.id for g in losers if g.known]
@@ -256,7 +256,7 @@ def _joined(groups: Sequence[_Group]) -> list[_Group]:
 
 
 def _with_their_owners(groups: Sequence[_Group]) -> list[_Group]:
-    """Addresses alone, of somebody new, go to the one in the same set who brings them too.
+    """Addresses alone, of a new recipient, go to the one in the same set who brings them too.
 
     That is the only one under an identity who has all of them, or the first without one who has any.
     """
@@ -327,9 +327,9 @@ async def _find(tx: TenantTx, groups: Sequence[_Group]) -> None:
 
 
 def unsure_of(found: Matches, place: int, addresses: Sequence[tuple[str, str]]) -> SharedAddressError | None:
-    """Why addresses alone do not say who is meant; None where they do, or where nobody has them.
+    """Why addresses alone do not say who is meant; None where they do, or where no recipient has them.
 
-    Somebody with an identity is meant only by addresses that are all theirs: a stranger's number beside a known mail
+    A recipient with an identity is meant only by addresses that are all theirs: a stranger's number beside a known mail
     address must not become a number of the one who has the mail address.
     """
     if place in found.shared:

@@ -11,7 +11,7 @@ from tidings.notify.ids import AddressRefusalId
 
 #: The key of a refusal of everything that can be unsubscribed from.
 EVERYTHING: Final = ""
-#: How somebody says no from an address.
+#: How a recipient says no from an address.
 RefusalSource = Literal["one_click", "unsubscribe_page", "preference_page"]
 
 
@@ -43,7 +43,7 @@ class Refusal:
 def refused_by(
     refusals: Mapping[str, AddressRefusalId], policy: CategoryPolicy | None
 ) -> AddressRefusalId | None:
-    """The refusal that a message of this category meets; nobody can say no to what can't be unsubscribed from."""
+    """The refusal that a message of this category meets; none where the category can't be unsubscribed from."""
     if not refusals or policy is None or not policy.can_unsubscribe:
         return None
     return refusals.get(policy.category) or refusals.get(EVERYTHING)

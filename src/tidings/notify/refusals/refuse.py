@@ -1,4 +1,4 @@
-"""Somebody says no, or yes again, from an address of theirs: kept by the address, audited in one transaction with their choice."""
+"""A recipient says no, or yes again, from an address of theirs: kept by the address, audited in one transaction with their choice."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

@@ -58,7 +58,7 @@ async def withdraw_of_recipient(
     source: str,
     now: datetime,
 ) -> list[AddressRefusalId]:
-    """The same for all addresses of somebody: pairs of a channel (empty: all) and a category (empty: the refusal of everything)."""
+    """The same for all addresses of a recipient: pairs of a channel (empty: all) and a category (empty: the refusal of everything)."""
     rows = await tx.fetch(
         QUERIES.withdraw_of_recipient,
         recipient_id=recipient_id,

@@ -27,7 +27,7 @@ class Budget:
         self._buckets: dict[str, _Bucket] = {}
 
     def charge(self, tenant: str, seconds: float) -> None:
-        """Note what somebody has used; the platform itself is never counted."""
+        """Charge a tenant with what it has used; the platform itself is never counted."""
         if not tenant or seconds <= 0:
             return
         if len(self._buckets) >= _MANY:

@@ -1,4 +1,4 @@
-"""The program of a child process: reads calls from a pipe, renders, answers. Started by `process.Child`, by nobody else.
+"""The program of a child process: reads calls from a pipe, renders, answers. Started by `process.Child` alone.
 
 It gets an empty environment and no descriptors but its pipes. It takes every right from itself before the first call.
 """

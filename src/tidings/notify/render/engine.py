@@ -1,4 +1,4 @@
-"""Renders sets of messages in child processes: a fast lane for everybody, and one for those whose messages take long.
+"""Renders sets of messages in child processes: a fast lane for all tenants, and a slow lane for those whose messages take long.
 
 A template that runs away is stopped by counting its steps, inside V8, where it fails alone. Time and memory are the
 last resort: the child is killed, and its set is rendered again one by one, apart from the others, until the guilty
@@ -98,7 +98,7 @@ class V8Renderer:
         return results
 
     def _heavy(self, job: RenderJob) -> bool:
-        """Whether compiling its texts takes so long that nobody else should wait for it."""
+        """Whether compiling its texts takes so long that no other tenant should wait for it."""
         known = self._sizes.get(job.content.key)
         if known is None:
             if len(self._sizes) >= _REMEMBERED:
@@ -109,7 +109,7 @@ class V8Renderer:
     async def _again(self, job: RenderJob, error: ChildDiedError) -> Rendered | RenderFailed:
         """What becomes of one that a child has died of while it was alone."""
         if error.reason == "killed_the_renderer":
-            # Perhaps it was somebody else's doing; of the second one it is not.
+            # Perhaps another tenant's message killed it; a second time it is this one.
             try:
                 [result] = await self._render_some([job], slow=True)
             except ChildDiedError as second:

@@ -5,7 +5,7 @@ TidingsError
 ├── ChildDiedError            a child process ended before it had answered
 ├── BrokenCallError           a child can't do what it was asked for
 └── UnavailableError
-    └── RenderInterruptedError    nothing was begun, or nobody is to blame; the same can be tried again
+    └── RenderInterruptedError    nothing was begun, or no template is at fault; the same can be tried again
 """
 
 from tidings.kernel.errors import TidingsError

@@ -56,7 +56,7 @@ def frame_of(value: ChildCall | ChildAnswer) -> bytes:
 
 
 def length_of(head: bytes) -> int:
-    """How many bytes follow; a `ValueError` where nobody honest would send so many."""
+    """How many bytes follow; a `ValueError` where no honest child would send so many."""
     length = int(_LENGTH.unpack(head)[0])
     if length > MOST_BYTES:
         raise ValueError("the frame is too long")

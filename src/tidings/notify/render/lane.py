@@ -1,4 +1,4 @@
-"""A few child processes, and whose turn it is: tenants one after the other, however much each has waiting."""
+"""A pool of child processes with fair turns: tenants one after the other, however much each has waiting."""
 
 import asyncio
 from collections import Counter, OrderedDict, deque
@@ -10,7 +10,7 @@ from tidings.notify.render.errors import RenderInterruptedError
 from tidings.notify.render.model import RenderLimits
 from tidings.notify.render.process import Child
 
-#: Seconds after which a child that nobody needs any more ends.
+#: Seconds after which an idle child ends.
 _IDLE: Final = 60.0
 
 
@@ -36,7 +36,7 @@ class RenderLane:
         self._busy: set[Child] = set()
         self._out = 0
         self._with: Counter[str] = Counter()
-        #: Those who wait, by tenant; whose turn is next stands first.
+        #: Those who wait, by tenant; the tenant that is next stands first.
         self._ring: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
         self._closed = False
         self._idle: asyncio.TimerHandle | None = None
@@ -49,7 +49,7 @@ class RenderLane:
 
     @property
     def at_work(self) -> int:
-        """How many of its children somebody has."""
+        """How many of its children are in use."""
         return len(self._busy)
 
     def waiting(self, tenant: str) -> int:
@@ -88,7 +88,7 @@ class RenderLane:
             pass
 
     async def close(self) -> None:
-        """End the children, also those at work: nobody is to blame, and what they had can be rendered again."""
+        """End the children, also those at work: no template is at fault, and what they had can be rendered again."""
         self._closed = True
         if self._idle is not None:
             self._idle.cancel()

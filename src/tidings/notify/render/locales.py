@@ -31,7 +31,7 @@ _ZEROS: Final = {
     "tibt": 0x0F20,
 }
 #: CLDR's minimumGroupingDigits, which the library does not read: how many digits have to stand before the first separator.
-#: `1234` is not grouped in these; whoever has another parent in CLDR follows that one.
+#: `1234` is not grouped in these; a locale with another parent in CLDR follows that one.
 _GROUPED_FROM: Final = {
     **dict.fromkeys(("be", "bg", "es", "et", "hu", "hy", "ia", "ie", "it", "ka", "lv", "pl", "sl", "sq"), 2),
     "es_419": 1,

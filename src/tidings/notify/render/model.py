@@ -56,7 +56,7 @@ class RenderJob:
     """One message to be rendered."""
 
     content: Content
-    #: Who is to blame where it takes long, and with whom turns are taken; empty: the platform.
+    #: The tenant that its time is charged to, and that takes turns with others; empty: the platform.
     tenant: str = ""
     #: What the caller sent, validated; raw JSON spares a decoding and an encoding.
     variables: Mapping[str, Any] | msgspec.Raw

@@ -113,7 +113,7 @@ class Child:
             self.kill("killed_the_renderer")
             raise self._died(watch.used) from None
         except BaseException:
-            # Somebody else's answer would come first.
+            # The answer to an earlier call would come first.
             self.kill("killed_the_renderer")
             raise
         finally:
@@ -194,7 +194,7 @@ class ChildWatch:
     def _look(self) -> None:
         processor, resident = self._child.used()
         if self._before is None:
-            # Nobody asked when it began; up to the first look it was at work for that long at most.
+            # When it began is not known; up to the first look it was at work for that long at most.
             self._before = max(0.0, processor - self._every)
         self._looks += 1
         by_clock = self._looks * self._every

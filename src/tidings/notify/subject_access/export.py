@@ -32,7 +32,7 @@ _AUDITED: Final = ("recipient", "preferences")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubjectRecords:
-    """What is held about somebody and is never much: read at once, before anything is answered."""
+    """What is held about a recipient and is never much: read at once, before anything is answered."""
 
     asked: AccessRequest
     whole: LoadedRecipient = field(repr=False)

@@ -38,7 +38,7 @@ _AHEAD: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRequest:
-    """Whose data is wanted, and by whom."""
+    """The recipient whose data is wanted, and the caller."""
 
     tenant_id: TenantId
     recipient_id: RecipientId
@@ -56,7 +56,7 @@ class SentFile:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SentReader:
-    """Reads what somebody was sent. Every page has a transaction of its own: nobody's slow line holds one open."""
+    """Reads what a recipient was sent. Every page has a transaction of its own: a slow client holds none open."""
 
     db: Database
     _: KW_ONLY

@@ -50,7 +50,7 @@ async def zipped(files: AsyncIterable[PackedFile], *, now: datetime) -> AsyncIte
             entry = zipfile.ZipInfo(file.name, date_time=now.timetuple()[:6])
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = _MODE
-            # How long it gets is not known yet, and a list of everything somebody was ever sent may be long.
+            # How long it gets is not known yet, and a list of everything a recipient was ever sent may be long.
             with archive.open(entry, "w", force_zip64=True) as out:
                 async for piece in file.pieces:
                     out.write(piece)

@@ -18,7 +18,7 @@ SuppressibleChannel = Literal["email", "sms", "whatsapp", "telegram", "viber", "
 
 CHANNELS: Final[tuple[SuppressibleChannel, ...]] = get_args(SuppressibleChannel)
 
-#: Whose key seals the addresses of suppressions, so that an erased recipient's does not open them.
+#: The subject whose key seals the addresses of suppressions, so that an erased recipient's does not open them.
 SEALED_FOR = "_tenant/suppressions"
 
 
@@ -158,7 +158,7 @@ def brought_by(notes: str | None) -> ImportId | None:
     return None if found is None else ImportId(found[1])
 
 
-#: What is noted of somebody who wrote that they want no more: the word, its language, where they wrote it.
+#: What is noted of a person who wrote STOP: the word, its language, where they wrote it.
 _ASKED: Final = re.compile(
     r"[^@\d]{1,64}, in [A-Za-z() -]{2,40}, (?:conversation [a-z]+_[0-9A-HJKMNP-TV-Z]{26}|over a shared number)"
 )
@@ -177,7 +177,7 @@ _LANGUAGES: Final = {
 
 
 def asked_notes(*, keyword: str, language: str, conversation_id: str | None) -> str:
-    """What is kept as notes of somebody who wrote such a word: `STOP, in Hausa, conversation conv_…`.
+    """What is kept as notes of a person who wrote such a word: `STOP, in Hausa, conversation conv_…`.
 
     Without a conversation of the tenant's own it was said to another tenant, over a number that both share.
     """
@@ -188,7 +188,7 @@ def asked_notes(*, keyword: str, language: str, conversation_id: str | None) -> 
 
 
 def asked_by(notes: str | None) -> str | None:
-    """Such notes, which anybody may read; None for others, where people write whatever they like."""
+    """Such notes, which every caller may read; None for others, where people write whatever they like."""
     return notes if notes is not None and _ASKED.fullmatch(notes) else None
 
 
@@ -198,7 +198,7 @@ def mail_domain_of(channel: str, address: str) -> str | None:
 
 
 def whole_domain(domain: str, *, field: str = "mail_domain") -> NormalisedAddress:
-    """All addresses of a mail domain, as one that nobody can have: `@example.org`."""
+    """All addresses of a mail domain, as one that no person can have: `@example.org`."""
     try:
         return NormalisedAddress(normalise("email", f"x@{domain.strip()}")[1:])
     except BadValueError:

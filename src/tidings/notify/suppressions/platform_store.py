@@ -14,7 +14,7 @@ QUERIES = Queries.beside(__file__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformRow:
-    """An address, of which only the hash is known, or a whole mail domain, that nobody may write to."""
+    """An address, of which only the hash is known, or a whole mail domain, that no tenant may write to."""
 
     id: SuppressionId
     channel: SuppressibleChannel

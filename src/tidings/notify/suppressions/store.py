@@ -25,14 +25,14 @@ QUERIES = Queries.beside(__file__)
 #: Columns that are not called as what they hold.
 _COLUMNS: Final = {"ciphertexts": "address_ciphertext", "reasons": "reason.value", "notes": "notes"}
 
-#: Whose word is told where several hold an address back: the tenant's own first.
+#: Which suppression is named where several hold an address back: the tenant's own first.
 _OWNER = "owner"
 _ORDER = ("tenant", "platform", "domain", _OWNER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlatformSuppression:
-    """An address, or a whole mail domain, that nobody may write to."""
+    """An address, or a whole mail domain, that no tenant may write to."""
 
     id: SuppressionId
     channel: str

@@ -69,7 +69,7 @@ WHERE known.expires_at IS NOT NULL AND (excluded.expires_at IS NULL OR excluded.
 RETURNING id;
 
 -- name: lock_suppressions
--- Whoever releases comes through here, one at a time.
+-- Every release takes this lock, one at a time.
 SELECT id, channel, address_hash, address_ciphertext, reason, source_notification_id, notes, expires_at, released_at,
        released_by, occurred_at
 FROM notification.suppressions

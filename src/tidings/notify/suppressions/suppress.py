@@ -180,7 +180,7 @@ class Suppressor:
         return found
 
     async def note_export(self, tx: TenantTx, *, actor: str, channel: str | None) -> None:
-        """Addresses are about to be shown: the audit says to whom before anybody sees them."""
+        """Addresses are about to be shown: the audit names the caller before they see them."""
         entry = Entry("suppression", channel or "all", "exported", actor)
         await self.audit.append(tx, [entry])
 
@@ -195,7 +195,7 @@ class Suppressor:
         actor: str,
         notes: str | None = None,
     ) -> bool:
-        """Nobody may write to this address, or to this mail domain; whether that is new."""
+        """No tenant may write to this address, or to this mail domain; whether that is new."""
         pepper = await self.keyring.platform_pepper(tx)
         row = store.PlatformSuppression(
             id=SUPPRESSION.new(self.clock.now()),
@@ -286,7 +286,7 @@ def _longer(one: SuppressionSpec, other: SuppressionSpec) -> datetime | None:
 def _adds(
     wish: SuppressionSpec, place: tuple[str, str], known: Mapping[tuple[str, str], datetime | None]
 ) -> bool:
-    """Whether there is anything to write: nobody holds the place, or not for as long."""
+    """Whether there is anything to write: the address has no suppression, or none for as long."""
     if place not in known:
         return True
     ends = known[place]

@@ -216,7 +216,7 @@ class History(Struct, frozen=True, kw_only=True):
             row.action: HistoryItem(at=row.occurred_at, what=row.action, by=row.actor, why=row.reason)
             for row in audited
         }
-        # Notes are anybody's words: of them only the import that wrote them counts. An erasure takes that too.
+        # Notes are free text: of them only the import that wrote them counts. An erasure takes that too.
         by = brought_by(suppression.notes) or "import"
         found.setdefault("added", HistoryItem(at=suppression.created_at, what="added", by=by, why=None))
         if suppression.occurred_at is not None:

@@ -54,7 +54,7 @@ class AssembledTexts:
     faults: tuple[tuple[SourcePosition, Fault], ...]
     partials: frozenset[str]
     strings: frozenset[str]
-    #: Whether a text could not be read, and nobody knows what is used in it.
+    #: Whether a text could not be read, so that it is not known what it uses.
     broken: bool = False
     #: Whether the blanks that belong to tags have been taken away.
     settled: bool = True

@@ -1,7 +1,7 @@
 """Checks, compiles and tries what tenants write, in child processes of its own: nothing of it holds up what is sent.
 
 A tenant has one child at a time and a budget of processor time; a child that takes too long or too much is killed, and
-whoever asked is told so.
+the caller is told so.
 """
 
 from collections.abc import Sequence
@@ -242,7 +242,7 @@ class TenantAuthoring:
         except ChildDiedError as error:
             if error.reason != "killed_the_renderer":
                 raise
-        # Perhaps it was somebody else's doing; of the second one it is not.
+        # Perhaps another call killed it; a second time it is this one.
         return await self._call_once(name, asked, kind)
 
     async def _call_once(self, name: str, asked: Any, kind: type[_T]) -> _T:

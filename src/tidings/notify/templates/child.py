@@ -1,6 +1,6 @@
 """The program of the child processes in which tenants' texts are read: validated, compiled, tried, compared.
 
-Started by `authoring.Authoring`, by nobody else; it has no keys and no database.
+Started by `authoring.Authoring` alone; it has no keys and no database.
 """
 
 from collections.abc import Mapping, Sequence

@@ -78,7 +78,7 @@ async def create_version(
 
 
 def new_draft(template: Template, wish: VersionSpec, *, actor: str, now: datetime) -> TemplateVersion:
-    """The wish as a version that nobody has seen yet."""
+    """A new version of what an author wants: a draft."""
     return TemplateVersion(
         id=TEMPLATE_VERSION.new(now),
         template_id=template.id,

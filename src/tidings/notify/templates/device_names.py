@@ -1,4 +1,4 @@
-"""Names that Windows keeps for devices: a template of such a name could be checked out by nobody there."""
+"""Names that Windows keeps for devices: a template of such a name could not be checked out there."""
 
 import re
 from typing import Final

@@ -90,12 +90,12 @@ class DraftChanger:
 
 def rewritten(version: TemplateVersion, wish: VersionSpec, *, actor: str, now: datetime) -> TemplateVersion:
     """A draft that says what is wished; its pictures stay."""
-    # A text that a machine wrote stays one, whoever mends it.
+    # A text that a machine drafted stays an AI draft after a person changes it.
     provenance = wish.provenance if wish.provenance is not None else version.provenance
     if provenance is not None:
         before = version.provenance or {}
         writers = {*before.get("changed_by", ()), actor}
-        # Nor can whoever asked for it, or rewrote it, make somebody else the one who did.
+        # Nor can the person who asked for it, or rewrote it, name another one instead.
         provenance = {**provenance, "changed_by": sorted(writers)}
         if "requested_by" in before:
             provenance["requested_by"] = before["requested_by"]

@@ -83,7 +83,7 @@ class ApprovalMissingError(ConflictError):
 
 
 class ApproverIsRequesterError(ConflictError):
-    """Who asked for an AI draft, or wrote it down, can't approve it; somebody else has to."""
+    """Who asked for an AI draft, or wrote it down, can't approve it; another person has to."""
 
     code = "approver_is_requester"
 

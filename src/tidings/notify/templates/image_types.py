@@ -1,4 +1,4 @@
-"""Which kind of picture bytes are, by what they hold and not by what somebody calls them.
+"""Which kind of picture bytes are, by what they hold and not by what they are called.
 
 The whole frame of a file is walked, to its last byte: what is a picture at its beginning and something else behind
 it, or tells a browser of markup, is none.
@@ -12,7 +12,7 @@ from typing import Final
 _PNG: Final = b"\x89PNG\r\n\x1a\n"
 #: What makes a reader that guesses take the file for a page.
 _MARKUP: Final = re.compile(rb"<(?:svg|script|html|!doctype|!entity)[\s>/:]", re.IGNORECASE)
-#: Pixels to a side; a small file that unpacks to more fills the memory of whoever shows it.
+#: Pixels to a side; a small file that unpacks to more fills the memory of the program that shows it.
 _LONGEST_SIDE: Final = 8192
 #: JPEG markers that stand alone, and those that say the size.
 _LONE: Final = frozenset({0x01, *range(0xD0, 0xD8)})

@@ -10,7 +10,7 @@ SELECT name, text, version, updated_by, updated_at FROM notification.layouts
 WHERE tenant_id = :tenant_id AND name = :name;
 
 -- name: lock_layout
--- Whoever changes one holds it.
+-- Every change of one takes this lock.
 SELECT name, text, version, updated_by, updated_at FROM notification.layouts
 WHERE tenant_id = :tenant_id AND name = :name
 FOR UPDATE;

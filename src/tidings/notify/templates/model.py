@@ -226,7 +226,7 @@ class Published:
     version: TemplateVersion
 
     def content_for(self, locale: str) -> Content:
-        """The texts for somebody who reads `locale`, by both fallback chains."""
+        """The texts for a reader of `locale`, by both fallback chains."""
         chosen = choose_locale(
             locale,
             self.version.locales,

@@ -1,4 +1,4 @@
-"""The use case "show me what somebody would get": one locale of a version, rendered, whether it is published or not."""
+"""The use case "preview": what a recipient would get: one locale of a version, rendered, whether it is published or not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,7 +34,7 @@ Width = Literal["desktop", "mobile"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewRequest:
-    """What is to be shown, and to whom."""
+    """What is to be shown."""
 
     locale: str | None = None
     sample: str | None = None

@@ -103,7 +103,7 @@ class TemplatePublisher:
         """The version as it is now; the caller holds the template's lock."""
         now = self.clock.now()
         before = template.active_version_id
-        # Whose place a version took is known when it is first published; going back must not turn that round.
+        # Which version it superseded is known when it is first published; a rollback must not turn that round.
         supersedes = None if rolled_back else before
         await store.retire_version(tx, template_id=template.id, now=now)
         await store.activate_version(tx, id=version.id, locales=locales, supersedes_id=supersedes, now=now)

@@ -91,7 +91,7 @@ class NewTemplate:
 
 
 async def add_templates(tx: Side, fresh: Sequence[NewTemplate], *, created_by: str, now: datetime) -> None:
-    """Templates without versions; nothing for those that somebody else has just added."""
+    """Templates without versions; nothing for those that another transaction has just added."""
     query = side(tx, QUERIES.add_templates, QUERIES.add_platform_templates)
     await tx.execute(
         query,

@@ -13,7 +13,7 @@ FROM notification_platform.templates
 WHERE key = :key AND channel = :channel AND status = 'active';
 
 -- name: lock_template
--- Whoever publishes or adds a version holds the template, so that versions come one after the other.
+-- A request that publishes or adds a version locks the template, so that versions come one after the other.
 SELECT tenant_id, id, key, channel, category, active_version_id, default_locale, fallback_chain,
        default_priority, platform_semver, version, updated_at
 FROM notification.templates
@@ -312,7 +312,7 @@ DELETE FROM notification.template_versions WHERE tenant_id = :tenant_id AND id =
 DELETE FROM notification_platform.template_versions WHERE id = :id AND status = 'draft';
 
 -- name: approve_draft
--- Somebody has read it.
+-- An approver has read it.
 UPDATE notification.template_versions
 SET approver_user_id = :approver, approved_at = :now, version = version + 1, updated_at = :now
 WHERE tenant_id = :tenant_id AND id = :id AND status = 'draft';

@@ -26,7 +26,7 @@ _DATA: Final[Mapping[str, frozenset[str]]] = {
 }
 #: Stands around a partial that is given something; no author can write it.
 SCOPE: Final = "tidings_scope"
-#: How many faults of one text are told, and after how many expressions nobody looks any further: a text takes a fraction
+#: How many faults of one text are told, and after how many expressions the walk ends: a text takes a fraction
 #: of a second, whatever is in it.
 MOST_FAULTS: Final = 50
 MOST_STEPS: Final = 10_000
@@ -61,7 +61,7 @@ def find_faults(tree: Node, schema: Mapping[str, Any], used: set[str]) -> list[F
     except (_EnoughError, RecursionError) as enough:
         deep = Fault("its blocks are nested too deeply, and the rest was not looked at", "take some out")
         found.append(enough.fault if isinstance(enough, _EnoughError) else deep)
-        # What follows was not read: nobody can say that a variable is not used in it.
+        # What follows was not read: it is not known that a variable is unused in it.
         used.add("*")
     return found
 

@@ -7,7 +7,7 @@ from tidings.notify.render.model import Rendered, RenderFailed, RenderJob
 
 
 class Tools(Protocol):
-    """Reads and tries what tenants write; whoever calls it is in a child process too."""
+    """Reads and tries what tenants write; its caller is in a child process too."""
 
     def parse(self, source: str) -> Mapping[str, Any]:
         """`{"tree"}` or `{"error"}`."""

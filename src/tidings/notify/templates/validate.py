@@ -37,7 +37,7 @@ _HTML_CHANNELS: Final = frozenset({"email", "inapp"})
 #: Channels whose messages can be JSON.
 _JSON_CHANNELS: Final = frozenset({"push", "inapp", "webhook"})
 _TRIAL_ZONE: Final = "UTC"
-#: A report that is longer helps nobody.
+#: A longer report is of no use.
 _MOST_FINDINGS: Final = 200
 _MOST_OF_ONE: Final = 50
 _LONGEST: Final = 500
@@ -174,7 +174,7 @@ class _Examination:
         for text in made.texts.values():
             readable &= self._part(locale, text)
         if made.broken or not readable:
-            # Nobody can say that something is not used in a text that can't be read.
+            # It is not known that something is unused in a text that can't be read.
             self.used.add("*")
             self.partials |= set(self.version.partials)
         if made.faults or not readable:
@@ -408,7 +408,7 @@ def trial_job(
     links: LinkPolicy,
     category: CategoryPolicy | None = None,
 ) -> RenderJob:
-    """A message to somebody who is not there, with the links that messages of this category have."""
+    """A message to a made-up recipient, with the links that messages of this category have."""
     link = trial_link(links) if category is None or has_links(category) else None
     return RenderJob(
         content=content,

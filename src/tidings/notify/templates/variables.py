@@ -43,7 +43,7 @@ _TYPES: Final = {
 }
 
 
-#: Regular expressions are compiled in the processes that accept and send, where nobody should wait for one tenant's:
+#: Regular expressions are compiled in the processes that accept and send, where no tenant should wait for another's:
 #: with these bounds a schema takes some 50 milliseconds at most.
 _MOST_PATTERNS: Final = 50
 _LARGEST_PATTERN: Final = 256 * 1024

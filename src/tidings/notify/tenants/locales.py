@@ -5,7 +5,7 @@ from typing import Final
 
 UNKNOWN_LOCALE: Final = "must name a language that exists, such as en-US, fa-AF or zh-Hant-TW"
 
-#: CLDR's words for "not known": right for a table, wrong for somebody's language.
+#: CLDR's words for "not known": right for a table, wrong for a person's language.
 _NOBODYS: Final = frozenset({"und", "root", "Zzzz", "ZZ"})
 _SCRIPT: Final = 4
 _REGIONS: Final = (2, 3)

@@ -18,7 +18,7 @@ _NAMED: Final = re.compile(
 )
 #: What the privacy protection of Apple's mail program sends, and nothing more: it loads every picture, read or not.
 _BARE: Final = frozenset({"", "mozilla/5.0"})
-#: Headers by which browsers and proxies say that nobody looks yet.
+#: Headers by which browsers and proxies say that it is a prefetch.
 AHEAD: Final = ("purpose", "sec-purpose", "x-purpose", "x-moz")
 _AHEAD: Final = re.compile(r"prefetch|prerender|preview", re.IGNORECASE)
 

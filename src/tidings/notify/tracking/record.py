@@ -1,4 +1,4 @@
-"""Keeps what people do with their mails, sets at a time, after they were answered: nobody waits for the database.
+"""Keeps what people do with their mails, sets at a time, after they were answered: no reader waits for the database.
 
 What is in hand when a process is killed is lost, and beyond so many at once the rest is not kept: opens and clicks are
 hints. A redirect never is: it needs nothing but the token.

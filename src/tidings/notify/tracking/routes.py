@@ -21,7 +21,7 @@ _FOUND: Final = 302
 _NOT_FOUND: Final = 404
 #: One transparent dot.
 PIXEL: Final = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
-#: Asked for every time, kept by nobody, and nobody is told where the reader came from.
+#: Asked for every time, kept by no cache, and no other site learns where the reader came from.
 _HEADERS: Final = {
     "cache-control": "no-store",
     "referrer-policy": "no-referrer",

@@ -1,9 +1,9 @@
-"""What a pixel and a link carry: whose message it is and where the link leads, signed. Nothing is stored for it.
+"""What a pixel and a link carry: the message it belongs to and where the link leads, signed. Nothing is stored for it.
 
     signature (16 bytes) | kind | step | tenant | notification | recipient (16 bytes each) | where it leads
 
 The signature is under a key of the platform, so that nonsense is known as such without asking the database, and it covers
-the target: whoever changes that has no link any more, and nobody can have us lead people anywhere else.
+the target: a changed target makes the link invalid, so that it can't lead anywhere else.
 """
 
 import base64

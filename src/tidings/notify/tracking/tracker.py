@@ -50,7 +50,7 @@ class MailTracking:
         )
 
         def link(target: str) -> str | None:
-            # Saying no, and choosing, is nobody's business; those links are ours.
+            # Opting out and choosing are not tracked; those links are ours.
             if target.startswith(f"{self.base_url}/") or len(target.encode()) > MOST_TARGET:
                 return None
             followed = Mark(

@@ -1,4 +1,4 @@
-"""MX: whether anybody takes the answers and bounces that come back to a sender's domain (RFC 5321, RFC 7505)."""
+"""MX: whether a mail server takes the answers and bounces that come back to a sender's domain (RFC 5321, RFC 7505)."""
 
 from tidings.kernel.dns import Resolver
 from tidings.notify.channels.dns_check.model import DnsFinding, Status, shown

@@ -23,7 +23,7 @@ MOST_PACKED_BYTES: Final = 8 * 1024 * 1024
 
 _CENTRAL: Final = b"PK\x01\x02"
 _BEGINNINGS: Final = (b"PK\x03\x04", b"PK\x05\x06")
-#: What packing adds to bytes that can't be packed; whoever has more lies about the size.
+#: What packing adds to bytes that can't be packed; an entry with more lies about its size.
 _GROWTH: Final = 1024
 _ENCRYPTED: Final = 0x1
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -15,7 +15,7 @@ from tidings.notify.templates.read_version import ReadVersion
 
 #: Of one zip. Our own client waits for 30 seconds, and the drafts are written before this begins.
 SECONDS: Final = 15.0
-#: A report that is longer helps nobody; those that come after it are told as not looked at.
+#: A longer report is of no use; versions that come after it are reported as not looked at.
 MOST_FINDINGS: Final = 2_000
 
 

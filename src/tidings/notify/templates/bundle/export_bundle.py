@@ -30,7 +30,7 @@ _CHUNK: Final = 64 * 1024
 async def export_bundle(
     begin: Begin, *, key: str | None, channel: Channel | None, drafts: bool, of_platform: bool
 ) -> IO[bytes]:
-    """A file with the zip, to be read from its start; whoever reads it closes it."""
+    """A file with the zip, to be read from its start; the reader closes it."""
     into: IO[bytes] = tempfile.SpooledTemporaryFile(_SPOOLED_BYTES)  # noqa: SIM115  # the reader closes it
     try:
         with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as packed:

@@ -34,5 +34,5 @@ def warning(file: str, what: str, how: str) -> TemplateFinding:
 
 
 def printable(name: str) -> str:
-    """A name that anybody may have chosen, as a terminal and a log may show it."""
+    """A name out of a zip, as a terminal and a log may show it."""
     return "".join(letter if letter.isprintable() else "?" for letter in name[:_LONGEST])

@@ -176,7 +176,7 @@ async def _add_templates(
             fresh.append(made)
     if fresh:
         await store.add_templates(tx, fresh, created_by=actor, now=now)
-        # Somebody else may have added one of them in between: what counts is what is there.
+        # Another request may have added one of them in between: what counts is what is there.
         held |= await lock_templates(tx, [(one.key, one.channel) for one in fresh])
     return wrong
 

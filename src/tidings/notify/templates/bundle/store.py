@@ -43,7 +43,7 @@ class LockedTemplate:
 async def lock_templates(
     tx: Side, templates: Sequence[tuple[str, Channel]]
 ) -> dict[tuple[str, Channel], LockedTemplate]:
-    """Hold those that are there until the end of the transaction, in one order for everybody."""
+    """Hold those that are there until the end of the transaction, in one order for all transactions."""
     rows = await tx.fetch(
         side(tx, QUERIES.lock_templates, QUERIES.lock_platform_templates),
         keys=[key for key, _ in templates],

@@ -21,7 +21,7 @@ WHERE t.status = 'active'
 ORDER BY t.key, t.channel, v.id DESC;
 
 -- name: lock_templates
--- Held before anything is written: who publishes one of them meanwhile waits, and nobody waits in a circle.
+-- Held before anything is written: who publishes one of them meanwhile waits, and there is no deadlock.
 SELECT t.tenant_id, t.id, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
        t.default_priority, t.platform_semver, t.version, t.updated_at, t.status
 FROM unnest(CAST(:keys AS text[]), CAST(:channels AS text[])) AS wanted (key, channel)

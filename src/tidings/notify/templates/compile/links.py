@@ -133,7 +133,7 @@ def url_fault(url: str, kind: Kind, links: LinkPolicy) -> str | None:
 
 def _missing(url: str, assets: Collection[str] | None) -> str | None:
     scheme, _, name = url.partition(":")
-    # With an @ it is a picture that the notification itself brings along, which nobody knows yet.
+    # With an @ it is a picture that the notification itself brings along, which is not known yet.
     if scheme.lower() != "cid" or assets is None or name in assets or "@" in name:
         return None
     there = f"; the version has {', '.join(sorted(assets))}" if assets else "; the version has none"

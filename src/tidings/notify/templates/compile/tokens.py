@@ -176,7 +176,7 @@ class _Swapper:
             if number not in within:
                 self._refuse(number, f"the tag <{piece.name}>; put it inside an attribute's value")
         if self._mjml and piece.empty and not written.rstrip(">").rstrip().endswith("/"):
-            # MJML is XML; everybody writes <br> all the same.
+            # MJML is XML; authors write <br> all the same.
             written = written[:-1] + "/>"
         self._out.append(written)
         if not piece.empty:

@@ -23,7 +23,7 @@ _SORTS: Final[tuple[tuple[Sort, re.Pattern[str]], ...]] = (
     ("close", re.compile(r"\{\{~?/")),
     ("partial", re.compile(r"\{\{~?>")),
 )
-#: Blocks within blocks; beyond it somebody means harm, and the tools call themselves for every level.
+#: Blocks within blocks; beyond it the template is hostile: the tools call themselves for every level.
 _DEEPEST: Final = 100
 _MOST_FAULTS: Final = 50
 _APART: Final = re.compile(r"\{\{~?\s+([#/^>&])")
@@ -76,7 +76,7 @@ class Block:
     open: SourcePiece
     program: "Program | None"
     inverse: "Program | None" = None
-    #: Whose tildes count where the halves part, and where it ends.
+    #: The tags whose tildes count where the halves part, and where it ends.
     divide: SourcePiece | None = None
     close: SourcePiece | None = None
 

@@ -29,7 +29,7 @@ _INLINE: Final = re.compile(r"\{\{~?\s*#\*\s*inline\s+[\"']([^\"']+)[\"']")
 _PARTIAL_NAME: Final = re.compile(r"[a-z][a-z0-9_-]*")
 #: What publishing writes itself, and no author may.
 _OURS: Final = "tidings_"
-#: Texts within texts; beyond it somebody means harm.
+#: Texts within texts; beyond it the template is hostile.
 _LARGEST: Final = 600_000
 _MOST_FAULTS: Final = 100
 
@@ -52,7 +52,7 @@ class ExpansionNotes:
     """What was noticed on the way, each with its place."""
 
     faults: list[tuple[SourcePosition, Fault]] = field(default_factory=list)
-    #: Whether a text could not be read, and nobody knows what is used in it.
+    #: Whether a text could not be read, so that it is not known what it uses.
     broken: bool = False
     #: The partials and strings that were used.
     partials: set[str] = field(default_factory=set)
