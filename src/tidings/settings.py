@@ -154,7 +154,7 @@ class HttpSettings:
     trusted_proxies: str = setting(
         "TIDINGS_TRUSTED_PROXIES",
         "",
-        "Networks of your reverse proxies, such as 127.0.0.1/32, 10.0.0.0/24: from them, and from nobody else, "
+        "Networks of your reverse proxies, such as 127.0.0.1/32, 10.0.0.0/24: only from them "
         "X-Forwarded-For names the caller; default: none.",
         _networks,
     )

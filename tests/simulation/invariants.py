@@ -193,7 +193,7 @@ def nothing_after_the_message_clock(seen: Seen) -> Iterator[str]:
 
 
 @_says(
-    "Nobody is written to whom a gate would refuse at that moment: each call was asked for, and let through."
+    "No recipient is written to whom a gate would refuse at that moment: each call was asked for, and let through."
 )
 def gates_hold(seen: Seen) -> Iterator[str]:
     for call, asked in _asked(seen):
@@ -334,7 +334,7 @@ def learned_once(seen: Seen) -> Iterator[str]:
             yield f"{channel} was learned {times} times as {'reached' if arrived else 'not reached'}, from {most}"
 
 
-@_says("What nobody needs any more is called off.")
+@_says("A message that is not needed any more is cancelled.")
 def losers_are_called_off(seen: Seen) -> Iterator[str]:
     if seen.needless is None or not seen.outcomes:
         return

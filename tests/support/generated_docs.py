@@ -78,7 +78,7 @@ Several workers on one machine: give each its own port, so that Prometheus finds
 
 `/readyz` on that port also says how the partitions and the jobs of this process are, with the age of the last turn that is the longest ago.
 `503`: the database can't be reached, a job has fallen and waits to be started again, or one has taken no turn for a quarter of an hour.
-`200` with `degraded`: it works, and somebody should look; a missing partition, say.
+`200` with `degraded`: it works, but an operator should act, for example because a partition is missing.
 
 ```json
 {{"status": "ready", "parts": {{"database": {{"ok": true}}, "partitions": {{"ok": true, "detail": "none is missing"}}, "jobs": {{"ok": true, "detail": "31 run; the oldest last turn is of audit_anchors, 2040 s ago"}}}}}}

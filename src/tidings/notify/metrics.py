@@ -9,7 +9,7 @@ class NotifyMetrics:
     def __init__(self, metrics: Metrics) -> None:
         self.api_key_seals_broken = metrics.counter(
             "tidings_api_key_seals_broken_total",
-            "Look-ups of API keys whose row was not written by Tidings; nobody was let in.",
+            "Look-ups of API keys whose row was not written by Tidings; each was refused.",
             by=API,
         )
         self.outcomes_missed = metrics.counter(

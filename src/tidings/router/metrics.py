@@ -58,7 +58,7 @@ class RouterMetrics:
         )
         self.callbacks_refused = metrics.counter(
             "tidings_callbacks_refused_total",
-            "Callback requests that were not taken, by why; and receipts over a vendor's connection that nobody could read.",
+            "Callback requests that were refused, by reason; and unreadable receipts over a vendor's connection.",
             ("vendor", "reason"),
             by=API | JOBS,
         )
@@ -88,7 +88,7 @@ class RouterMetrics:
 
         self.inbound_taken = metrics.counter(
             "tidings_inbound_messages_total",
-            "What people wrote: taken into a conversation, nobody's, or given up.",
+            "Inbound messages: stored in a conversation, unmatched, or dead.",
             ("kind",),
         )
         self.inbound_lag = metrics.histogram(
