@@ -60,8 +60,8 @@ Row: TypeAlias = Mapping[str, Any]
 class Tx:
     """A transaction under way.
 
-    A query's parameters are given by name. What is not given is the attribute of that name of a source, or of the
-    transaction itself: `:tenant_id` of a tenant's transaction is that tenant.
+    A query's parameters are given by name. What is not given is the attribute of that name of the transaction, such as
+    `:tenant_id` of a tenant's transaction, or of a source.
     """
 
     def __init__(self, connection: asyncpg.Connection) -> None:
@@ -71,25 +71,25 @@ class Tx:
     async def fetch(self, query: Query, *sources: object, **values: Any) -> list[Row]:
         """All rows."""
         with translated():
-            return list(await self.connection.fetch(query.text, *query.arguments(values, *sources, self)))
+            return list(await self.connection.fetch(query.text, *query.arguments(values, self, *sources)))
 
     async def fetch_one(self, query: Query, *sources: object, **values: Any) -> Row | None:
         """The first row, if there is one."""
         with translated():
             row: Row | None = await self.connection.fetchrow(
-                query.text, *query.arguments(values, *sources, self)
+                query.text, *query.arguments(values, self, *sources)
             )
             return row
 
     async def fetch_value(self, query: Query, *sources: object, **values: Any) -> Any:
         """The first column of the first row, or None."""
         with translated():
-            return await self.connection.fetchval(query.text, *query.arguments(values, *sources, self))
+            return await self.connection.fetchval(query.text, *query.arguments(values, self, *sources))
 
     async def execute(self, query: Query, *sources: object, **values: Any) -> int:
         """Run it; how many rows it touched."""
         with translated():
-            tag: str = await self.connection.execute(query.text, *query.arguments(values, *sources, self))
+            tag: str = await self.connection.execute(query.text, *query.arguments(values, self, *sources))
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 

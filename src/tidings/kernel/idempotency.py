@@ -241,7 +241,6 @@ class Idempotency:
         now = self._clock.now()
         rows = await tx.fetch(
             self._queries.begin_requests,
-            tenant_id=_tenant_of(tx),
             scope=scope,
             keys=list(hashes),
             request_hashes=list(hashes.values()),
@@ -272,7 +271,3 @@ def _outcome(known: _Known, request_hash: str, *, first_hash: str) -> Begun:
     if known["request_hash"] != request_hash:
         return Conflict()
     return Replay(known["status"], known["response"]) if known["state"] == "done" else InProgress()
-
-
-def _tenant_of(tx: TenantTx | PlatformTx) -> str | None:
-    return tx.tenant_id if isinstance(tx, TenantTx) else None

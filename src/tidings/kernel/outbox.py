@@ -9,6 +9,7 @@ from typing import LiteralString
 
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.events import Event, envelope_of
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 
 
@@ -47,16 +48,14 @@ class Outbox:
         if not events:
             return
         # A tenant's own events: its id is sent once. All others are sent as they are, and refused where they may not be.
-        own = tx.tenant_id if isinstance(tx, TenantTx) else None
+        own = tx.tenant_id
         if any(event.tenant_id != own for event in events):
             own = None
         await tx.execute(
             self._queries.append_events,
-            ids=[event.id for event in events],
+            **columns(events, "id subject ordering_key"),
             tenant_id=own,
             tenant_ids=[] if own is not None else [event.tenant_id for event in events],
-            subjects=[event.subject for event in events],
-            ordering_keys=[event.ordering_key for event in events],
             payloads=[event.data for event in events],
             envelopes=[envelope_of(event) for event in events],
         )

@@ -21,6 +21,7 @@ from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import AlreadyExistsError, BadValueError, TidingsError
 from tidings.kernel.ids import ANCHOR, TENANT, TenantId
 from tidings.kernel.logs import get_logger
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 
 _QUERIES = Queries.beside(__file__)
@@ -154,13 +155,10 @@ class AnchorKeeper:
             for chunk in _chunks(lines):
                 await tx.execute(
                     _QUERIES.insert_lines,
+                    **columns(chunk, "tenant_id entity_type seq last_at"),
                     log=anchor.log,
                     number=anchor.number,
-                    tenant_ids=[line.tenant_id for line in chunk],
-                    entity_types=[line.entity_type for line in chunk],
-                    seqs=[line.seq for line in chunk],
                     record_hashes=[line.record_hash for line in chunk],
-                    last_ats=[line.last_at for line in chunk],
                 )
             # The log tells of its own anchors, so that a vanished last one is missed.
             entry = Entry(

@@ -64,7 +64,7 @@ class AuditLog:
         """Write all entries, each at the end of its stream; their ids in the order given."""
         if not entries:
             return []
-        tenant_id = _tenant_of(tx)
+        tenant_id = tx.tenant_id
         origin = await self._origins.now(tenant_id) if self._origins else HashedOrigin()
         now = self._clock.now()
         found = await tx.fetch(
@@ -103,7 +103,6 @@ class AuditLog:
         """The newest rows first; `before` is the last id of the page before."""
         rows = await tx.fetch(
             self._queries.read_recent,
-            tenant_id=_tenant_of(tx),
             entity_type=entity_type,
             entity_id=entity_id,
             before_at=time_of(before) if before else None,
@@ -137,10 +136,6 @@ class AuditLog:
             record_hash="",
         )
         return replace(row, record_hash=hash_of(self.schema, row))
-
-
-def _tenant_of(tx: TenantTx | PlatformTx) -> TenantId | None:
-    return tx.tenant_id if isinstance(tx, TenantTx) else None
 
 
 def _clean(field: str, text: str, longest: int = _LONGEST_NAME) -> str:

@@ -81,8 +81,8 @@ class Keyring:
     async def destroy(self, tx: TenantTx, subject_ids: Iterable[str]) -> None:
         """Destroy all versions of these subjects' keys: nothing that they sealed can be read after the commit."""
         wanted = sorted(set(subject_ids))
-        await tx.execute(QUERIES.bury_subjects, tenant_id=tx.tenant_id, subject_ids=wanted)
-        await tx.execute(QUERIES.destroy_versions, tenant_id=tx.tenant_id, subject_ids=wanted)
+        await tx.execute(QUERIES.bury_subjects, subject_ids=wanted)
+        await tx.execute(QUERIES.destroy_versions, subject_ids=wanted)
 
     async def recreate(self, tx: TenantTx, subject_id: str) -> DataKey:
         """A new key for a subject that was erased and comes back; what the old one sealed stays unreadable."""
@@ -95,12 +95,12 @@ class Keyring:
         known = self._peppers.get(tx.tenant_id)
         if known is not None:
             return known
-        row = await tx.fetch_one(QUERIES.load_pepper, tenant_id=tx.tenant_id)
+        row = await tx.fetch_one(QUERIES.load_pepper)
         if row is None:
             # Whoever makes both makes the wrapping key first, or two who begin a tenant's life wait for each other.
             await self.data_keys(tx, [])
             await self._make_tenant_key(tx, "pepper")
-            row = await tx.fetch_one(QUERIES.load_pepper, tenant_id=tx.tenant_id)
+            row = await tx.fetch_one(QUERIES.load_pepper)
         if row is None:
             raise DatabaseBusyError("the tenant's pepper can't be read back; try again")
         material = await self._unwrap(row["wrapped_key"], tenant_key_aad(tx.tenant_id, "pepper", 1))
@@ -135,7 +135,7 @@ class Keyring:
     async def _load(
         self, tx: TenantTx, subject_ids: Sequence[str]
     ) -> tuple[dict[int, Key], dict[str, DataKey]]:
-        rows = await tx.fetch(QUERIES.load_keys, tenant_id=tx.tenant_id, subject_ids=subject_ids)
+        rows = await tx.fetch(QUERIES.load_keys, subject_ids=subject_ids)
         wrapping: dict[int, Key] = {}
         active: dict[int, Key] = {}
         by_subject: dict[str, list[Row]] = {}
@@ -162,7 +162,6 @@ class Keyring:
         ]
         rows = await tx.fetch(
             QUERIES.insert_data_keys,
-            tenant_id=tx.tenant_id,
             tenant_key_version=wrapping.version,
             subject_ids=subject_ids,
             versions=[version] * len(keys),
@@ -178,7 +177,7 @@ class Keyring:
     async def _lock_subject(self, tx: TenantTx, subject_id: str) -> None:
         # Made first if there is none: its row is the lock. What was read before the lock may have changed since.
         await self.data_keys(tx, [subject_id])
-        await tx.fetch_value(QUERIES.lock_subject, tenant_id=tx.tenant_id, subject_id=subject_id)
+        await tx.fetch_value(QUERIES.lock_subject, subject_id=subject_id)
 
     async def _add_version(self, tx: TenantTx, present: DataKey) -> DataKey:
         """Under the lock: nobody else adds or destroys versions meanwhile."""
@@ -193,7 +192,6 @@ class Keyring:
         token = await self.kms.wrap(os.urandom(KEY_BYTES), tenant_key_aad(tx.tenant_id, purpose, 1))
         await tx.execute(
             QUERIES.insert_tenant_key,
-            tenant_id=tx.tenant_id,
             purpose=purpose,
             wrapped_key=token,
             master_key_id=self.kms.key_id_of(token),

@@ -51,23 +51,11 @@ class PostgresLeases:
         async with self._db.scoped(lease.tenant_id) as tx:
             now = self._clock.now()
             renewed = await tx.execute(
-                _QUERIES.renew_lease,
-                tenant_id=lease.tenant_id,
-                key=lease.key,
-                holder=lease.holder,
-                fence=lease.fence,
-                now=now,
-                expires_at=now + ttl,
+                _QUERIES.renew_lease, lease, tenant_id=lease.tenant_id, now=now, expires_at=now + ttl
             )
         return replace(lease, expires_at=now + ttl) if renewed else None
 
     async def release(self, lease: Lease) -> None:
         """Give it back."""
         async with self._db.scoped(lease.tenant_id) as tx:
-            await tx.execute(
-                _QUERIES.release_lease,
-                tenant_id=lease.tenant_id,
-                key=lease.key,
-                holder=lease.holder,
-                fence=lease.fence,
-            )
+            await tx.execute(_QUERIES.release_lease, lease, tenant_id=lease.tenant_id)

@@ -88,9 +88,7 @@ async def advance_cursor(
     """
     row = await tx.fetch_one(
         _QUERIES.advance_cursor,
-        group=held.group,
-        owner=held.owner,
-        epoch=held.epoch,
+        held,
         position=to.position,
         published_at=to.published_at,
         lease=lease,
@@ -102,12 +100,10 @@ async def advance_cursor(
 
 async def renew_lease(tx: WorkerTx, held: ReaderLease, *, lease: timedelta) -> bool:
     """Whether it is still ours; if so, for longer."""
-    renewed = await tx.execute(
-        _QUERIES.renew_lease, group=held.group, owner=held.owner, epoch=held.epoch, lease=lease
-    )
+    renewed = await tx.execute(_QUERIES.renew_lease, held, lease=lease)
     return renewed == 1
 
 
 async def release_lease(tx: WorkerTx, held: ReaderLease) -> None:
     """Leave it to whoever wants it."""
-    await tx.execute(_QUERIES.release_lease, group=held.group, owner=held.owner, epoch=held.epoch)
+    await tx.execute(_QUERIES.release_lease, held)

@@ -37,9 +37,7 @@ async def read_events(tx: WorkerTx, subscription: Subscription, *, after: Cursor
     """The next stretch; it looks at `limit` events at most."""
     rows = await tx.fetch(
         _QUERIES.read_events,
-        group=subscription.group,
-        plain=subscription.plain,
-        wild=subscription.wild,
+        subscription,
         position=after.position,
         published_at=after.published_at,
         limit=limit,

@@ -34,7 +34,7 @@ async def create_key(
     A grantor gives no more than it has. None: the installation itself, for the first key of all.
     """
     now = clock.now()
-    tenant_id = tx.tenant_id if isinstance(tx, TenantTx) else None
+    tenant_id = tx.tenant_id
     check_wish(wish, tenant_id=tenant_id, now=now)
     scopes = granted_scopes(wish, grantor)
     if grantor is not None:

@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper, attributes, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.access.model import ApiKey
@@ -16,11 +15,6 @@ QUERIES = Queries.beside(__file__)
 _WRITTEN: Final = (
     "id tenant_id name secret_hash role environment created_by created_at expires_at rotated_from seal"
 )
-
-
-def _tenant_of(tx: TenantTx | PlatformTx) -> TenantId | None:
-    # In a platform transaction these functions see the platform's own keys only.
-    return tx.tenant_id if isinstance(tx, TenantTx) else None
 
 
 async def insert_key(tx: TenantTx | PlatformTx, key: ApiKey) -> None:
@@ -34,13 +28,13 @@ async def insert_key(tx: TenantTx | PlatformTx, key: ApiKey) -> None:
 
 async def find_key(tx: TenantTx | PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
     """The key with this id, of this transaction's side."""
-    row = await tx.fetch_one(QUERIES.find_key, id=key_id, tenant_id=_tenant_of(tx))
+    row = await tx.fetch_one(QUERIES.find_key, id=key_id)
     return _from_row(row) if row else None
 
 
 async def lock_key(tx: TenantTx | PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
     """The same, locked until the end of the transaction."""
-    row = await tx.fetch_one(QUERIES.lock_key, id=key_id, tenant_id=_tenant_of(tx))
+    row = await tx.fetch_one(QUERIES.lock_key, id=key_id)
     return _from_row(row) if row else None
 
 
@@ -57,32 +51,18 @@ async def find_any_key(tx: PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
 
 async def list_keys(tx: TenantTx | PlatformTx, *, after_id: str | None, limit: int) -> list[ApiKey]:
     """The newest first, from a cursor on."""
-    rows = await tx.fetch(QUERIES.list_keys, tenant_id=_tenant_of(tx), after_id=after_id, limit=limit)
+    rows = await tx.fetch(QUERIES.list_keys, after_id=after_id, limit=limit)
     return [_from_row(row) for row in rows]
 
 
 async def mark_rotated(tx: TenantTx | PlatformTx, rotated: ApiKey, *, now: datetime) -> None:
     """Note the successor of a key and how long both work."""
-    await tx.execute(
-        QUERIES.mark_rotated,
-        id=rotated.id,
-        tenant_id=_tenant_of(tx),
-        successor_id=rotated.rotated_to,
-        overlap_ends_at=rotated.overlap_ends_at,
-        seal=rotated.seal,
-        now=now,
-    )
+    await tx.execute(QUERIES.mark_rotated, rotated, successor_id=rotated.rotated_to, now=now)
 
 
 async def mark_revoked(tx: TenantTx | PlatformTx, revoked: ApiKey) -> bool:
     """Whether this call revoked it; False where it was revoked before."""
-    changed = await tx.execute(
-        QUERIES.mark_revoked,
-        id=revoked.id,
-        tenant_id=_tenant_of(tx),
-        now=revoked.revoked_at,
-        seal=revoked.seal,
-    )
+    changed = await tx.execute(QUERIES.mark_revoked, id=revoked.id, now=revoked.revoked_at, seal=revoked.seal)
     return changed > 0
 
 

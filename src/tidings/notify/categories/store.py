@@ -95,11 +95,8 @@ async def put_category(tx: Side, wanted: CategoryPolicy, *, now: datetime) -> in
         return int(
             await tx.fetch_value(
                 QUERIES.put_platform_category,
-                category=wanted.category,
-                title=wanted.title,
+                wanted,
                 names=_json(wanted.names),
-                position=wanted.position,
-                retired=wanted.retired,
                 now=now,
                 **{name: getattr(wanted, name) for name in _POLICY},
             )
@@ -108,11 +105,9 @@ async def put_category(tx: Side, wanted: CategoryPolicy, *, now: datetime) -> in
     return int(
         await tx.fetch_value(
             QUERIES.put_tenant_category,
-            category=wanted.category,
+            wanted,
             own=own,
             names=_json(wanted.own_names),
-            position=wanted.position,
-            hidden=wanted.hidden,
             retired=own and wanted.retired,
             now=now,
             **{name: getattr(wanted, name) if own else None for name in _POLICY},

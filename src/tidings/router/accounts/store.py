@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.ids import TenantId, time_of
+from tidings.kernel.ids import time_of
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.router.accounts.errors import UnknownAccountError
@@ -16,16 +16,14 @@ QUERIES = Queries.beside(__file__)
 
 async def lock_accounts(tx: TenantTx | PlatformTx) -> None:
     """Wait for whoever is changing the same owner's accounts just now."""
-    await tx.fetch(QUERIES.lock_accounts, tenant_id=_owner(tx))
+    await tx.fetch(QUERIES.lock_accounts)
 
 
 async def find_accounts(
     tx: TenantTx | PlatformTx, *, vendors: Sequence[str] | None = None
 ) -> list[StoredAccount]:
     """The tenant's own, then the platform's; in a transaction of the platform only those. All vendors where None."""
-    rows = await tx.fetch(
-        QUERIES.find_accounts, tenant_id=_owner(tx), vendors=None if vendors is None else list(vendors)
-    )
+    rows = await tx.fetch(QUERIES.find_accounts, vendors=None if vendors is None else list(vendors))
     return [_from_row(row) for row in rows]
 
 
@@ -41,7 +39,6 @@ async def insert_accounts(tx: TenantTx | PlatformTx, accounts: Sequence[StoredAc
     """Write new accounts of the tenant, or of the platform."""
     return await tx.execute(
         QUERIES.insert_accounts,
-        tenant_id=_owner(tx),
         **columns(accounts, "id vendor handle secret_ref per_second per_day"),
         prices=[prices_text(a.prices) for a in accounts],
         created_ats=[time_of(a.id) for a in accounts],
@@ -54,7 +51,6 @@ async def update_accounts(
     """Write changed accounts of the tenant, or of the platform; `anew`: they may work now where they did not before."""
     return await tx.execute(
         QUERIES.update_accounts,
-        tenant_id=_owner(tx),
         now=now,
         **columns(accounts, "id handle secret_ref per_second per_day active"),
         prices=[prices_text(a.prices) for a in accounts],
@@ -76,7 +72,3 @@ _from_row = RowMapper(
     },
     read={"platform": lambda value: value is None, "prices": read_prices},
 )
-
-
-def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:
-    return tx.tenant_id if isinstance(tx, TenantTx) else None

@@ -39,7 +39,6 @@ class StoredCallbackForgetter:
         now = self._clock.now()
         bodies: int = await tx.fetch_value(
             _QUERIES.forget_bodies,
-            tenant_id=tx.tenant_id,
             notification_ids=sorted(set(notification_ids)),
             since=now - _OLDEST_LADDER,
             now=now,

@@ -309,10 +309,8 @@ async def list_events(
     """Events that nobody owns, the newest first."""
     rows = await tx.fetch(
         QUERIES.list_events,
+        chosen,
         status=status,
-        vendor=chosen.vendor,
-        account_id=chosen.account_id,
-        since=chosen.since,
         after_at=after[0] if after else None,
         after_id=after[1] if after else None,
         limit=limit,
@@ -336,9 +334,7 @@ async def list_requests(
     """Requests that were refused or not read, the newest first."""
     rows = await tx.fetch(
         QUERIES.list_requests,
-        vendor=chosen.vendor,
-        account_id=chosen.account_id,
-        since=chosen.since,
+        chosen,
         after_at=after[0] if after else None,
         after_id=after[1] if after else None,
         limit=limit,

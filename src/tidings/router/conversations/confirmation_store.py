@@ -73,9 +73,7 @@ async def begin_replies(
     tx: TenantTx, ids: Sequence[str], *, worker: str, now: datetime
 ) -> list[PendingConfirmation]:
     """Note that they are being sent; those that are this worker's to send."""
-    rows = await tx.fetch(
-        QUERIES.begin_replies, tenant_id=tx.tenant_id, ids=list(ids), worker=worker, now=now
-    )
+    rows = await tx.fetch(QUERIES.begin_replies, ids=list(ids), worker=worker, now=now)
     return [
         PendingConfirmation(
             id=row["id"],
@@ -100,7 +98,6 @@ async def end_replies(
     """Write what became of them; the ids of those that were still this worker's."""
     rows = await tx.fetch(
         QUERIES.end_replies,
-        tenant_id=tx.tenant_id,
         worker=worker,
         now=now,
         ids=[e.id for e in ended],
@@ -116,7 +113,6 @@ async def insert_attempts(tx: TenantTx, attempts: Sequence[ConfirmationAttempt],
     """Keep them, for receipts to find."""
     await tx.execute(
         QUERIES.insert_attempts,
-        tenant_id=tx.tenant_id,
         now=now,
         **columns(attempts, "id line_id channel vendor"),
         started_ats=[time_of(a.id) for a in attempts],

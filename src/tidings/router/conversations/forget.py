@@ -24,10 +24,7 @@ class ConversationForgetter:
     async def forget(self, tx: TenantTx, recipient_ids: Sequence[str]) -> int:
         """Leave no word and no hash of theirs, and close what is open; how many conversations there were."""
         rows = await tx.fetch(
-            _QUERIES.forget_conversations,
-            tenant_id=tx.tenant_id,
-            recipient_ids=sorted(set(recipient_ids)),
-            now=self._clock.now(),
+            _QUERIES.forget_conversations, recipient_ids=sorted(set(recipient_ids)), now=self._clock.now()
         )
         await self._outbox.append(
             tx,

@@ -236,15 +236,7 @@ async def list_inbound(
     tx: PlatformTx, *, status: OpenStatus, chosen: InboundFilter, after_id: str | None, limit: int
 ) -> list[OpenInbound]:
     """Messages that stand in no conversation, the newest first."""
-    rows = await tx.fetch(
-        QUERIES.list_inbound,
-        status=status,
-        vendor=chosen.vendor,
-        account_id=chosen.account_id,
-        since=chosen.since,
-        after_id=after_id,
-        limit=limit,
-    )
+    rows = await tx.fetch(QUERIES.list_inbound, chosen, status=status, after_id=after_id, limit=limit)
     return [_open_inbound(row) for row in rows]
 
 

@@ -89,7 +89,7 @@ class ConversationFilter:
 
 async def find_taken(tx: TenantTx, ids: Sequence[str]) -> dict[str, Keyword | None]:
     """Those of these messages that stand in a transcript, each with the keyword that it was."""
-    rows = await tx.fetch(QUERIES.find_taken, tenant_id=tx.tenant_id, ids=list(ids))
+    rows = await tx.fetch(QUERIES.find_taken, ids=list(ids))
     return {
         row["id"]: Keyword(action=row["keyword_action"], language=row["language"], word=row["keyword"])
         if row["keyword_action"] is not None
@@ -103,10 +103,7 @@ async def close_expired(
 ) -> list[Conversation]:
     """Close those that had ended before somebody wrote again."""
     rows = await tx.fetch(
-        QUERIES.close_expired,
-        tenant_id=tx.tenant_id,
-        ats=[at for _, at in people],
-        **_sides([between for between, _ in people]),
+        QUERIES.close_expired, ats=[at for _, at in people], **_sides([between for between, _ in people])
     )
     return [_conversation(row) for row in rows]
 
@@ -115,9 +112,7 @@ async def find_latest(
     tx: TenantTx, people: Sequence[ConversationSides], *, besides: Sequence[ConversationId] = ()
 ) -> dict[int, Conversation]:
     """The last conversation with each, but for those `besides`, by its place in the list."""
-    rows = await tx.fetch(
-        QUERIES.find_latest, tenant_id=tx.tenant_id, besides=list(besides), **_sides(people)
-    )
+    rows = await tx.fetch(QUERIES.find_latest, besides=list(besides), **_sides(people))
     return {row["place"] - 1: _conversation(row) for row in rows}
 
 
@@ -125,7 +120,6 @@ async def find_last_wishes(tx: TenantTx, people: Sequence[ConversationSides]) ->
     """The messages by which each said STOP and START last, by their place in the list."""
     rows = await tx.fetch(
         QUERIES.find_last_wishes,
-        tenant_id=tx.tenant_id,
         channels=[between.channel for between in people],
         platform_hashes=[between.hashed.platform for between in people],
     )
@@ -141,7 +135,6 @@ async def open_conversations(
     """The open conversation of each, by channel, sender and hash; one with the opening's own id is new."""
     rows = await tx.fetch(
         QUERIES.open_conversations,
-        tenant_id=tx.tenant_id,
         ids=[o.id for o in openings],
         platform_hashes=[o.between.hashed.platform for o in openings],
         ttls=[o.ttl_seconds for o in openings],
@@ -155,7 +148,6 @@ async def go_on(tx: TenantTx, said: Sequence[NewTranscriptLine], *, now: datetim
     """Write what was said; as they are now."""
     rows = await tx.fetch(
         QUERIES.go_on,
-        tenant_id=tx.tenant_id,
         now=now,
         **columns(said, "id recipient_id turns at vendor account_id key_subject stopped"),
         last_mos=[s.last_message_id for s in said],
@@ -168,7 +160,6 @@ async def insert_lines(tx: TenantTx, lines: Sequence[TranscriptLine], *, now: da
     """Write lines of transcripts."""
     await tx.execute(
         QUERIES.insert_lines,
-        tenant_id=tx.tenant_id,
         now=now,
         **columns(lines, "id conversation_id at direction kind vendor account_id key_subject ciphertext"),
         occurred_ats=sparse([line.occurred_at for line in lines]),
@@ -183,7 +174,6 @@ async def note_sent(tx: TenantTx, turns: Sequence[AnswerableMessage], *, now: da
     """Write them; the conversations that are new, each with the line that began it."""
     rows = await tx.fetch(
         QUERIES.note_sent,
-        tenant_id=tx.tenant_id,
         now=now,
         **columns(turns, "id line_id notification_id at"),
         platform_hashes=[t.between.hashed.platform for t in turns],
@@ -201,44 +191,31 @@ async def list_conversations(
     tx: TenantTx, *, chosen: ConversationFilter, after_id: str | None, limit: int
 ) -> list[Conversation]:
     """Some of them, the newest first."""
-    rows = await tx.fetch(
-        QUERIES.list_conversations,
-        tenant_id=tx.tenant_id,
-        after_id=after_id,
-        status=chosen.status,
-        channel=chosen.channel,
-        recipient_id=chosen.recipient_id,
-        since=chosen.since,
-        limit=limit,
-    )
+    rows = await tx.fetch(QUERIES.list_conversations, chosen, after_id=after_id, limit=limit)
     return [_conversation(row) for row in rows]
 
 
 async def find_conversation(tx: TenantTx, conversation_id: ConversationId) -> Conversation | None:
     """One of them."""
-    row = await tx.fetch_one(QUERIES.find_conversation, tenant_id=tx.tenant_id, id=conversation_id)
+    row = await tx.fetch_one(QUERIES.find_conversation, id=conversation_id)
     return None if row is None else _conversation(row)
 
 
 async def lock_conversation(tx: TenantTx, conversation_id: ConversationId) -> Conversation | None:
     """The same, to be changed."""
-    row = await tx.fetch_one(QUERIES.lock_conversation, tenant_id=tx.tenant_id, id=conversation_id)
+    row = await tx.fetch_one(QUERIES.lock_conversation, id=conversation_id)
     return None if row is None else _conversation(row)
 
 
 async def find_address_hash(tx: TenantTx, conversation_id: ConversationId) -> str | None:
     """The other side of one, under the tenant's pepper; None where the person was erased."""
-    found: str | None = await tx.fetch_value(
-        QUERIES.find_address_hash, tenant_id=tx.tenant_id, id=conversation_id
-    )
+    found: str | None = await tx.fetch_value(QUERIES.find_address_hash, id=conversation_id)
     return found
 
 
 async def set_recipient(tx: TenantTx, conversation_id: ConversationId, recipient_id: RecipientId) -> None:
     """Who it is with is known now."""
-    await tx.execute(
-        QUERIES.set_recipient, tenant_id=tx.tenant_id, id=conversation_id, recipient_id=recipient_id
-    )
+    await tx.execute(QUERIES.set_recipient, id=conversation_id, recipient_id=recipient_id)
 
 
 async def close_conversations(
@@ -253,7 +230,6 @@ async def close_conversations(
     """Close those that are open, and over where `expired_until` is given; those that were."""
     rows = await tx.fetch(
         QUERIES.close_conversations,
-        tenant_id=tx.tenant_id,
         ids=list(ids),
         status=status,
         reason=reason,
@@ -269,7 +245,6 @@ async def list_lines(
     """A transcript, as it was said."""
     rows = await tx.fetch(
         QUERIES.list_lines,
-        tenant_id=tx.tenant_id,
         conversation_id=conversation_id,
         after_at=after[0] if after else None,
         after_id=after[1] if after else None,

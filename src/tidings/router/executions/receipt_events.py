@@ -12,6 +12,7 @@ from tidings.contracts.receipts import LOST, RECEIPT_SUBJECT, TOLD, ReceiptTold
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.events import Event
 from tidings.kernel.ids import EVENT, TenantId, time_of
+from tidings.kernel.mapping import columns
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries
 from tidings.router.receipts import ARRIVED, Receipt
@@ -34,10 +35,7 @@ async def announce(tx: TenantTx, receipts: Sequence[Receipt], *, over: Container
         return
     rows = await tx.fetch(
         QUERIES.find_told,
-        tenant_id=tx.tenant_id,
-        attempt_ids=[one.attempt_id for one in wanted],
-        attempt_started_ats=[one.attempt_started_at for one in wanted],
-        execution_ids=[one.execution_id for one in wanted],
+        **columns(wanted, "attempt_id attempt_started_at execution_id"),
         execution_started_ats=[time_of(one.execution_id) for one in wanted],
         losts=[one.status in LOST for one in wanted],
         arrived=list(ARRIVED),

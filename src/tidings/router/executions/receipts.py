@@ -8,6 +8,7 @@ from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 from tidings.kernel.tracing import is_on
 from tidings.router.executions.learning import observation
@@ -30,17 +31,11 @@ async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> 
     """
     rows = await tx.fetch(
         QUERIES.apply_receipts,
-        tenant_id=tx.tenant_id,
+        **columns(receipts, "id attempt_id attempt_started_at execution_id occurred_at reason"),
         now=now,
-        ids=[one.id for one in receipts],
         recorded_ats=[time_of(one.id) for one in receipts],
-        attempt_ids=[one.attempt_id for one in receipts],
-        attempt_started_ats=[one.attempt_started_at for one in receipts],
-        execution_ids=[one.execution_id for one in receipts],
         statuses=[one.status for one in receipts],
-        occurred_ats=[one.occurred_at for one in receipts],
         codes=[one.provider_code for one in receipts],
-        reasons=[one.reason for one in receipts],
         costs=[one.cost_micros for one in receipts],
         currencies=[one.cost_currency for one in receipts],
         live_ids=sorted({one.execution_id for one in receipts}),
@@ -63,12 +58,8 @@ async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) ->
     await tx.fetch(QUERIES.lock_attempts, attempt_ids=sorted({one.attempt_id for one in receipts}))
     rows = await tx.fetch(
         QUERIES.find_reached,
-        tenant_id=tx.tenant_id,
-        attempt_ids=[one.attempt_id for one in receipts],
-        attempt_started_ats=[one.attempt_started_at for one in receipts],
-        execution_ids=[one.execution_id for one in receipts],
+        **columns(receipts, "attempt_id attempt_started_at execution_id id"),
         execution_started_ats=[time_of(one.execution_id) for one in receipts],
-        ids=[one.id for one in receipts],
         arrived=list(ARRIVED),
         refused=list(_REFUSED),
     )

@@ -23,7 +23,7 @@ async def begin_executions(
     tx: TenantTx, columns: Mapping[str, Any], *, worker: str, now: datetime
 ) -> set[ExecutionId]:
     """Write new executions; those that were really new."""
-    rows = await tx.fetch(QUERIES.begin_executions, tenant_id=tx.tenant_id, worker=worker, now=now, **columns)
+    rows = await tx.fetch(QUERIES.begin_executions, worker=worker, now=now, **columns)
     return {row["id"] for row in rows}
 
 
@@ -37,7 +37,7 @@ class ExecutionClaim:
 
 async def load_claimed(tx: TenantTx, ids: Sequence[ExecutionId], *, worker: str) -> list[ClaimedExecution]:
     """What was claimed."""
-    rows = await tx.fetch(QUERIES.load_claimed, tenant_id=tx.tenant_id, ids=list(ids), worker=worker)
+    rows = await tx.fetch(QUERIES.load_claimed, ids=list(ids), worker=worker)
     return [_live(row) for row in rows]
 
 
@@ -45,7 +45,6 @@ async def find_receipts(tx: TenantTx, attempts: Sequence[tuple[str, datetime]]) 
     """What vendors have said about attempts since, given as id and start; in the order in which it came."""
     return await tx.fetch(
         QUERIES.find_receipts,
-        tenant_id=tx.tenant_id,
         attempt_ids=[one[0] for one in attempts],
         started_ats=[one[1] for one in attempts],
     )
@@ -56,12 +55,7 @@ async def record_transitions(
 ) -> set[ExecutionId]:
     """Write what happened to a set of executions; those that were still ours, and as we had read them."""
     rows = await tx.fetch(
-        QUERIES.record_transitions,
-        tenant_id=tx.tenant_id,
-        worker=worker,
-        now=now,
-        subject=OUTCOME_SUBJECT,
-        **columns,
+        QUERIES.record_transitions, worker=worker, now=now, subject=OUTCOME_SUBJECT, **columns
     )
     return {row["id"] for row in rows}
 
@@ -73,7 +67,6 @@ async def note_clock_events(
     ids = [EVENT.new(now) for _ in events]
     await tx.execute(
         QUERIES.note_clock_events,
-        tenant_id=tx.tenant_id,
         ids=ids,
         recorded_ats=[time_of(one) for one in ids],
         attempt_ids=[attempt_id for _, attempt_id in events],
@@ -103,16 +96,13 @@ async def release_claims(
 
 async def find_live(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Row]:
     """Ladders under way."""
-    return await tx.fetch(QUERIES.find_live, tenant_id=tx.tenant_id, notification_ids=list(ids))
+    return await tx.fetch(QUERIES.find_live, notification_ids=list(ids))
 
 
 async def find_ended(tx: TenantTx, ids: Sequence[NotificationId]) -> list[Row]:
     """Ladders that are over."""
     return await tx.fetch(
-        QUERIES.find_ended,
-        tenant_id=tx.tenant_id,
-        notification_ids=list(ids),
-        created_ats=[time_of(one) for one in ids],
+        QUERIES.find_ended, notification_ids=list(ids), created_ats=[time_of(one) for one in ids]
     )
 
 
@@ -120,7 +110,6 @@ async def find_attempts(tx: TenantTx, executions: Sequence[tuple[str, datetime, 
     """All attempts of executions, given as id, start and end; the oldest first."""
     return await tx.fetch(
         QUERIES.find_attempts,
-        tenant_id=tx.tenant_id,
         execution_ids=[one[0] for one in executions],
         started_ats=[one[1] for one in executions],
         ended_ats=[one[2] for one in executions],

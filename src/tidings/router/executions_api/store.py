@@ -27,10 +27,7 @@ async def look_back(
     """Look at up to `most` that are older than a place."""
     row = await tx.fetch_one(
         QUERIES.look_back,
-        tenant_id=tx.tenant_id,
-        over=wanted.over,
-        outcome=wanted.outcome,
-        use_case=wanted.use_case,
+        wanted,
         since=since,
         since_id=first_id(since),
         before_at=before_at,
@@ -49,11 +46,10 @@ async def find_executions(tx: TenantTx, ids: Sequence[ExecutionId]) -> dict[Exec
     """Those that exist. One that ends between the two looks is found in the second."""
     if not ids:
         return {}
-    under_way = await tx.fetch(QUERIES.find_under_way, tenant_id=tx.tenant_id, ids=list(ids))
+    under_way = await tx.fetch(QUERIES.find_under_way, ids=list(ids))
     started_ats = [time_of(one) for one in ids]
     over = await tx.fetch(
         QUERIES.find_over,
-        tenant_id=tx.tenant_id,
         ids=list(ids),
         started_ats=started_ats,
         oldest=min(started_ats),
@@ -65,12 +61,7 @@ async def find_executions(tx: TenantTx, ids: Sequence[ExecutionId]) -> dict[Exec
 
 async def find_attempts(tx: TenantTx, execution: Execution) -> list[Attempt]:
     """Its calls and skipped steps, the oldest first."""
-    rows = await tx.fetch(
-        QUERIES.find_attempts,
-        tenant_id=tx.tenant_id,
-        execution_id=execution.id,
-        since=execution.started_at,
-    )
+    rows = await tx.fetch(QUERIES.find_attempts, execution_id=execution.id, since=execution.started_at)
     return [
         Attempt(
             id=row["id"],
@@ -103,12 +94,7 @@ async def find_receipts(
     """By attempt, the oldest first."""
     if not attempt_ids:
         return {}
-    rows = await tx.fetch(
-        QUERIES.find_receipts,
-        tenant_id=tx.tenant_id,
-        attempt_ids=list(attempt_ids),
-        since=execution.started_at,
-    )
+    rows = await tx.fetch(QUERIES.find_receipts, attempt_ids=list(attempt_ids), since=execution.started_at)
     found: dict[str, list[AttemptReceipt]] = {}
     for row in rows:
         heard = AttemptReceipt(

@@ -89,18 +89,13 @@ DELIVERY_CLAIMS: Final = TableClaims[str](
 async def insert_deliveries(tx: TenantTx, deliveries: Sequence[NewDelivery], *, now: datetime) -> None:
     """They have to be told."""
     await tx.execute(
-        QUERIES.insert_deliveries,
-        tenant_id=tx.tenant_id,
-        now=now,
-        **columns(deliveries, "id message_id conversation_id route_id"),
+        QUERIES.insert_deliveries, now=now, **columns(deliveries, "id message_id conversation_id route_id")
     )
 
 
 async def load_deliveries(tx: TenantTx, ids: Sequence[str], *, worker: str, now: datetime) -> list[Due]:
     """What has to be told; only what this worker has in hand."""
-    rows = await tx.fetch(
-        QUERIES.load_deliveries, tenant_id=tx.tenant_id, ids=list(ids), worker=worker, now=now
-    )
+    rows = await tx.fetch(QUERIES.load_deliveries, ids=list(ids), worker=worker, now=now)
     return [
         Due(
             id=row["id"],
@@ -130,7 +125,6 @@ async def end_deliveries(tx: TenantTx, tried: Sequence[Tried], *, worker: str, n
     """Write what became of them; the ids of those that were still this worker's."""
     rows = await tx.fetch(
         QUERIES.end_deliveries,
-        tenant_id=tx.tenant_id,
         worker=worker,
         now=now,
         ids=[t.id for t in tried],
@@ -147,19 +141,14 @@ async def list_deliveries(
 ) -> list[InboundDelivery]:
     """Some of them, the newest first."""
     rows = await tx.fetch(
-        QUERIES.list_deliveries,
-        tenant_id=tx.tenant_id,
-        after_id=after_id,
-        status=status,
-        route_id=route_id,
-        limit=limit,
+        QUERIES.list_deliveries, after_id=after_id, status=status, route_id=route_id, limit=limit
     )
     return [_delivery(row) for row in rows]
 
 
 async def find_delivery(tx: TenantTx, delivery_id: InboundDeliveryId) -> InboundDelivery | None:
     """One of them."""
-    row = await tx.fetch_one(QUERIES.find_delivery, tenant_id=tx.tenant_id, id=delivery_id)
+    row = await tx.fetch_one(QUERIES.find_delivery, id=delivery_id)
     return None if row is None else _delivery(row)
 
 
@@ -167,9 +156,7 @@ async def redeliver(
     tx: TenantTx, delivery_id: InboundDeliveryId, *, route_id: InboundRouteId | None, now: datetime
 ) -> InboundDelivery | None:
     """Tell it again from the beginning; None where it is being told just now, or there is none."""
-    row = await tx.fetch_one(
-        QUERIES.redeliver, tenant_id=tx.tenant_id, id=delivery_id, route_id=route_id, now=now
-    )
+    row = await tx.fetch_one(QUERIES.redeliver, id=delivery_id, route_id=route_id, now=now)
     return None if row is None else _delivery(row)
 
 
@@ -184,7 +171,6 @@ async def lock_dead(
     """Dead ones that can be told to one of the routes that serve, the oldest first, locked."""
     rows = await tx.fetch(
         QUERIES.lock_dead,
-        tenant_id=tx.tenant_id,
         route_id=route_id,
         since=since,
         route_ids=sorted(serving.values()),
@@ -201,7 +187,6 @@ async def redeliver_dead(
     """Tell them again from the beginning, each to its route; under their locks."""
     await tx.execute(
         QUERIES.redeliver_dead,
-        tenant_id=tx.tenant_id,
         ids=[delivery_id for delivery_id, _ in again],
         route_ids=[route_id for _, route_id in again],
         now=now,

@@ -13,7 +13,7 @@ QUERIES = Queries.beside(__file__)
 
 async def find_serving(tx: TenantTx, *, now: datetime) -> dict[str, InboundRouteId]:
     """Where the tenant is told, by number."""
-    rows = await tx.fetch(QUERIES.find_serving, tenant_id=tx.tenant_id, now=now)
+    rows = await tx.fetch(QUERIES.find_serving, now=now)
     return {row["inbound"]: row["id"] for row in rows}
 
 
@@ -22,58 +22,31 @@ async def list_routes(
 ) -> list[InboundRoute]:
     """Some of them, the newest first."""
     rows = await tx.fetch(
-        QUERIES.list_routes,
-        tenant_id=tx.tenant_id,
-        after_id=after_id,
-        inbound=inbound,
-        with_removed=with_removed,
-        limit=limit,
+        QUERIES.list_routes, after_id=after_id, inbound=inbound, with_removed=with_removed, limit=limit
     )
     return [_route(row) for row in rows]
 
 
 async def find_route(tx: TenantTx, route_id: InboundRouteId) -> InboundRoute | None:
     """The route, removed or not."""
-    row = await tx.fetch_one(QUERIES.find_route, tenant_id=tx.tenant_id, id=route_id)
+    row = await tx.fetch_one(QUERIES.find_route, id=route_id)
     return None if row is None else _route(row)
 
 
 async def lock_route(tx: TenantTx, route_id: InboundRouteId) -> InboundRoute | None:
     """The same, to be changed."""
-    row = await tx.fetch_one(QUERIES.lock_route, tenant_id=tx.tenant_id, id=route_id)
+    row = await tx.fetch_one(QUERIES.lock_route, id=route_id)
     return None if row is None else _route(row)
 
 
 async def insert_route(tx: TenantTx, route: InboundRoute) -> bool:
     """Write a new one; False where somebody has the number."""
-    return bool(
-        await tx.execute(
-            QUERIES.insert_route,
-            tenant_id=tx.tenant_id,
-            id=route.id,
-            inbound=route.inbound,
-            webhook_url=route.webhook_url,
-            secret_ref=route.secret_ref,
-            platform=route.platform,
-            now=route.created_at,
-        )
-    )
+    return bool(await tx.execute(QUERIES.insert_route, route, now=route.created_at))
 
 
 async def update_route(tx: TenantTx, route: InboundRoute) -> None:
     """Write a changed one."""
-    await tx.execute(
-        QUERIES.update_route,
-        tenant_id=tx.tenant_id,
-        id=route.id,
-        webhook_url=route.webhook_url,
-        secret_ref=route.secret_ref,
-        platform=route.platform,
-        active=route.active,
-        grace_period_ends_at=route.grace_period_ends_at,
-        updated_at=route.updated_at,
-        version=route.version,
-    )
+    await tx.execute(QUERIES.update_route, route)
 
 
 async def find_outlived(tx: WorkerTx, *, now: datetime, limit: int) -> list[tuple[TenantId, InboundRouteId]]:

@@ -19,7 +19,7 @@ _read_policy = msgspec.json.Decoder(Policy).decode
 
 async def find_in_force(tx: TenantTx) -> dict[UseCase, Policy]:
     """Those that new messages go by."""
-    rows = await tx.fetch(QUERIES.find_in_force, tenant_id=tx.tenant_id)
+    rows = await tx.fetch(QUERIES.find_in_force)
     return {policy.use_case: policy for policy in map(_from_row, rows)}
 
 
@@ -28,25 +28,20 @@ async def list_policies(
 ) -> list[Policy]:
     """Some of them, the newest first."""
     rows = await tx.fetch(
-        QUERIES.list_policies,
-        tenant_id=tx.tenant_id,
-        after_id=after_id,
-        use_case=use_case,
-        with_deleted=with_deleted,
-        limit=limit,
+        QUERIES.list_policies, after_id=after_id, use_case=use_case, with_deleted=with_deleted, limit=limit
     )
     return [_from_row(row) for row in rows]
 
 
 async def find_policy(tx: TenantTx, policy_id: PolicyId) -> Policy | None:
     """The policy, deleted or not."""
-    row = await tx.fetch_one(QUERIES.find_policy, tenant_id=tx.tenant_id, id=policy_id)
+    row = await tx.fetch_one(QUERIES.find_policy, id=policy_id)
     return None if row is None else _from_row(row)
 
 
 async def lock_policy(tx: TenantTx, policy_id: PolicyId) -> Policy | None:
     """The same, to be changed."""
-    row = await tx.fetch_one(QUERIES.lock_policy, tenant_id=tx.tenant_id, id=policy_id)
+    row = await tx.fetch_one(QUERIES.lock_policy, id=policy_id)
     return None if row is None else _from_row(row)
 
 
@@ -76,7 +71,6 @@ async def insert_version(tx: TenantTx, policy: Policy, *, actor: str) -> None:
     """Keep it as it is now."""
     await tx.execute(
         QUERIES.insert_version,
-        tenant_id=tx.tenant_id,
         policy_id=policy.id,
         version=policy.version,
         snapshot=_encode(policy).decode(),
@@ -89,17 +83,13 @@ async def list_versions(
     tx: TenantTx, policy_id: PolicyId, *, before: int | None, limit: int
 ) -> list[PolicyVersion]:
     """What it was, the newest first."""
-    rows = await tx.fetch(
-        QUERIES.list_versions, tenant_id=tx.tenant_id, policy_id=policy_id, before=before, limit=limit
-    )
+    rows = await tx.fetch(QUERIES.list_versions, policy_id=policy_id, before=before, limit=limit)
     return [_version(row) for row in rows]
 
 
 async def find_version(tx: TenantTx, policy_id: PolicyId, version: int) -> PolicyVersion | None:
     """As it was then."""
-    row = await tx.fetch_one(
-        QUERIES.find_version, tenant_id=tx.tenant_id, policy_id=policy_id, version=version
-    )
+    row = await tx.fetch_one(QUERIES.find_version, policy_id=policy_id, version=version)
     return None if row is None else _version(row)
 
 

@@ -14,6 +14,6 @@ class ProfileForgetter:
     async def forget(self, tx: TenantTx, recipient_ids: Sequence[str]) -> int:
         """Leave nothing of their profiles, and let nothing be learned any more; how many profiles there were."""
         profiles: int = await tx.fetch_value(
-            _QUERIES.forget_profiles, tenant_id=tx.tenant_id, recipient_ids=sorted(set(recipient_ids))
+            _QUERIES.forget_profiles, recipient_ids=sorted(set(recipient_ids))
         )
         return profiles

@@ -35,9 +35,7 @@ async def load(tx: TenantTx, recipient_ids: Sequence[RecipientId]) -> dict[Recip
     """What is known about them; nobody stands here of whom nothing is."""
     if not recipient_ids:
         return {}
-    rows = await tx.fetch(
-        QUERIES.load_profiles, tenant_id=tx.tenant_id, recipient_ids=sorted(set(recipient_ids))
-    )
+    rows = await tx.fetch(QUERIES.load_profiles, recipient_ids=sorted(set(recipient_ids)))
     return {RecipientId(row["recipient_id"]): from_row(row) for row in rows}
 
 
@@ -47,11 +45,7 @@ async def open_profiles(
     """Their profiles, made where there were none, and ours until the transaction ends; those who were erased have none."""
     people = sorted(set(recipient_ids))
     rows = await tx.fetch(
-        QUERIES.open_profiles,
-        tenant_id=tx.tenant_id,
-        now=now,
-        ids=[PROFILE.new(now) for _ in people],
-        recipient_ids=people,
+        QUERIES.open_profiles, now=now, ids=[PROFILE.new(now) for _ in people], recipient_ids=people
     )
     return {RecipientId(row["recipient_id"]): from_row(row) for row in rows}
 
@@ -63,7 +57,6 @@ async def write_profiles(tx: TenantTx, profiles: Sequence[Profile]) -> None:
     telegram, viber = [p.telegram_chat_id for p in profiles], [p.viber_id for p in profiles]
     await tx.execute(
         QUERIES.write_profiles,
-        tenant_id=tx.tenant_id,
         **columns(profiles, "recipient_id last_observed_at last_successful_channel"),
         channel_preferences=[channels_text(p) for p in profiles],
         field_times=[times_text(p) for p in profiles],
@@ -80,13 +73,13 @@ async def write_profiles(tx: TenantTx, profiles: Sequence[Profile]) -> None:
 
 async def lock_profile(tx: TenantTx, recipient_id: RecipientId) -> Profile | None:
     """One person's profile, ours until the transaction ends."""
-    row = await tx.fetch_one(QUERIES.lock_profile, tenant_id=tx.tenant_id, recipient_id=recipient_id)
+    row = await tx.fetch_one(QUERIES.lock_profile, recipient_id=recipient_id)
     return None if row is None else from_row(row)
 
 
 async def delete_profile(tx: TenantTx, recipient_id: RecipientId) -> bool:
     """Remove what was learned about one person; whether there was anything."""
-    return bool(await tx.execute(QUERIES.delete_profile, tenant_id=tx.tenant_id, recipient_id=recipient_id))
+    return bool(await tx.execute(QUERIES.delete_profile, recipient_id=recipient_id))
 
 
 async def list_profiles(
@@ -96,11 +89,7 @@ async def list_profiles(
     query = QUERIES.list_profiles if discovery is None else QUERIES.list_profiles_by_discovery
     filtered = {} if discovery is None else {"discovery": discovery.value}
     rows = await tx.fetch(
-        query,
-        tenant_id=tx.tenant_id,
-        after_id=None if after_id is None else ProfileId(after_id),
-        limit=limit,
-        **filtered,
+        query, after_id=None if after_id is None else ProfileId(after_id), limit=limit, **filtered
     )
     return [from_row(row) for row in rows]
 

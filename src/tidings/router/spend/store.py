@@ -40,7 +40,6 @@ async def add_spent(tx: TenantTx, rows: Sequence[SpendEntry], *, stripe: int) ->
     """Add a set, each day, channel, vendor and currency once."""
     await tx.execute(
         QUERIES.add_spent,
-        tenant_id=tx.tenant_id,
         stripe=stripe,
         **columns(rows, "day channel vendor estimated real corrected"),
         currencies=[one.currency for one in rows],
@@ -50,7 +49,7 @@ async def add_spent(tx: TenantTx, rows: Sequence[SpendEntry], *, stripe: int) ->
 
 async def sum_spent(tx: TenantTx, *, since: date, until: date, by: By) -> list[SpendSum]:
     """From one day to another, both counted."""
-    rows = await tx.fetch(QUERIES.sum_spent, tenant_id=tx.tenant_id, since=since, until=until, by=by)
+    rows = await tx.fetch(QUERIES.sum_spent, since=since, until=until, by=by)
     return [
         SpendSum(
             part=row["part"],
@@ -66,9 +65,7 @@ async def sum_spent(tx: TenantTx, *, since: date, until: date, by: By) -> list[S
 
 async def count_unpriced(tx: TenantTx, *, since: date, until: date, by: By, most: int) -> list[UnpricedCalls]:
     """Calls of these days that are not known to have cost anything; at most so many are counted."""
-    rows = await tx.fetch(
-        QUERIES.count_unpriced, tenant_id=tx.tenant_id, since=since, until=until, by=by, most=most
-    )
+    rows = await tx.fetch(QUERIES.count_unpriced, since=since, until=until, by=by, most=most)
     return [UnpricedCalls(part=row["part"], messages=row["messages"]) for row in rows]
 
 
@@ -83,7 +80,6 @@ async def find_prices(
     """Attempts, given as id and start, with their prices before those receipts and with them."""
     rows = await tx.fetch(
         QUERIES.find_prices,
-        tenant_id=tx.tenant_id,
         attempt_ids=[attempt_id for attempt_id, _ in attempts],
         attempt_started_ats=[started_at for _, started_at in attempts],
         ids=list(receipt_ids),

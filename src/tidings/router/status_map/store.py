@@ -60,17 +60,14 @@ class UnknownReceipt:
 async def find_meanings(tx: TenantTx, codes: Sequence[Key]) -> Mapping[Key, StatusMeaning]:
     """Vendor and code → what that means; those alone that somebody has said something about."""
     rows = await tx.fetch(
-        QUERIES.find_meanings,
-        tenant_id=tx.tenant_id,
-        vendors=[vendor for vendor, _ in codes],
-        codes=[code for _, code in codes],
+        QUERIES.find_meanings, vendors=[vendor for vendor, _ in codes], codes=[code for _, code in codes]
     )
     return {(row["vendor"], row["code"]): _meaning(row) for row in rows}
 
 
 async def load_own(tx: TenantTx) -> dict[Key, StatusMeaning]:
     """All that the tenant says: adapter and code → meaning."""
-    rows = await tx.fetch(QUERIES.load_own, tenant_id=tx.tenant_id)
+    rows = await tx.fetch(QUERIES.load_own)
     return {(row["adapter"], row["provider_code"]): _meaning(row) for row in rows}
 
 
@@ -89,7 +86,6 @@ async def list_lines(
     """Of so many codes after that one: the tenant's own line before the platform's, where it has one."""
     rows = await tx.fetch(
         QUERIES.list_lines,
-        tenant_id=_owner(tx),
         adapter=adapter,
         after_adapter=after[0] if after else None,
         after_code=after[1] if after else None,
@@ -100,19 +96,19 @@ async def list_lines(
 
 async def find_lines(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> list[StatusLine]:
     """The tenant's own line for a code, then the platform's; none, one or both."""
-    rows = await tx.fetch(QUERIES.find_lines, tenant_id=_owner(tx), adapter=adapter, code=code)
+    rows = await tx.fetch(QUERIES.find_lines, adapter=adapter, code=code)
     return [_line(row) for row in rows]
 
 
 async def lock_line(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> StatusLine | None:
     """The line of whoever's transaction it is, until that ends."""
-    row = await tx.fetch_one(QUERIES.lock_line, owner=_owner(tx), adapter=adapter, code=code)
+    row = await tx.fetch_one(QUERIES.lock_line, owner=tx.tenant_id, adapter=adapter, code=code)
     return None if row is None else _line(row)
 
 
 async def count_lines(tx: TenantTx | PlatformTx) -> int:
     """How many lines of its own the tenant, or the platform, has."""
-    count: int = await tx.fetch_value(QUERIES.count_lines, owner=_owner(tx))
+    count: int = await tx.fetch_value(QUERIES.count_lines, owner=tx.tenant_id)
     return count
 
 
@@ -129,7 +125,7 @@ async def insert_line(
     """Write a new line; False where there is one."""
     written = await tx.execute(
         QUERIES.insert_line,
-        owner=_owner(tx),
+        owner=tx.tenant_id,
         adapter=adapter,
         code=code,
         canonical=canonical,
@@ -144,12 +140,8 @@ async def update_line(tx: TenantTx | PlatformTx, line: StatusLine) -> None:
     """Write a line that was locked."""
     await tx.execute(
         QUERIES.update_line,
-        owner=_owner(tx),
-        adapter=line.adapter,
-        code=line.code,
-        canonical=line.canonical,
-        reason=line.reason,
-        version=line.version,
+        line,
+        owner=tx.tenant_id,
         history=_encode(list(line.history)).decode(),
         actor=line.updated_by,
         now=line.updated_at,
@@ -158,7 +150,7 @@ async def update_line(tx: TenantTx | PlatformTx, line: StatusLine) -> None:
 
 async def delete_line(tx: TenantTx | PlatformTx, line: StatusLine) -> None:
     """Remove a line that was locked."""
-    await tx.execute(QUERIES.delete_line, owner=_owner(tx), adapter=line.adapter, code=line.code)
+    await tx.execute(QUERIES.delete_line, owner=tx.tenant_id, adapter=line.adapter, code=line.code)
 
 
 async def seed_lines(tx: PlatformTx, seeds: Mapping[Key, StatusMeaning], *, now: datetime) -> int:
@@ -184,7 +176,6 @@ async def note_unknown(
     ordered = sorted(counts.items())
     await tx.execute(
         QUERIES.note_unknown,
-        tenant_id=tx.tenant_id,
         now=now,
         most=_MOST_UNKNOWN,
         vendors=[vendor for (vendor, _), _ in ordered],
@@ -198,7 +189,7 @@ async def list_unknown(
     tx: TenantTx | PlatformTx, *, adapter: str | None, limit: int = _MOST_UNKNOWN
 ) -> list[UnknownCode]:
     """The tenant's, or those of all tenants together; what has no meaning yet first, then by how often."""
-    rows = await tx.fetch(QUERIES.list_unknown, tenant_id=_owner(tx), adapter=adapter, limit=limit)
+    rows = await tx.fetch(QUERIES.list_unknown, adapter=adapter, limit=limit)
     return [
         UnknownCode(
             vendor=row["vendor"],
@@ -233,14 +224,7 @@ async def find_unknown_receipts(
     tx: TenantTx, *, adapter: str, code: str, since: datetime, limit: int
 ) -> list[UnknownReceipt]:
     """Receipts kept as unknown whose meaning is that line by now, and that were not told so; the oldest first."""
-    rows = await tx.fetch(
-        QUERIES.find_unknown_receipts,
-        tenant_id=tx.tenant_id,
-        adapter=adapter,
-        code=code,
-        since=since,
-        limit=limit,
-    )
+    rows = await tx.fetch(QUERIES.find_unknown_receipts, adapter=adapter, code=code, since=since, limit=limit)
     return [
         UnknownReceipt(
             id=row["id"],
@@ -274,7 +258,3 @@ _line = RowMapper(
     columns={"platform": "tenant_id", "code": "provider_code"},
     read={"platform": lambda value: value is None, "history": lambda value: tuple(_read_history(value))},
 )
-
-
-def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:
-    return tx.tenant_id if isinstance(tx, TenantTx) else None

@@ -52,7 +52,7 @@ class WeightSetter:
         now = self._clock.now()
         after = ChannelWeights(
             id=before.id if before else WEIGHTS.new(now),
-            tenant_id=tx.tenant_id if isinstance(tx, TenantTx) else None,
+            tenant_id=tx.tenant_id,
             channel=channel,
             version=before.version + 1 if before else 1,
             home=home,
@@ -78,7 +78,7 @@ class WeightSetter:
     @staticmethod
     async def own(tx: TenantTx | PlatformTx, channel: str) -> ChannelWeights | None:
         """Those of the transaction's owner, also where they were removed."""
-        mine = tx.tenant_id if isinstance(tx, TenantTx) else None
+        mine = tx.tenant_id
         found = await store.find_weights(tx, channel=channel)
         return next((one for one in found if one.tenant_id == mine), None)
 

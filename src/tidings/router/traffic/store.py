@@ -84,7 +84,7 @@ async def read_circuits(tx: WorkerTx, *, since: datetime | None) -> list[Account
 
 async def find_circuits(tx: TenantTx | PlatformTx, *, account_id: str | None = None) -> list[AccountCircuit]:
     """Of the tenant's own accounts, then of the platform's; in a transaction of the platform only those."""
-    rows = await tx.fetch(QUERIES.find_circuits, tenant_id=_owner(tx), id=account_id)
+    rows = await tx.fetch(QUERIES.find_circuits, id=account_id)
     return [_circuit(row) for row in rows]
 
 
@@ -95,15 +95,10 @@ async def change_circuit(
     override = circuit.override
     written = await tx.execute(
         QUERIES.change_circuit,
-        tenant_id=_owner(tx),
+        circuit,
         id=account_id,
         known_version=known_version,
         now=now,
-        state=circuit.state,
-        until=circuit.until,
-        openings=circuit.openings,
-        prober=circuit.prober,
-        reason=circuit.reason,
         held=override is not None,
         held_until=override.until if override else None,
         held_reason=override.reason if override else None,
@@ -121,7 +116,7 @@ async def read_weights(tx: WorkerTx, *, since: datetime | None) -> list[ChannelW
 
 async def find_weights(tx: TenantTx | PlatformTx, *, channel: str | None = None) -> list[ChannelWeights]:
     """The tenant's own, then the platform's; in a transaction of the platform only those."""
-    rows = await tx.fetch(QUERIES.find_weights, tenant_id=_owner(tx), channel=channel)
+    rows = await tx.fetch(QUERIES.find_weights, channel=channel)
     return [_weights(row) for row in rows]
 
 
@@ -129,7 +124,6 @@ async def insert_weights(tx: TenantTx | PlatformTx, weights: ChannelWeights, *, 
     """Write new ones; False where there are some for the channel already."""
     written = await tx.execute(
         QUERIES.insert_weights,
-        tenant_id=_owner(tx),
         id=weights.id,
         channel=weights.channel,
         home=_encode(weights.home).decode(),
@@ -145,7 +139,6 @@ async def change_weights(
     """Write them, unless somebody else has changed them meanwhile; whether they were written."""
     written = await tx.execute(
         QUERIES.change_weights,
-        tenant_id=_owner(tx),
         id=weights.id,
         known_version=known_version,
         home=_encode(weights.home).decode(),
@@ -217,7 +210,3 @@ _weights = RowMapper(
     [QUERIES.read_weights, QUERIES.find_weights],
     read={"home": _points, "by_prefix": _by_prefix, "shifts": _read_shifts},
 )
-
-
-def _owner(tx: TenantTx | PlatformTx) -> TenantId | None:
-    return tx.tenant_id if isinstance(tx, TenantTx) else None
