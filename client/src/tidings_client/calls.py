@@ -1,7 +1,7 @@
 """Every call of the API: method, path, body, and how its answer is read. No network here; both clients send these."""
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache
@@ -11,18 +11,9 @@ from urllib.parse import quote
 import msgspec
 
 from tidings_client.errors import ClientError, StrangeAnswerError, error_of
-from tidings_client.messages import Address, Message
 from tidings_client.results import (
-    Accepted,
-    Attempt,
-    Body,
-    Bulk,
-    Counters,
     Explanation,
-    Notification,
-    Page,
     Problem,
-    Simulation,
 )
 from tidings_client.retrying import seconds_of
 
@@ -79,81 +70,26 @@ class Filter(TypedDict, total=False):
     metadata: Mapping[str, str] | None
 
 
-def send(message: Message, key: str | None) -> Call[Accepted]:
-    """Accept one."""
-    return _post(_HOME, Accepted, message, key=key or new_key())
+def get(path: str, kind: type[T], **query: object) -> Call[T]:
+    """A GET below `/api/v1/notifications`."""
+    return Call(method="GET", path=f"{_HOME}{path}", read=reader(kind), query=query_texts(query))
 
 
-def send_bulk(messages: Sequence[Message], key: str | None) -> Call[Bulk]:
-    """Accept many; each has its own result."""
-    return _post(f"{_HOME}/bulk", Bulk, {"notifications": messages}, key=key or new_key())
-
-
-def simulate(message: Message) -> Call[Simulation]:
-    """What would happen."""
-    return _post(f"{_HOME}/simulate", Simulation, message)
-
-
-def release(notification_id: str) -> Call[Notification]:
-    """Send one that waits now."""
-    return Call(method="POST", path=f"{_one(notification_id)}/release", read=reader(Notification))
-
-
-def cancel(notification_id: str) -> Call[Notification]:
-    """Take it back while it waits."""
-    return Call(method="POST", path=f"{_one(notification_id)}/cancel", read=reader(Notification))
-
-
-def get(notification_id: str) -> Call[Notification]:
-    """As it stands."""
-    return Call(method="GET", path=_one(notification_id), read=reader(Notification))
+def post(path: str, kind: type[T], content: object = None, *, key: str | None = None) -> Call[T]:
+    """A POST below `/api/v1/notifications`."""
+    body = None if content is None else msgspec.json.encode(content)
+    return Call(method="POST", path=f"{_HOME}{path}", read=reader(kind), body=body, key=key)
 
 
 def explain(notification_id: str) -> Call[Explanation]:
-    """Its whole story."""
-    return Call(method="GET", path=f"{_one(notification_id)}/explain", read=_read_explanation)
+    """The explanation of a notification, with the facts of its timeline."""
+    path = f"{_HOME}{one(notification_id)}/explain"
+    return Call(method="GET", path=path, read=_read_explanation)
 
 
-def body(notification_id: str, channel: str | None = None) -> Call[Body]:
-    """As the person saw it, on this channel where one is named."""
-    query = query_texts({"channel": channel})
-    return Call(method="GET", path=f"{_one(notification_id)}/body", read=reader(Body), query=query)
-
-
-def attempts(notification_id: str) -> Call[tuple[Attempt, ...]]:
-    """What vendors said."""
-    read = reader(Page[Attempt])
-    return Call(method="GET", path=f"{_one(notification_id)}/attempts", read=lambda raw: read(raw).items)
-
-
-def page(wanted: Filter, *, cursor: str | None, limit: int | None) -> Call[Page[Notification]]:
-    """Some of them, the newest first."""
-    query = query_texts({**wanted, "cursor": cursor, "limit": limit})
-    return Call(method="GET", path=_HOME, read=reader(Page[Notification]), query=query)
-
-
-def look_up(
-    wanted: Filter, *, address: Address | None, cursor: str | None, limit: int | None
-) -> Call[Page[Notification]]:
-    """The same, and by an address, which goes into the body."""
-    given: dict[str, object] = {**wanted, "address": address, "cursor": cursor, "limit": limit}
-    return _post(
-        f"{_HOME}/lookup",
-        Page[Notification],
-        {name: value for name, value in given.items() if value is not None},
-    )
-
-
-def resend(notification_id: str, key: str | None) -> Call[Accepted]:
-    """Once more, to the same recipient."""
-    path = f"{_one(notification_id)}/resend"
-    return Call(method="POST", path=path, read=reader(Accepted), key=key or new_key())
-
-
-def counters(first: date | None, last: date | None) -> Call[Counters]:
-    """How many of what."""
-    query = query_texts({"from": first, "to": last})
-    return Call(method="GET", path=f"{_HOME}/counters", read=reader(Counters), query=query)
+def one(notification_id: str) -> str:
+    """The path of a notification below `/api/v1/notifications`."""
+    return f"/{quote(notification_id, safe='')}"
 
 
 def new_key() -> str:
@@ -214,14 +150,6 @@ def _strange(status: int) -> StrangeAnswerError:
         f"HTTP {status} with an answer that is not of the Tidings API; is this the right address?",
         status=status,
     )
-
-
-def _post(path: str, kind: type[T], content: object, *, key: str | None = None) -> Call[T]:
-    return Call(method="POST", path=path, read=reader(kind), body=msgspec.json.encode(content), key=key)
-
-
-def _one(notification_id: str) -> str:
-    return f"{_HOME}/{quote(notification_id, safe='')}"
 
 
 def _read_explanation(raw: bytes) -> Explanation:

@@ -9,7 +9,7 @@ import httpx2
 
 from tidings_client import calls, wire
 from tidings_client.api import PlatformResources, TenantResources
-from tidings_client.calls import Call, Filter
+from tidings_client.calls import Call, Filter, new_key, one
 from tidings_client.errors import ClientError, NotDoneError
 from tidings_client.messages import Address, Message, Options, Recipient
 from tidings_client.results import (
@@ -73,21 +73,25 @@ class Tidings(TenantResources):
     ) -> Accepted:
         """Accept one notification. Without a key it gets one, so that repeats after a broken connection are safe."""
         message = Message(recipient=recipient, template=template, **more)
-        return self._do(calls.send(message, idempotency_key))
+        return self._do(calls.post("", Accepted, message, key=idempotency_key or new_key()))
 
     def send_bulk(self, messages: Sequence[Message], *, idempotency_key: str | None = None) -> Bulk:
         """Accept many in one request; one that is refused does not hold up the others."""
-        return self._do(calls.send_bulk(messages, idempotency_key))
+        return self._do(
+            calls.post("/bulk", Bulk, {"notifications": messages}, key=idempotency_key or new_key())
+        )
 
     def simulate(
         self, recipient: str | Recipient | dict[str, Any], template: str, **more: Unpack[Options]
     ) -> Simulation:
         """What would happen, by the same code; nothing is written or sent."""
-        return self._do(calls.simulate(Message(recipient=recipient, template=template, **more)))
+        return self._do(
+            calls.post("/simulate", Simulation, Message(recipient=recipient, template=template, **more))
+        )
 
     def get(self, notification_id: str) -> Notification:
         """The notification as it stands."""
-        return self._do(calls.get(notification_id))
+        return self._do(calls.get(one(notification_id), Notification))
 
     def explain(self, notification_id: str) -> Explanation:
         """Why it did or did not happen."""
@@ -95,29 +99,30 @@ class Tidings(TenantResources):
 
     def body(self, notification_id: str, *, channel: str | None = None) -> Body:
         """The message as the person saw it; `channel` names another step of its ladder."""
-        return self._do(calls.body(notification_id, channel))
+        return self._do(calls.get(f"{one(notification_id)}/body", Body, channel=channel))
 
     def attempts(self, notification_id: str) -> tuple[Attempt, ...]:
         """What vendors said."""
-        return self._do(calls.attempts(notification_id))
+        found = self._do(calls.get(f"{one(notification_id)}/attempts", Page[Attempt]))
+        return found.items
 
     def release(self, notification_id: str) -> Notification:
         """Send one now that waits for quiet hours, a limit or its time; a `ConflictError` where it waits for none."""
-        return self._do(calls.release(notification_id))
+        return self._do(calls.post(f"{one(notification_id)}/release", Notification))
 
     def cancel(self, notification_id: str) -> Notification:
         """Take it back while it waits; a `ConflictError` where it is too late."""
-        return self._do(calls.cancel(notification_id))
+        return self._do(calls.post(f"{one(notification_id)}/cancel", Notification))
 
     def counters(self, first: date | None = None, last: date | None = None) -> Counters:
         """How many of what, by day."""
-        return self._do(calls.counters(first, last))
+        return self._do(calls.get("/counters", Counters, **{"from": first, "to": last}))
 
     def page(
         self, *, cursor: str | None = None, limit: int | None = None, **wanted: Unpack[Filter]
     ) -> Page[Notification]:
         """One page of notifications, the newest first."""
-        return self._do(calls.page(wanted, cursor=cursor, limit=limit))
+        return self._do(calls.get("", Page[Notification], **wanted, cursor=cursor, limit=limit))
 
     def list(self, **wanted: Unpack[Filter]) -> Iterator[Notification]:
         """Notifications, the newest first; pages are fetched as they are needed."""
@@ -138,11 +143,15 @@ class Tidings(TenantResources):
         **wanted: Unpack[Filter],
     ) -> Page[Notification]:
         """One page of notifications to those who have an address, or by the filters of `page`."""
-        return self._do(calls.look_up(wanted, address=address, cursor=cursor, limit=limit))
+        given = {**wanted, "address": address, "cursor": cursor, "limit": limit}
+        content = {name: value for name, value in given.items() if value is not None}
+        return self._do(calls.post("/lookup", Page[Notification], content))
 
     def resend(self, notification_id: str, *, idempotency_key: str | None = None) -> Accepted:
         """Send it once more to the same recipient; a `ConflictError` while it is under way."""
-        return self._do(calls.resend(notification_id, idempotency_key))
+        return self._do(
+            calls.post(f"{one(notification_id)}/resend", Accepted, key=idempotency_key or new_key())
+        )
 
     def wait_until_done(self, notification_id: str, *, timeout: float = 30.0) -> Notification:
         """The notification when nothing follows any more; a `NotDoneError` after `timeout` seconds."""

@@ -74,42 +74,6 @@ def show(api: Api, adapter: Adapter, code: Code) -> JsonObject | Output:
         return Output(None, [first, f"  no line says otherwise; {add} adds one"])
 
 
-@api_command(app, "set", platform=True, text=_lines)
-def set_(
-    api: Api,
-    adapter: Adapter,
-    code: Code,
-    *,
-    means: Annotated[str, typer.Option(help="failed_perm, rejected_by_recipient, bounced, …")],
-    reason: Annotated[str, typer.Option(help="A word: invalid_address, hard_bounce, blocked, …")],
-) -> JsonObject:
-    """Say what a code means."""
-    own = _own(api, adapter, code)
-    body = {"canonical": means, "reason": reason}
-    return api.call("put_status_line", adapter, code, body=body, if_match=own["version"] if own else None)
-
-
-@api_command(app, "revert", platform=True, text=_lines)
-def revert(
-    api: Api,
-    adapter: Adapter,
-    code: Code,
-    *,
-    version: Annotated[int, typer.Option(help="Which one is to count again.")],
-) -> JsonObject:
-    """Let an earlier version of your line count again."""
-    own = _needed(_own(api, adapter, code), adapter, code)
-    return api.call("revert_status_line", adapter, code, body={"version": version}, if_match=own["version"])
-
-
-@api_command(app, "remove", platform=True)
-def remove(api: Api, adapter: Adapter, code: Code) -> Output:
-    """Remove your line: the platform's counts again, if there is one."""
-    own = _needed(_own(api, adapter, code), adapter, code)
-    done = api.call("delete_status_line", adapter, code, if_match=own["version"])
-    return Output(done, f"{adapter}/{code} is removed")
-
-
 @api_command(app, "reapply", platform=True)
 def reapply(
     api: Api,
@@ -130,14 +94,15 @@ def reapply(
     return Output({**done, "reapplied": count}, said)
 
 
-def _own(api: Api, adapter: str, code: str) -> JsonObject | None:
-    """The caller's own line; None where there is none."""
-    found = api.find("show_status_line", adapter, code)
-    return found["platform" if api.platform else "tenant"] if found else None
+def _own(api: Api, adapter: str, code: str) -> JsonObject:
+    """The caller's own line; nothing where there is none."""
+    found = api.find("show_status_line", adapter, code) or {}
+    return found.get("platform" if api.platform else "tenant") or {}
 
 
-def _needed(own: JsonObject | None, adapter: str, code: str) -> JsonObject:
-    if own is None:
+def _own_that_is_there(api: Api, adapter: str, code: str) -> JsonObject:
+    own = _own(api, adapter, code)
+    if not own:
         raise CommandError(f"there is no line of your own for {shown(code)} of {shown(adapter)}")
     return own
 
@@ -148,5 +113,11 @@ ResourceCommands(
     line=_line,
     lines=_lines,
     empty="there is no line",
-    rows={"list": Row(about="Show what codes mean, one line each; * marks lines of your own.", lines=None)},
+    options={"canonical": "--means"},
+    rows={
+        "list": Row(about="Show what codes mean, one line each; * marks lines of your own.", lines=None),
+        "put": Row(look_up=_own),
+        "revert": Row(look_up=_own_that_is_there),
+        "delete": Row(look_up=_own_that_is_there, done="{}/{} is removed"),
+    },
 ).add_to(app)

@@ -9,7 +9,8 @@ from tidings.cli.api_command import Api, api_command
 from tidings.cli.command import JsonObject, Output, command_group, without_none
 from tidings.cli.failures import CommandError
 from tidings.cli.import_file import IMPORT
-from tidings.cli.resource import ResourceCommands, save
+from tidings.cli.operation_command import save
+from tidings.cli.resource import ResourceCommands
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -180,35 +180,6 @@ def test_a_conversation_is_closed_and_shown(types: Types, api: PlayedApi) -> Non
     assert "(by hand)" in said.out
 
 
-def test_a_route_is_found_by_its_number_and_changed_from_its_version(types: Types, api: PlayedApi) -> None:
-    api.answers[f"GET {_ROUTES}?inbound=12345"] = (200, {"items": [_route()], "next_cursor": None})
-    api.answers[f"PUT {_ROUTES}/route_1"] = (200, _route(webhook_url="https://b.example/", version=4))
-
-    said = types("inbound-route", "change", "12345", "--webhook", "https://b.example/")
-
-    assert "https://b.example/" in said.out
-    name, headers, body = api.heard[-1]
-    assert (name, headers["if-match"]) == (f"PUT {_ROUTES}/route_1", '"v3"')
-    assert body == {"webhook_url": "https://b.example/", "secret_ref": "file://inbound"}
-    assert types("inbound-route", "change", "12345").code == 1
-
-
-def test_a_route_is_added_removed_and_restored(types: Types, api: PlayedApi) -> None:
-    api.answers[f"POST {_ROUTES}"] = (201, _route())
-    api.answers[f"GET {_ROUTES}/route_1"] = (200, _route())
-    api.answers[f"DELETE {_ROUTES}/route_1?grace_seconds=60"] = (200, _route(grace_period_ends_at=AT))
-    api.answers[f"POST {_ROUTES}/route_1/restore"] = (200, _route())
-    wanted = ("--webhook", "https://hooks.example/mo", "--secret-ref", "file://inbound")
-
-    added = types("inbound-route", "add", "12345", *wanted)
-    assert "`tidings inbound-route test 12345`" in added.out
-    removed = types("inbound-route", "remove", "route_1", "--grace-seconds", "60")
-    restored = types("inbound-route", "restore", "route_1")
-
-    assert f"works until {AT}; `tidings inbound-route restore 12345` brings it back" in removed.out
-    assert restored.code == 0
-
-
 @pytest.mark.parametrize(
     ("told", "code", "words"),
     [
@@ -276,13 +247,3 @@ def test_all_dead_ones_of_a_route_are_told_again(types: Types, api: PlayedApi) -
         wrong = types("inbound-route", "redeliver", *words)
         assert wrong.code == 1
         assert "--route ROUTE or --all" in wrong.err
-
-
-def test_an_operator_gives_a_tenant_a_shared_number(types: Types, api: PlayedApi) -> None:
-    api.answers[f"GET {_ROUTES}/route_1"] = (200, _route())
-    api.answers[f"PUT {_ROUTES}/route_1"] = (200, _route(platform=True, version=4))
-
-    said = types("inbound-route", "change", "route_1", "--platform")
-
-    assert "(shared accounts too)" in said.out
-    assert api.heard[-1][2]["platform"] is True

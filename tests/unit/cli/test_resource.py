@@ -1,6 +1,5 @@
 """Commands that are made from the table of operations: one for each, with its parameters, its version and its answer."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -53,39 +52,6 @@ def test_every_resource_of_the_document_has_its_command(resource: str, types: Ty
         )
 
 
-def test_a_list_shows_its_columns_or_says_what_to_do_next(api: PlayedApi, types: Types) -> None:
-    api.answers[f"GET {HOME}"] = (200, {"items": [LAYOUT]})
-    shown, raw = types("layout", "list"), types("layout", "list", "--json")
-    api.answers[f"GET {HOME}"] = (200, {"items": []})
-
-    assert shown.out == "plain  4  2026-11-15T12:00:00Z  key_1\n"
-    assert json.loads(raw.out) == [LAYOUT]
-    assert "`tidings layout put NAME --file layout.json` makes one" in types("layout", "list").out
-
-
-def test_a_change_is_made_from_the_version_that_is_there(
-    api: PlayedApi, types: Types, tmp_path: Path
-) -> None:
-    api.answers = {
-        f"GET {HOME}/plain": (200, LAYOUT),
-        f"PUT {HOME}/plain": (200, LAYOUT),
-        f"PUT {HOME}/new": (200, LAYOUT),
-    }
-    (tmp_path / "body.json").write_text('{"text": "from the file"}')
-
-    done = types("layout", "put", "plain", "--file", str(tmp_path / "body.json"))
-    types("layout", "put", "plain", "--text", "typed", "--if-match", "3")
-    types("layout", "put", "new", "--text", "typed")
-
-    changes = [(headers.get("if-match"), body) for call, headers, body in api.heard if call.startswith("PUT")]
-    assert changes == [
-        ('"v4"', {"text": "from the file"}),
-        ('"v3"', {"text": "typed"}),
-        (None, {"text": "typed"}),
-    ]
-    assert "version  4\n" in done.out
-
-
 def test_what_is_missing_or_broken_is_named_by_its_option(
     api: PlayedApi, types: Types, tmp_path: Path
 ) -> None:
@@ -98,32 +64,6 @@ def test_what_is_missing_or_broken_is_named_by_its_option(
     assert "must hold one JSON object" in broken.err
     assert "--attributes must be JSON" in wrong.err
     assert api.heard == []
-
-
-def test_fields_are_sent_as_their_types(api: PlayedApi, types: Types) -> None:
-    who = "/api/v1/recipients/rcp_1"
-    api.answers = {
-        f"GET {who}": (200, {"id": "rcp_1", "version": 2}),
-        f"PATCH {who}": (200, {"id": "rcp_1", "version": 3}),
-    }
-
-    done = types(
-        "recipient", "change", "rcp_1", "--tags", "vip", "--tags", "new", "--attributes", '{"floor": 3}'
-    )
-
-    assert done.out == "id  rcp_1\nversion  3\n"
-    assert api.body_of(f"PATCH {who}") == {"tags": ["vip", "new"], "attributes": {"floor": 3}}
-
-
-def test_pages_are_read_until_there_are_enough_lines(api: PlayedApi, types: Types) -> None:
-    items = [{"id": f"rcp_{number}"} for number in range(3)]
-    api.answers["GET /api/v1/recipients?limit=3&tag=vip"] = (200, {"items": items[:2], "next_cursor": "x"})
-    api.answers["GET /api/v1/recipients?cursor=x&limit=1&tag=vip"] = (
-        200,
-        {"items": items[2:], "next_cursor": "y"},
-    )
-
-    assert types("recipient", "list", "--tag", "vip", "-n", "3").out.split() == ["rcp_0", "rcp_1", "rcp_2"]
 
 
 def test_a_file_is_printed_or_kept(api: PlayedApi, types: Types, tmp_path: Path) -> None:

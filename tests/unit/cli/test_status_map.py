@@ -34,52 +34,6 @@ CODE: dict[str, Any] = {
 }
 
 
-def test_lines_are_listed_page_after_page(api: PlayedApi, types: Types) -> None:
-    other = {**CODE, "code": "30004", "counts": "platform", "tenant": None}
-    api.answers[f"GET {MAP}?adapter=http&limit=200"] = (200, {"items": [CODE], "next_cursor": "abc"})
-    api.answers[f"GET {MAP}?adapter=http&cursor=abc&limit=200"] = (
-        200,
-        {"items": [other], "next_cursor": None},
-    )
-
-    printed = types("status-map", "list", "--adapter", "http")
-
-    assert [line.split() for line in printed.out.splitlines()] == [
-        ["*", "http", "30003", "failed_temp", "busy"],
-        ["http", "30004", "failed_perm", "invalid_address"],
-    ]
-
-
-def test_a_change_names_the_version_of_the_callers_own_line(api: PlayedApi, types: Types) -> None:
-    api.answers[f"GET {MAP}/http/30003"] = (200, CODE)
-    api.answers[f"PUT {MAP}/http/30003"] = (200, CODE)
-    api.answers[f"POST {MAP}/http/30003/revert"] = (200, CODE)
-    api.answers[f"DELETE {MAP}/http/30003"] = (200, {})
-
-    said = types("status-map", "set", "http", "30003", "--means", "bounced", "--reason", "gone")
-    types("status-map", "revert", "http", "30003", "--version", "2")
-    removed = types("status-map", "remove", "http", "30003")
-
-    changes = [(call, headers["if-match"], body) for call, headers, body in api.heard if call[:3] != "GET"]
-    assert changes == [
-        (f"PUT {MAP}/http/30003", '"v3"', {"canonical": "bounced", "reason": "gone"}),
-        (f"POST {MAP}/http/30003/revert", '"v3"', {"version": 2}),
-        (f"DELETE {MAP}/http/30003", '"v3"', None),
-    ]
-    assert "your own" in said.out
-    assert "version 2" in said.out
-    assert (removed.code, removed.out) == (0, "http/30003 is removed\n")
-
-
-def test_a_first_line_names_no_version(api: PlayedApi, types: Types) -> None:
-    api.answers[f"PUT {MAP}/http/5.1.1~x"] = (200, {**CODE, "code": "5.1.1/x"})
-
-    assert types("status-map", "set", "http", "5.1.1/x", "--means", "bounced", "--reason", "gone").code == 0
-
-    assert "if-match" not in api.heard[-1][1]
-    assert "there is no line of your own" in types("status-map", "remove", "http", "5.1.1").err
-
-
 def test_receipts_are_told_until_there_are_no_more(api: PlayedApi, types: Types) -> None:
     goes = iter([{"reapplied": 5000, "more": True}, {"reapplied": 12, "more": False}])
     api.read = lambda call: _next(api, call, goes)
@@ -96,13 +50,6 @@ def _next(api: PlayedApi, call: str, goes: Any) -> str:
     if call == f"POST {MAP}/http/1/reapply":
         api.answers[call] = (200, next(goes))
     return call
-
-
-def test_a_code_without_a_line_can_be_given_one(types: Types) -> None:
-    shown = types("status-map", "show", "twilio", "39999")
-
-    assert shown.code == 1
-    assert "`tidings status-map set twilio 39999 --means … --reason …` says it" in shown.err
 
 
 def test_unknown_codes(api: PlayedApi, types: Types) -> None:

@@ -11,7 +11,7 @@ import httpx2
 from tidings_client import calls, wire
 from tidings_client.api import AsyncPlatformResources, AsyncTenantResources
 from tidings_client.namespaces import one_by_one
-from tidings_client.calls import Call, Filter
+from tidings_client.calls import Call, Filter, new_key, one
 from tidings_client.errors import ClientError, NotDoneError
 from tidings_client.messages import Address, Message, Options, Recipient
 from tidings_client.results import (
@@ -75,19 +75,19 @@ class AsyncTidings(AsyncTenantResources):
     ) -> Accepted:
         """Accept one notification. Without a key it gets one, so that repeats after a broken connection are safe."""
         message = Message(recipient=recipient, template=template, **more)
-        return await self._do(calls.send(message, idempotency_key))
+        return await self._do(calls.post("", Accepted, message, key=idempotency_key or new_key()))
 
     async def send_bulk(self, messages: Sequence[Message], *, idempotency_key: str | None = None) -> Bulk:
         """Accept many in one request; one that is refused does not hold up the others."""
-        return await self._do(calls.send_bulk(messages, idempotency_key))
+        return await self._do(calls.post("/bulk", Bulk, {"notifications": messages}, key=idempotency_key or new_key()))
 
     async def simulate(self, recipient: str | Recipient | dict[str, Any], template: str, **more: Unpack[Options]) -> Simulation:
         """What would happen, by the same code; nothing is written or sent."""
-        return await self._do(calls.simulate(Message(recipient=recipient, template=template, **more)))
+        return await self._do(calls.post("/simulate", Simulation, Message(recipient=recipient, template=template, **more)))
 
     async def get(self, notification_id: str) -> Notification:
         """The notification as it stands."""
-        return await self._do(calls.get(notification_id))
+        return await self._do(calls.get(one(notification_id), Notification))
 
     async def explain(self, notification_id: str) -> Explanation:
         """Why it did or did not happen."""
@@ -95,27 +95,28 @@ class AsyncTidings(AsyncTenantResources):
 
     async def body(self, notification_id: str, *, channel: str | None = None) -> Body:
         """The message as the person saw it; `channel` names another step of its ladder."""
-        return await self._do(calls.body(notification_id, channel))
+        return await self._do(calls.get(f"{one(notification_id)}/body", Body, channel=channel))
 
     async def attempts(self, notification_id: str) -> tuple[Attempt, ...]:
         """What vendors said."""
-        return await self._do(calls.attempts(notification_id))
+        found = await self._do(calls.get(f"{one(notification_id)}/attempts", Page[Attempt]))
+        return found.items
 
     async def release(self, notification_id: str) -> Notification:
         """Send one now that waits for quiet hours, a limit or its time; a `ConflictError` where it waits for none."""
-        return await self._do(calls.release(notification_id))
+        return await self._do(calls.post(f"{one(notification_id)}/release", Notification))
 
     async def cancel(self, notification_id: str) -> Notification:
         """Take it back while it waits; a `ConflictError` where it is too late."""
-        return await self._do(calls.cancel(notification_id))
+        return await self._do(calls.post(f"{one(notification_id)}/cancel", Notification))
 
     async def counters(self, first: date | None = None, last: date | None = None) -> Counters:
         """How many of what, by day."""
-        return await self._do(calls.counters(first, last))
+        return await self._do(calls.get("/counters", Counters, **{"from": first, "to": last}))
 
     async def page(self, *, cursor: str | None = None, limit: int | None = None, **wanted: Unpack[Filter]) -> Page[Notification]:
         """One page of notifications, the newest first."""
-        return await self._do(calls.page(wanted, cursor=cursor, limit=limit))
+        return await self._do(calls.get("", Page[Notification], **wanted, cursor=cursor, limit=limit))
 
     async def list(self, **wanted: Unpack[Filter]) -> AsyncIterator[Notification]:
         """Notifications, the newest first; pages are fetched as they are needed."""
@@ -137,11 +138,13 @@ class AsyncTidings(AsyncTenantResources):
         **wanted: Unpack[Filter],
     ) -> Page[Notification]:
         """One page of notifications to those who have an address, or by the filters of `page`."""
-        return await self._do(calls.look_up(wanted, address=address, cursor=cursor, limit=limit))
+        given = {**wanted, "address": address, "cursor": cursor, "limit": limit}
+        content = {name: value for name, value in given.items() if value is not None}
+        return await self._do(calls.post("/lookup", Page[Notification], content))
 
     async def resend(self, notification_id: str, *, idempotency_key: str | None = None) -> Accepted:
         """Send it once more to the same recipient; a `ConflictError` while it is under way."""
-        return await self._do(calls.resend(notification_id, idempotency_key))
+        return await self._do(calls.post(f"{one(notification_id)}/resend", Accepted, key=idempotency_key or new_key()))
 
     async def wait_until_done(self, notification_id: str, *, timeout: float = 30.0) -> Notification:
         """The notification when nothing follows any more; a `NotDoneError` after `timeout` seconds."""
