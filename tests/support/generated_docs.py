@@ -21,10 +21,10 @@ def settings_page() -> str:
         f"| `{name}` | {f'`{default}`' if default else ''} | {about} |"
         for name, default, about in settings.describe()
     )
-    return f"""# Settings
+    return f"""# Settings (environment variables)
 
-One environment variable each; flags of `tidings up` win over them.
-They are read once, at the start, and checked together: what is wrong is named in one line each, and nothing starts.
+Each setting is an environment variable; flags of `tidings up` win over it.
+Settings are read once, at the start, and checked together: each wrong one is named in one line, and nothing starts.
 Durations are written `500ms`, `30s`, `5m`, `2h` or `1d`.
 `tidings settings` shows what is set, with secrets hidden, and warns of names that look misspelt.
 This page is written by `make docs`.
@@ -34,7 +34,7 @@ This page is written by `make docs`.
 {rows}
 
 Variables that begin with `TIDINGS_SECRET_` are not settings: they hold secrets that `env://` references point at.
-Nor are `TIDINGS_URL` and `TIDINGS_API_KEY`: commands that call a server, such as `tidings send`, go by them.
+Nor are `TIDINGS_URL` and `TIDINGS_API_KEY`: commands that call a server, such as `tidings send`, use them.
 """
 
 
@@ -56,15 +56,15 @@ def metrics_page() -> str:
         where = ", ".join(commands[role] for role in sorted(metrics.counted_by(family.name)))
         rows.append(f"| `{name}` | {family.type} | {where} | {family.documentation} |")
     table = "\n".join(rows)
-    return f"""# Metrics
+    return f"""# Metrics (Prometheus)
 
 `GET /metrics` answers in the format of Prometheus, without a key.
-Labels are few and closed: never a tenant's words, an address or a free text.
+Labels are few and closed: never a tenant's text, an address or a free text.
 Ready-made alert rules are in [`deploy/prometheus/alerts.yaml`](../deploy/prometheus/alerts.yaml), and the [runbook](runbook.md) has a paragraph for each.
 This page is written by `make docs`.
 
-## Where to ask
-Every process counts for itself: scrape all of them.
+## Ports to scrape
+Every process has its own counters: scrape all of them.
 
 | process | `/healthz`, `/readyz`, `/metrics` |
 |---|---|
@@ -76,8 +76,8 @@ Every process counts for itself: scrape all of them.
 It listens on `TIDINGS_METRICS_HOST`, by default on `TIDINGS_HOST`: only this machine reaches `127.0.0.1`.
 Several workers on one machine: give each its own port, so that Prometheus finds it again.
 
-`/readyz` on that port also says how the partitions and the jobs of this process are, with the age of the last turn that is the longest ago.
-`503`: the database can't be reached, a job has fallen and waits to be started again, or one has taken no turn for a quarter of an hour.
+`/readyz` on that port also shows the partitions and the jobs of this process, with the age of the oldest last turn.
+`503`: the database can't be reached, a job has failed and waits for its restart, or a job has completed no turn for a quarter of an hour.
 `200` with `degraded`: it works, but an operator should act, for example because a partition is missing.
 
 ```json
@@ -108,28 +108,28 @@ def adapters_page() -> str:
         need.append(f"| `{kind.name}` | {credentials} | {told} | {len(kind.statuses) or ''} |")
     names = " | ".join(name.replace("_", " ") for name in msgspec.to_builtins(Capabilities()))
     rows, others = "\n".join(can), "\n".join(need)
-    return f"""# Adapters
+    return f"""# Adapters: capabilities, credentials and callback signatures
 
-What each kind of adapter can do, as it declares it itself.
-`GET /api/v1/router/adapters/kinds` and `tidings adapter kinds` tell the same, with the adapters of packages that are installed beside Tidings.
+This page lists the capabilities that each kind of adapter declares.
+`GET /api/v1/router/adapters/kinds` and `tidings adapter kinds` show the same, with the adapters of packages that are installed beside Tidings.
 [Vendors](vendors/README.md) has a page for each: how to set it up, its settings, its hook, its codes.
-[Adding an adapter](adding-an-adapter.md) says how to write one, [conformance](conformance.md) what all of them are asked.
+[Adding an adapter](adding-an-adapter.md) says how to write one, [conformance](conformance.md) what the test suite asks of all.
 This page is written by `make docs`.
 
 | adapter | vendor | channels | {names} | priced by |
 |---|---|---|{"---|" * len(msgspec.to_builtins(Capabilities()))}---|
 {rows}
 
-`html`: takes HTML beside the text. `attachments`: takes files. `idempotent`: a repeat is recognised by its id.
-`receipts`: tells later what became of a message. `cancel`: a message that was taken can be called back. `inbound`: people can write back.
+`html`: takes HTML beside the text. `attachments`: takes files. `idempotent`: the vendor deduplicates by an idempotency key.
+`receipts`: sends delivery receipts. `cancel`: an accepted message can be cancelled. `inbound`: recipients can reply.
 
-## What they need, and how their callbacks are proven
+## Credentials and callback signatures
 
-| adapter | secret settings | proof of callbacks | codes with a meaning |
+| adapter | secret settings | authentication of callbacks | codes with a meaning |
 |---|---|---|---|
 {others}
 
-What a code means is a line of the [status map](status-map.md), seeded from these and yours to change.
+The meaning of a code is a line of the [status map](status-map.md), which is seeded from the adapters and can be changed.
 """
 
 
