@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
-WORKERS ?= 2
+# More than cores: many tests wait for processes and time-outs.
+WORKERS ?= 3
 ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 

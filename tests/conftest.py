@@ -25,8 +25,8 @@ settings.load_profile("tidings")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-#: The folders in the order in which workers take them: at the end, no worker waits for another's long test.
-_SLOWEST_FIRST = ["e2e", "simulation", "integration", "conformance", "property", "unit"]
+#: The folders, from those whose tests mostly wait to those whose tests mostly compute: workers begin at both ends.
+_WAITING_FIRST = ["e2e", "conformance", "integration", "property", "simulation", "unit"]
 
 _folder: RunFolder | None = None
 _running: RunningServer | None = None
@@ -76,7 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group(file))
     if hasattr(config, "workerinput"):
         # A folder that is not named comes first: its tests are run, whatever they cost.
-        order = {folder: place for place, folder in enumerate(_SLOWEST_FIRST)}
+        order = {folder: place for place, folder in enumerate(_WAITING_FIRST)}
         items.sort(key=lambda item: order.get(item.nodeid.split("/")[1], -1))
 
 

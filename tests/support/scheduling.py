@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]  # it has no types
@@ -23,7 +24,10 @@ def write_groups(items: list[pytest.Item]) -> None:
 
 
 class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # nor has its class
-    """Gives every worker one group after the other, in the order of the collection."""
+    """Gives every worker one group after the other: every second one from the end of the collection.
+
+    The tests at its beginning wait for processes and time-outs, those at its end compute: so both are under way at once.
+    """
 
     _groups: dict[str, str] | None = None
 
@@ -35,6 +39,21 @@ class GroupScheduling(LoadScopeScheduling):  # type: ignore[misc]  # nor has its
         if self._groups is None:
             self._groups = json.loads(_file().read_text())
         return self._groups.get(nodeid, nodeid)
+
+    def _assign_work_unit(self, node: Any) -> None:
+        if self.nodes.index(node) % 2:
+            self.workqueue.move_to_end(next(reversed(self.workqueue)), last=False)
+        super()._assign_work_unit(node)
+
+    def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+        """Forget the test, too: what is left is counted after each one."""
+        super().mark_test_complete(node, item_index, duration)
+        nodeid = self.registered_collections[node][item_index]
+        group = self._split_scope(nodeid)
+        unit = self.assigned_work[node][group]
+        del unit[nodeid]
+        if not unit:
+            del self.assigned_work[node][group]
 
 
 def _file() -> Path:

@@ -31,8 +31,14 @@ _ONE_EXAMPLE = settings(
 )
 
 
+def _nodes(file: Path, *hints: str) -> Iterator[ast.AST]:
+    """Of a file in which one of the hints stands: reading all others as Python takes seconds."""
+    text = file.read_text()
+    return ast.walk(ast.parse(text if any(hint in text for hint in hints) else ""))
+
+
 def _texts(file: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in _nodes(file, "(?"):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "(?" in node.value:
             yield node.value
 
@@ -58,17 +64,16 @@ def _text_of(node: ast.expr) -> str | None:
 
 
 def _expressions(file: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text())):
-        if not isinstance(node, ast.Call):
-            continue
-        called = node.func
-        by_lines = "MULTILINE" in ast.unparse(node)
-        of_re = (
-            isinstance(called, ast.Attribute) and called.attr in _OF_RE and ast.unparse(called.value) == "re"
-        )
-        given = [node.args[0]] if of_re and node.args and not by_lines else []
-        if ast.unparse(called).rpartition(".")[2] == "Meta":
-            given += [keyword.value for keyword in node.keywords if keyword.arg == "pattern"]
+    for node in _nodes(file, "import re\n", "Meta("):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name("re"), attr=called), args=[first, *_]) if (
+                called in _OF_RE and "MULTILINE" not in ast.unparse(node)
+            ):
+                given = [first]
+            case ast.Call(func=ast.Name("Meta") | ast.Attribute(attr="Meta")):
+                given = [keyword.value for keyword in node.keywords if keyword.arg == "pattern"]
+            case _:
+                continue
         yield from (text for one in given if (text := _text_of(one)) is not None)
 
 

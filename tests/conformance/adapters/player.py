@@ -93,10 +93,10 @@ class Player(Protocol):
         ...
 
     def take_turns(
-        self, *turns: str, seconds: float = 60
+        self, *turns: str
     ) -> AbstractAsyncContextManager[tuple[dict[str, Any], Callable[[], int]]]:
-        """A vendor that does these one after the other, the last one for good, over one connection, each request having so
-        many seconds; and how many it was asked. Turns: `accepted`, `slow` (a tenth of a second), `hangs`."""
+        """A vendor that does these one after the other, the last one for good, over one connection, each request having a
+        minute; and how many it was asked. Turns: `accepted`, `slow` (a tenth of a second), `hangs`."""
         ...
 
 
@@ -142,14 +142,12 @@ class HttpPlayer:
             yield {**self.settings(played.port), **patience}
 
     @asynccontextmanager
-    async def take_turns(
-        self, *turns: str, seconds: float = 60
-    ) -> AsyncIterator[tuple[dict[str, Any], Callable[[], int]]]:
+    async def take_turns(self, *turns: str) -> AsyncIterator[tuple[dict[str, Any], Callable[[], int]]]:
         """A vendor that does these one after the other."""
         accepted = self.replies["accepted"]
         answers = {"accepted": accepted, "slow": http.SLOW + accepted, "hangs": http.HANG}
         async with http.played_http(*self.first, *(answers[turn] for turn in turns)) as vendor:
             yield (
-                {**self.settings(vendor.port), "connections": 1, "timeout_seconds": seconds},
+                {**self.settings(vendor.port), "connections": 1, "timeout_seconds": 60.0},
                 lambda: max(len(vendor.heard) - len(self.first), 0),
             )

@@ -1,6 +1,7 @@
 """What every adapter promises about messages, asked of each with recorded replies."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 
@@ -203,11 +204,9 @@ async def test_a_set_that_is_cut_off_keeps_what_was_learned(player: Player) -> N
     """The answers that came; what was never begun can go again without a thought."""
     learned: list[Outcome] = [Unlearned(reason="nothing was told")] * 8
     turns = ["accepted"] * 3 + ["hangs"]
-    # Closing waits for the one that hangs.
-    async with (
-        player.take_turns(*turns, seconds=3) as (settings, asked),
-        opened(player.name, settings) as adapter,
-    ):
+    # Closing waits for the one that hangs, so the vendor ends first.
+    async with AsyncExitStack() as after_the_vendor, player.take_turns(*turns) as (settings, asked):
+        adapter = await after_the_vendor.enter_async_context(opened(player.name, settings))
         call = asyncio.ensure_future(adapter.send(several(player, 8), learned=learned))
         async with asyncio.timeout(20):
             while asked() < 4:

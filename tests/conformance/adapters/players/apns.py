@@ -77,13 +77,11 @@ class ApnsPlayer:
             yield _settings(played.port, **patience)
 
     @asynccontextmanager
-    async def take_turns(
-        self, *turns: str, seconds: float = 60
-    ) -> AsyncIterator[tuple[dict[str, Any], Callable[[], int]]]:
+    async def take_turns(self, *turns: str) -> AsyncIterator[tuple[dict[str, Any], Callable[[], int]]]:
         """A vendor that does these one after the other, one request at a time."""
         parts = {"accepted": _ACCEPTED, "slow": replace(_ACCEPTED, after=0.1), "hangs": http2.HANG}
         async with http2.played_http2(*(parts[turn] for turn in turns)) as played:
-            yield _settings(played.port, connections=1, timeout_seconds=seconds), lambda: len(played.heard)
+            yield _settings(played.port, connections=1, timeout_seconds=60.0), lambda: len(played.heard)
 
 
 PLAYER = ApnsPlayer()

@@ -71,14 +71,12 @@ class SmppPlayer:
             yield _settings(played.port, **patience)
 
     @asynccontextmanager
-    async def take_turns(
-        self, *turns: str, seconds: float = 60
-    ) -> AsyncIterator[tuple[dict[str, Any], Callable[[], int]]]:
+    async def take_turns(self, *turns: str) -> AsyncIterator[tuple[dict[str, Any], Callable[[], int]]]:
         """An SMSC that does these one after the other, with a window of one."""
         parts = {"accepted": smpp.TAKEN, "slow": smpp.SLOW, "hangs": smpp.HANG}
         async with smpp.played_smpp({"submit_sm": [parts[turn] for turn in turns]}) as played:
             yield (
-                _settings(played.port, window=1, timeout_seconds=seconds),
+                _settings(played.port, window=1, timeout_seconds=60.0),
                 lambda: len(played.named("submit_sm")),
             )
 

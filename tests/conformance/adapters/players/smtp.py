@@ -56,14 +56,12 @@ class _Smtp:
             yield smtp_settings(played.port, **patience)
 
     @asynccontextmanager
-    async def take_turns(
-        self, *turns: str, seconds: float = 60
-    ) -> AsyncIterator[tuple[dict[str, Any], Callable[[], int]]]:
+    async def take_turns(self, *turns: str) -> AsyncIterator[tuple[dict[str, Any], Callable[[], int]]]:
         """A server that does these one after the other."""
         dots = {"accepted": smtp.USUAL["."], "slow": smtp.SLOW + smtp.USUAL["."], "hangs": smtp.HANG}
         async with smtp.played_smtp({".": [dots[turn] for turn in turns]}) as played:
             yield (
-                smtp_settings(played.port, connections=1, timeout_seconds=seconds),
+                smtp_settings(played.port, connections=1, timeout_seconds=60.0),
                 lambda: len(played.messages),
             )
 
