@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidings.cli.command import command_group
+from tidings.cli.command import Output, command_group
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import picked, shown
 from tidings.cli.system import Connected, open_database, system_command
@@ -22,7 +22,7 @@ LogOption = Annotated[str | None, typer.Option(help="notification (notify) or ch
 
 
 @system_command(app, "verify", opened=open_database)
-async def verify(connected: Connected, *, log: LogOption = None, as_json: bool) -> None:
+async def verify(connected: Connected, *, log: LogOption = None, as_json: bool) -> Output:
     """Find every row, head or anchor that is not as it was written; exit with 1 when there is one."""
     import json
     from dataclasses import asdict
@@ -47,7 +47,7 @@ async def verify(connected: Connected, *, log: LogOption = None, as_json: bool) 
             print(f"{schema}: {_summary(verifier)}")
     if not as_json:
         print("the audit is as it was written" if not faults else f"{faults} faults")
-    raise SystemExit(1 if faults else 0)
+    return Output(None, (), exit_code=int(bool(faults)))
 
 
 @system_command(app, "anchor", opened=open_database)

@@ -64,6 +64,7 @@ _MODULES: Final = {
     "work": "serve",
     "recipients": "recipient",
     "suppressions": "suppression",
+    "preferences": "resources",
     "layout": "resources",
     "imports": "resources",
     "weights": "resources",

@@ -3,9 +3,8 @@
 import json
 import sys
 from collections.abc import Awaitable, Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import typer
 
@@ -31,21 +30,13 @@ FolderOption = Annotated[
 ]
 
 
-class PhaseChoice(StrEnum):
-    """Which files to apply."""
-
-    PRE = "pre"
-    POST = "post"
-    ALL = "all"
-
-
 @app.command("up")
 def up(
     *,
     phase: Annotated[
-        PhaseChoice,
+        Literal["pre", "post", "all"],
         typer.Option(help="pre: before the new code starts. post: once only new code runs. all: in order."),
-    ] = PhaseChoice.ALL,
+    ] = "all",
     lock_timeout: Annotated[
         float, typer.Option(min=0.05, help="Seconds to ask for one lock; others wait behind us as long.")
     ] = 2.0,
@@ -58,21 +49,18 @@ def up(
     from datetime import timedelta
 
     from tidings.kernel.clock import SystemClock
-    from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Phase
+    from tidings.operations.migrations.discover import MIGRATIONS_FOLDER
     from tidings.operations.migrations.retry_policy import LockRetryPolicy
     from tidings.operations.migrations.runner import Outcome, migrate_up
     from tidings.operations.partitions import make_with
 
-    wanted: Phase | None = (
-        "pre" if phase is PhaseChoice.PRE else "post" if phase is PhaseChoice.POST else None
-    )
     lock_retry = LockRetryPolicy(lock_timeout=timedelta(seconds=lock_timeout), attempts=lock_attempts)
 
     async def work(url: str) -> tuple[Outcome, int]:
         outcome = await migrate_up(
             url,
             folder=folder or MIGRATIONS_FOLDER,
-            phase=wanted,
+            phase=None if phase == "all" else phase,
             lock_retry=lock_retry,
             report=_say,
         )
@@ -86,7 +74,7 @@ def up(
         print(f"{len(outcome.applied)} applied; the schema is at {outcome.applied[-1].number:04}")
     elif outcome.stopped_before is None and not made:
         print("nothing to do")
-    elif phase is PhaseChoice.POST:
+    elif phase == "post":
         raise typer.Exit(1)
 
 

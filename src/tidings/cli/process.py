@@ -25,7 +25,7 @@ _LAST = 2.0
 _log = get_logger("serving")
 
 
-def run_role(role: Literal["api", "jobs"], *, overrides: dict[str, Any]) -> None:
+def run_role(role: Literal["api", "jobs"], **overrides: Any) -> None:
     """Run one role over a database that is there and migrated, until told to stop."""
     # Of what is imported and built now hardly anything is garbage; `_calm_collector` turns the collector on.
     gc.disable()

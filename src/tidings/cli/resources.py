@@ -1,5 +1,6 @@
 """Commands that are made from the table of operations alone: `tidings layout`, `tidings weights` and others."""
 
+from tidings.cli.import_file import IMPORT
 from tidings.cli.resource import ResourceCommands
 
 layout = ResourceCommands(
@@ -31,4 +32,7 @@ router_audit = ResourceCommands(
     "router-audit",
     columns=("occurred_at", "actor", "action", "entity_type", "entity_id"),
     empty="nothing was done yet",
+).app()
+preferences = ResourceCommands(
+    "preferences", options={"emit_events": "--events/--no-events"}, rows={"import": IMPORT}
 ).app()

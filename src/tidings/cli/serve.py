@@ -16,13 +16,11 @@ def serve(
 
     run_role(
         "api",
-        overrides={
-            "TIDINGS_PORT": port,
-            "TIDINGS_HOST": host,
-            "TIDINGS_DATA_DIR": data_dir,
-            "TIDINGS_DATABASE_URL": database_url,
-            "TIDINGS_METRICS_PORT": metrics_port,
-        },
+        TIDINGS_PORT=port,
+        TIDINGS_HOST=host,
+        TIDINGS_DATA_DIR=data_dir,
+        TIDINGS_DATABASE_URL=database_url,
+        TIDINGS_METRICS_PORT=metrics_port,
     )
 
 
@@ -38,10 +36,8 @@ def work(
 
     run_role(
         "jobs",
-        overrides={
-            "TIDINGS_DATA_DIR": data_dir,
-            "TIDINGS_DATABASE_URL": database_url,
-            "TIDINGS_OWNER_DATABASE_URL": owner_database_url,
-            "TIDINGS_METRICS_PORT": metrics_port,
-        },
+        TIDINGS_DATA_DIR=data_dir,
+        TIDINGS_DATABASE_URL=database_url,
+        TIDINGS_OWNER_DATABASE_URL=owner_database_url,
+        TIDINGS_METRICS_PORT=metrics_port,
     )

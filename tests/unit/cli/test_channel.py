@@ -60,19 +60,6 @@ def test_set_changes_what_is_named_and_keeps_the_rest(api: PlayedApi, types: Typ
     }
 
 
-def test_set_makes_a_channel_that_is_not_there(api: PlayedApi, types: Types) -> None:
-    api.answers[f"PUT {HOME}/sms"] = (200, {**EMAIL, "channel": "sms"})
-
-    blind = types("channel", "set", "sms")
-    done = types("channel", "set", "sms", "--vendor", "http", "--sender-id", "ACME")
-
-    assert blind.code == 1
-    assert "--vendor" in blind.err
-    assert done.code == 0, done.err
-    assert "if-match" not in api.heard[-1][1]
-    assert api.heard[-1][2]["sender"] == {"sender_id": "ACME"}
-
-
 def test_a_secret_that_was_typed_by_mistake_is_not_repeated(types: Types) -> None:
     done = types("channel", "set", "email", "--account", "smtp=hunter22")
 

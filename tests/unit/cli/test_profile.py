@@ -48,25 +48,6 @@ def test_list_and_show(api: PlayedApi, types: Types) -> None:
     assert json.loads(types("profile", "show", WHO, "--json").out) == LAILA
 
 
-def test_of_nobody_there_is_nothing_to_list(api: PlayedApi, types: Types) -> None:
-    api.answers[f"GET {HOME}?limit=50"] = (200, {"items": [], "next_cursor": None})
-
-    assert types("profile", "list").out == "nothing was learned about any recipient yet\n"
-
-
-def test_set_says_what_is_named_and_no_more(api: PlayedApi, types: Types) -> None:
-    api.answers[f"PATCH {HOME}/{WHO}"] = (200, LAILA)
-
-    done = types("profile", "set", WHO, "--whatsapp", "no", "--email-verified", "--at", AT)
-
-    assert done.code == 0, done.err
-    assert api.body_of(f"PATCH {HOME}/{WHO}") == {
-        "has_whatsapp_business": "KNOWN_NO",
-        "email_verified": True,
-        "observed_at": AT,
-    }
-
-
 def test_what_can_t_be_meant_is_not_sent(api: PlayedApi, types: Types) -> None:
     nothing, wrong = types("profile", "set", WHO), types("profile", "set", WHO, "--voice", "maybe")
 
@@ -74,13 +55,3 @@ def test_what_can_t_be_meant_is_not_sent(api: PlayedApi, types: Types) -> None:
     assert "--whatsapp, --voice or --email-verified" in nothing.err
     assert "--voice must be yes, no or unknown" in wrong.err
     assert api.heard == []
-
-
-def test_forgetting(api: PlayedApi, types: Types) -> None:
-    api.answers[f"DELETE {HOME}/{WHO}"] = (200, None)
-
-    done = types("profile", "forget", WHO, "--yes")
-    missing = types("profile", "forget", "rcp_2", "--yes")
-
-    assert done.out == f"{WHO}: nothing is known about reaching them any more\n"
-    assert (missing.code, "There is no such thing here" in missing.err) == (1, True)
