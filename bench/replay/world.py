@@ -89,6 +89,7 @@ from tidings.router.profiles.proven_facts import StoredMailboxNews
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.status_map import store as status_map
 from tidings.router.status_map.meanings import Meanings
+from tidings.router.status_map.model import StatusLine
 from tidings.router.status_map.seed import seed
 from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.vendors import Vendors
@@ -263,15 +264,17 @@ class World:
             )
             for kind, use_case in USE_CASES.items():
                 await self._policies.create(tx, use_case, _terms(kind), actor="bench")
-            await status_map.insert_line(
-                tx,
+            line = StatusLine(
+                platform=False,
                 adapter="http",
                 code=FULL_MAILBOX,
                 canonical="failed_temp",
                 reason="soft_bounce",
-                actor="bench",
-                now=self.clock.now(),
+                version=1,
+                updated_by="bench",
+                updated_at=self.clock.now(),
             )
+            await status_map.insert_line(tx, line)
         self.side.accounts |= {(one, place): made[one].id for one in OWN_ACCOUNTS}
         return tenant_id
 

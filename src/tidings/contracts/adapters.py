@@ -31,7 +31,7 @@ OUR_CODES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What an adapter can do, so that nobody has to try."""
+    """What an adapter can do, so that it need not be tried."""
 
     #: Takes HTML beside the text.
     html: bool = False
@@ -82,7 +82,7 @@ class Adapter(Protocol):
         `within`: the seconds that each message has from the moment at which the vendor is asked to take it, where that is
         less than the account's own. Waiting for its turn in the set does not count.
 
-        `learned` comes with one `Unlearned` for each message and is kept up to date meanwhile. Whoever cancels the call finds in
+        `learned` comes with one `Unlearned` for each message and is kept up to date meanwhile. A caller that cancels the call finds in
         it what is certain: the answers that came, `TryLater` with the code `late` for what was never begun.
         """
         ...
@@ -101,7 +101,7 @@ class Adapter(Protocol):
 
 @runtime_checkable
 class Cancels(Protocol):
-    """An adapter that can call messages back, as long as nobody has got them."""
+    """An adapter that can cancel messages that were not delivered yet."""
 
     async def cancel(self, provider_message_ids: Sequence[str]) -> Sequence[bool]:
         """Call them back, by the vendor's own ids: one answer each, in the same order; nothing makes it raise.
@@ -113,7 +113,7 @@ class Cancels(Protocol):
 
 @runtime_checkable
 class DryCalls(Protocol):
-    """An adapter whose vendor can be asked what it would say to a message, without sending it."""
+    """An adapter of a vendor that can be asked what it would say to a message, without sending it."""
 
     async def dry_call(self, message: OutboundMessage) -> Outcome:
         """What it would say; nothing is sent, and nothing a vendor does makes it raise."""

@@ -1,4 +1,4 @@
-"""Where somebody can be reached: one spelling per address, a hash to find it by, a hint for people's eyes.
+"""Where a recipient can be reached: one spelling per address, a hash to find it by, a hint for people's eyes.
 
 The hash covers the normalised address and not the channel: sms, whatsapp and voice share one telephone number,
 and a profile is found by it whatever the channel was. Rows that need the channel have a column for it.

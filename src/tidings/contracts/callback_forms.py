@@ -61,7 +61,7 @@ class VendorCost(Struct, frozen=True, kw_only=True):
 
 
 class Details(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What an event says beside its status; sealed as long as nobody knows whose it is."""
+    """What an event says beside its status; sealed as long as its tenant is not known."""
 
     code: str | None = None
     #: Without anything that looks like an address.
@@ -69,7 +69,7 @@ class Details(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cost: VendorCost | None = None
     #: What it means for the address; a line of the status map for the code comes before it.
     effect: Effect | None = None
-    #: Of an event whose word means nothing yet: that word, so that it can be given a meaning.
+    #: Of an event with a word that means nothing yet: that word, so that it can be given a meaning.
     word: str | None = None
 
 
@@ -89,7 +89,7 @@ class ReadEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadInbound:
-    """A message that somebody wrote to us, read."""
+    """A message that a person wrote to us, read."""
 
     #: The vendor's name for it: the same when it is told again.
     vendor_message_id: str
@@ -136,9 +136,9 @@ class VerifiedCallback:
     """The request is the vendor's."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class UnverifiedCallback:
-    """It is not, or nobody can tell."""
+    """It is not, or that can't be verified."""
 
     #: One of few words, for rows and metrics.
     code: Literal["unsigned", "malformed", "stale", "mismatch"]
@@ -185,7 +185,7 @@ class CallbackForm(Protocol):
 
 @runtime_checkable
 class Challenges(Protocol):
-    """A form whose vendor asks first whether somebody is there."""
+    """A form of a vendor that asks first whether a hook is there."""
 
     async def challenge(self, request: RawCallback, keys: Keys) -> HookReply | UnverifiedCallback | None:
         """The answer to a GET, or to a verified POST that asks; None where this one asks nothing."""

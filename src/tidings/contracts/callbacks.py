@@ -82,7 +82,7 @@ def signing_keys(secret: str) -> tuple[bytes, ...]:
     """The bytes that sign: of `whsec_…` what the base64 stands for, padded or not; otherwise the text itself.
 
     The libraries of Standard Webhooks read base64 without the prefix too, and other receivers take the same letters as they
-    are. Nobody can tell which is meant, so that both sign and both are taken: who has the secret has either.
+    are. Which is meant can't be known, so that both sign and both are taken: who has the secret has either.
     """
     decoded = _decoded(secret.removeprefix(SECRET_PREFIX))
     if decoded is None:

@@ -35,7 +35,7 @@ class ConfigureAccount:
     per_day: int | None = None
     #: What its messages cost.
     prices: PriceModel | None = None
-    #: Everybody opens it anew, also where nothing differs: its secret has other content under the same name.
+    #: Every process opens it anew, also where nothing differs: its secret has other content under the same name.
     renew: bool = False
 
 
@@ -110,7 +110,7 @@ class VendorProbe(Protocol):
         """What the vendor's adapter can't read of what the reference leads to, as an account of the tenant's own; None: the platform's.
 
         Each names a setting as the adapter does, or `secret_ref` where the reference itself is wrong; none quotes a value.
-        The vendor is not asked. A `SecretStoreError` where whoever keeps the secret can't be asked right now.
+        The vendor is not asked. A `SecretStoreError` where the secret store can't be asked right now.
         """
         ...
 

@@ -104,7 +104,7 @@ class ToldConversation(Struct, frozen=True, kw_only=True):
 
 
 class ConversationTeller(Protocol):
-    """What the router offers: to tell what somebody wrote, and what was written to them."""
+    """What the router offers: to tell what a recipient wrote, and what was written to them."""
 
     async def tell(self, tx: TenantTx, recipient_id: str) -> list[ToldConversation]:
         """All of it, in the clear, the oldest first."""

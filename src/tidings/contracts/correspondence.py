@@ -14,7 +14,7 @@ from tidings.kernel.ids import TenantId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correspondent:
-    """Somebody who wrote."""
+    """A person who wrote."""
 
     channel: Channel
     address: NormalisedAddress = field(repr=False)
@@ -24,7 +24,7 @@ class Correspondent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeywordOptOut:
-    """Somebody wants no more messages at an address, or wants them again."""
+    """A person wants no more messages at an address, or wants them again."""
 
     channel: Channel
     address: NormalisedAddress = field(repr=False)
@@ -45,7 +45,7 @@ class Correspondents(Protocol):
         ...
 
     async def ensure(self, tx: TenantTx, wrote: Sequence[Correspondent]) -> list[RecipientId]:
-        """The same; whoever is not known is made, as an anonymous recipient with that address."""
+        """The same; one who is not known is made, as an anonymous recipient with that address."""
         ...
 
     async def address_of(
@@ -85,7 +85,7 @@ class ConversationReply:
     #: The same for the same order, so that it is sent once.
     idempotency_key: str
     actor: str
-    #: Over whom the person wrote, and what they wrote to; both None: that account is not the tenant's any more.
+    #: The vendor that the person wrote over, and what they wrote to; both None: that account is not the tenant's any more.
     vendor: str | None = None
     sender: str | None = field(default=None, repr=False)
     is_test: bool = False

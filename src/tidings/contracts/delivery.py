@@ -38,7 +38,7 @@ OUTCOME_SUBJECT = "notification.delivery.outcome.v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeliveryRoute:
-    """One way to reach somebody: a channel through a vendor."""
+    """One way to reach a recipient: a channel through a vendor."""
 
     channel: Channel
     vendor: str
@@ -290,14 +290,14 @@ class ExecutionRecord:
     policy_id: str | None
     policy_version: int | None
     started_at: datetime
-    ended_at: datetime | None
-    #: None while it is under way.
-    result: DeliveryResult | None
-    evidence: Evidence | None
-    final_channel: str | None
-    #: When it goes on, while it is under way.
-    due_at: datetime | None
     attempts: tuple[AttemptRecord, ...]
+    ended_at: datetime | None = None
+    #: None while it is under way.
+    result: DeliveryResult | None = None
+    evidence: Evidence | None = None
+    final_channel: str | None = None
+    #: When it goes on, while it is under way.
+    due_at: datetime | None = None
     steps: tuple[StepRecord, ...] = ()
     #: What it waits for, while it is under way: `circuit_open`, `vendor_limit`, a gate's reason, or `receipt`.
     waits_for: str | None = None
@@ -324,7 +324,7 @@ class ExecutionHistory(Protocol):
 class AddressTold(Struct, frozen=True, kw_only=True):
     """What a vendor's refusal means for one address of several that a message went to."""
 
-    #: Its name with whoever keeps it; never the address.
+    #: Its name in notify; never the address.
     address_id: str
     effect: Effect
 

@@ -15,7 +15,7 @@ CHANNELS: Final[tuple[Channel, ...]] = get_args(Channel)
 RESERVED_CHANNELS: Final[frozenset[Channel]] = frozenset({"inapp"})
 #: A notification that leaves the choice of channel to the router's ladder.
 AUTO: Final = "auto"
-#: Channels whose messages can carry files.
+#: Channels with messages that can carry files.
 WITH_FILES: Final[frozenset[Channel]] = frozenset({"email"})
 
 #: A row of the registry of categories; whether it exists is for the registry to say.

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from tidings.contracts.moments import Moment
 from tidings.kernel.db import TenantTx
 
-#: How long the raw bodies of vendors' callbacks are kept, unless a person whom they are about is erased before.
+#: How long the raw bodies of vendors' callbacks are kept, unless the person that they are about is erased before.
 RAW_CALLBACKS_KEPT: Final = timedelta(days=30)
 
 
@@ -46,7 +46,7 @@ class Forgetter(Protocol):
 
 
 class CallbackForgetter(Protocol):
-    """What the router offers: no raw body of a callback about somebody who is erased is kept."""
+    """What the router offers: no raw body of a callback about an erased recipient is kept."""
 
     async def forget(self, tx: TenantTx, notification_ids: Sequence[str]) -> int:
         """Order it for these notifications, in the transaction that erases; how many requests about them had come."""

@@ -208,9 +208,9 @@ def is_ours(code: str | None) -> bool:
 
 
 def why(code: str | None, meaning: str | None = None, *, vendor: str | None = None) -> str | None:
-    """What a code says, as a part of a sentence; None where nobody knows.
+    """What a code says, as a part of a sentence; None where that is not known.
 
-    `meaning` is the status map's word for it: where somebody has given a code another one, that one counts.
+    `meaning` is the status map's word for it: where a line gives a code another one, that one counts.
     """
     code = code or ""
     adapter = (vendor or "").partition("_")[0]

@@ -47,10 +47,10 @@ class StepRank:
     """Why a step stands where it stands in the order."""
 
     channel: Channel
-    #: How likely it arrives; None where nobody asked.
+    #: How likely it arrives; None where it was not asked.
     p: float | None
     cost_micros: int
-    #: The higher, the earlier: deliveries for a million micros of money and patience. None where nobody asked.
+    #: The higher, the earlier: deliveries for a million micros of money and patience. None where it was not asked.
     index: float | None
     #: Whether p was drawn to find out more, and not the best guess.
     drawn: bool

@@ -1,6 +1,6 @@
 """A message as it is handed to a vendor, and what the vendor made of it.
 
-A message holds an address and somebody's words. None of that shows when one is printed, so that a stray log line
+A message holds an address and a person's words. None of that shows when one is printed, so that a stray log line
 or a traceback carries nothing out.
 """
 
@@ -83,16 +83,16 @@ class OutboundMessage:
     subject: str | None = field(default=None, repr=False)
     html: str | None = field(default=None, repr=False)
     text: str | None = field(default=None, repr=False)
-    #: Of the texts, as a tag of BCP 47; None where nobody said.
+    #: Of the texts, as a tag of BCP 47; None where it is not said.
     language: str | None = None
-    #: Where the vendor sends nothing else to somebody who has not written: what it keeps of this text.
+    #: Where the vendor sends nothing else to a person who has not written: what it keeps of this text.
     template: VendorTemplate | None = field(default=None, repr=False)
     #: Further headers, name and value, where the channel has any.
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     attachments: tuple[Attachment, ...] = field(default=(), repr=False)
     #: The address of the one-click unsubscribe (RFC 8058).
     list_unsubscribe: str | None = field(default=None, repr=False)
-    #: A mail address that unsubscribes whoever writes to it.
+    #: A mail address that unsubscribes the person who writes to it.
     list_unsubscribe_mailto: str | None = field(default=None, repr=False)
     #: The senders that the platform granted to the tenant on this channel, as `is_granted` reads them: what may be shown
     #: over accounts that tenants share.
@@ -125,7 +125,7 @@ class Accepted:
 
     #: The vendor's own name for it, if it gave one.
     provider_message_id: str | None = None
-    #: Where an answer of the person will arrive, as an inbound message will name it; None: nobody can answer it.
+    #: Where an answer of the person will arrive, as an inbound message will name it; None: it can't be answered.
     sender: str | None = field(default=None, repr=False)
     #: Devices that it was refused for, beside the one that took it.
     others: "tuple[DeviceRefused, ...]" = ()
@@ -142,7 +142,7 @@ class Refused:
     code: str
     #: The same message will not be taken there later either.
     permanent: bool = True
-    #: Whose no it is, where more is known than that the vendor said it.
+    #: Who refused, where more is known than that the vendor said it.
     status: Literal["failed_perm", "rejected_by_provider", "rejected_by_recipient"] | None = None
     #: What it means for the address.
     effect: Effect | None = None

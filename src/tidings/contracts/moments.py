@@ -10,5 +10,5 @@ from tidings.kernel.moments import ANY_TIME
 #: A moment says its offset; a bare one means something else on every machine.
 Moment = Annotated[datetime, Meta(tz=True)]
 
-#: As a vendor tells it: it can be any, and whoever reads it leaves one out that means nothing.
+#: As a vendor tells it: it can be any, and a reader leaves one out that means nothing.
 ToldMoment = Annotated[datetime, Meta(tz=True, extra=ANY_TIME)]

@@ -44,7 +44,7 @@ class NotificationEngaged(Struct, frozen=True, kw_only=True, omit_defaults=True)
     is_test: bool = False
 
 
-#: What somebody can do with a message; no status, only its first time is kept.
+#: What a reader can do with a message; no status, only its first time is kept.
 ENGAGEMENTS = ("read", "opened", "clicked")
 
 NOTIFICATION_EVENTS: dict[str, type[Struct]] = {

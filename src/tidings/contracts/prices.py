@@ -56,5 +56,5 @@ class PriceList(Protocol):
     """What the router knows of prices."""
 
     async def of_text(self, tenant_id: TenantId, vendor: str, channel: str, text: str) -> MessageCost | None:
-        """What this text costs with the tenant's account, to nobody in particular; None where no price is known."""
+        """What this text costs with the tenant's account, without a recipient; None where no price is known."""
         ...

@@ -13,7 +13,7 @@ Known = Literal["KNOWN_YES", "KNOWN_NO", "UNKNOWN"]
 
 
 class LearnedChannel(Struct, frozen=True, kw_only=True):
-    """How well one channel reaches somebody."""
+    """How well one channel reaches a recipient."""
 
     channel: str
     #: How likely a message arrives, as of now.
@@ -25,7 +25,7 @@ class LearnedChannel(Struct, frozen=True, kw_only=True):
 
 
 class LearnedProfile(Struct, frozen=True, kw_only=True):
-    """Everything that the router has learned about reaching somebody, for that person's own eyes."""
+    """Everything that the router has learned about reaching a recipient, for that person's own eyes."""
 
     channels: list[LearnedChannel]
     has_whatsapp_business: Known
@@ -51,7 +51,7 @@ class ProfileAudit(Struct, frozen=True, kw_only=True):
 
 
 class ProfileTeller(Protocol):
-    """What the router offers: to tell what it keeps about somebody."""
+    """What the router offers: to tell what it keeps about a recipient."""
 
     async def tell(self, tx: TenantTx, recipient_id: str) -> LearnedProfile | None:
         """All of it, in the clear; None where nothing is kept."""
@@ -65,7 +65,7 @@ class ProfileTeller(Protocol):
 
 
 class MailboxNews(Protocol):
-    """What the router offers: to hear whose mailbox is proven to be theirs."""
+    """What the router offers: to hear which recipients have a proven mailbox."""
 
     async def told(self, tx: TenantTx, proven: Mapping[str, bool], *, at: datetime) -> None:
         """By recipient, whether they have a verified mail address now; in the transaction that changes it."""
@@ -73,7 +73,7 @@ class MailboxNews(Protocol):
 
 
 class KnownRecipients(Protocol):
-    """What notify offers: to say who is somebody."""
+    """What notify offers: to say which recipients are known."""
 
     async def known(self, tx: TenantTx, recipient_ids: Sequence[str]) -> frozenset[str]:
         """Those who exist and were not erased."""

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-#: What a scope says whose resource is not there yet; a role holds it, and no route asks for it.
+#: What a scope without a resource yet says; a role holds it, and no route asks for it.
 RESERVED: Final = "Reserved: not there yet."
 
 #: Resource → what reading it shows, what writing it changes. An empty sentence: there is no such verb.

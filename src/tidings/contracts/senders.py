@@ -1,8 +1,8 @@
-"""Senders of accounts that tenants share: who may appear as whom, and so who gets the answers; no I/O.
+"""Senders of accounts that tenants share: which tenant may show which sender, and so gets the answers; no I/O.
 
 The sender that really goes out is asked about: the one that the account's settings fix, else the message's, else the
-account's handle. A tenant may show what the platform granted to it. The account's own sender needs no grant where nobody
-can answer it; where people can, whoever wrote last would get answers that are meant for another tenant.
+account's handle. A tenant may show what the platform granted to it. The account's own sender needs no grant where people can't
+answer it; where they can, the tenant that wrote last would get answers that are meant for another tenant.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 
 from tidings.contracts.tenants import Channel
 
-#: Channels whose messages come from nobody in particular.
+#: Channels with messages that have no sender.
 SENDERLESS: Final[frozenset[Channel]] = frozenset({"push", "inapp", "webhook"})
 #: In a tenant's list of senders: any sender.
 ANY_SENDER: Final = "*"

@@ -18,7 +18,7 @@ Label = Annotated[
     ),
 ]
 
-#: Why somebody did something.
+#: Why a person did something.
 Reason = Annotated[
     str,
     Meta(

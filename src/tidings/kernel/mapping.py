@@ -40,7 +40,8 @@ class RowMapper(Generic[T]):
     ) -> None:
         """`columns`: where a column has another name than the field; `read`: what else makes a field of its column.
 
-        `of_row`: what makes a field of the whole row, such as another mapper; `omit`: fields that keep their defaults.
+        `of_row`: what makes a field of the whole row, such as another mapper; `omit`: fields that the call hands in, or
+        that keep their defaults.
         """
         self._kind = kind
         columns, read, self._of_row = columns or {}, read or {}, of_row or {}
@@ -50,13 +51,14 @@ class RowMapper(Generic[T]):
             raise TypeError(f"{kind.__name__} has no fields {sorted(unknown)}")
         apart = {*self._of_row, *omit.split()}
         self._columns = {name: columns.get(name, name) for name in names if name not in apart}
-        self._make = _compiled(kind, self._columns, {**_conversions(kind), **read}, self._of_row)
+        more = ", **given" if omit else ""
+        self._make = _compiled(kind, self._columns, {**_conversions(kind), **read}, self._of_row, more)
         for query in queries:
             _MAPPERS.setdefault(query, []).append(self)
 
-    def __call__(self, row: Mapping[str, Any]) -> T:
-        """The object of one row."""
-        return self._make(row)
+    def __call__(self, row: Mapping[str, Any], **given: Any) -> T:
+        """The object of one row, with what is given of the fields that are omitted."""
+        return self._make(row, **given)
 
     def missing(self, columns: Collection[str]) -> set[str]:
         """The columns that it needs beyond those."""
@@ -86,12 +88,22 @@ def by_name(kind: type[T], source: object, /, **given: Any) -> T:
 
 
 def columns(items: Collection[object], names: str = "", /, **others: str) -> dict[str, list[Any]]:
-    """The columns of a set of items, as a query takes them: of `"id at"` the lists `ids` and `ats`.
+    """The columns of a set of items, as a query takes them: of `"id read.status"` the lists `ids` and `statuses`.
 
     `others`: columns with other names, each with the attribute that it holds, such as `hashes="target.address_hash"`.
     """
-    attributes = {f"{name}s": name for name in names.split()} | others
+    attributes = {_plural(name): name for name in names.split()} | others
     return {column: list(map(attrgetter(name), items)) for column, name in attributes.items()}
+
+
+@cache
+def _plural(path: str) -> str:
+    name = path.rpartition(".")[2]
+    if name.endswith("y") and name[-2] not in "aeiou":
+        return f"{name[:-1]}ies"
+    if name.endswith(("ss", "us", "sh", "x")):
+        return f"{name}es"
+    return name if name.endswith("s") else f"{name}s"
 
 
 def attributes(item: object, names: str) -> dict[str, Any]:
@@ -119,16 +131,16 @@ def _copier(kind: Any, given: tuple[str, ...]) -> Callable[[object, Mapping[str,
 
 
 def _compiled(
-    kind: type[T], columns: Mapping[str, str], read: Mapping[str, Read], of_row: Mapping[str, Read]
-) -> Callable[[Any], T]:
+    kind: type[T], columns: Mapping[str, str], read: Mapping[str, Read], of_row: Mapping[str, Read], more: str
+) -> Callable[..., T]:
     # Compiled, as dataclasses are: as fast as the same written by hand. All names are our own.
-    given = [
+    fields = [
         f"{name}=read_{name}(row[{column!r}])" if name in read else f"{name}=row[{column!r}]"
         for name, column in columns.items()
     ]
-    given += [f"{name}=read_{name}(row)" for name in of_row]
+    fields += [f"{name}=read_{name}(row)" for name in of_row]
     names = {"kind": kind, **{f"read_{name}": function for name, function in {**read, **of_row}.items()}}
-    make: Callable[[Any], T] = eval(f"lambda row: kind({', '.join(given)})", names)  # noqa: S307
+    make: Callable[..., T] = eval(f"lambda row{more}: kind({', '.join(fields)}{more})", names)  # noqa: S307
     return make
 
 

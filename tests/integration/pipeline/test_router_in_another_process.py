@@ -22,7 +22,7 @@ async def test_the_whole_way_through_bytes(
     preparer = EncodedPreparer(system.composition.gate)
     monkeypatch.setattr(system.dispatch.job._dispatcher, "_router", apart(system.executions.router))
     advancer = system.executions.due._work.__self__  # type: ignore[attr-defined]
-    monkeypatch.setattr(advancer, "_preparer", preparer)
+    monkeypatch.setattr(system.executions.due, "_work", replace(advancer, preparer=preparer).advance)
     mail, phone = f"{unused()}@example.test", f"+49151234{79901 + issubclass(apart, RemoteRouter)}"
     code: dict[str, Any] = {"template": "otp", "variables": {"code": "482915"}, "channel": "auto"}
     files = [{"filename": "a.txt", "media_type": "text/plain", "content": "aGVsbG8="}]
@@ -52,8 +52,8 @@ async def test_a_key_that_can_not_be_opened_loses_the_vendors_words_and_not_the_
 ) -> None:
     """The key service does not know the key when the vendor has taken the message: it must not be sent again for that."""
     system, router = world.system, world.system.executions.router
-    without_keys = replace(router._caller, keyring=Keyring(MemoryKms(), clock=system.clock))
-    monkeypatch.setattr(router, "_caller", without_keys)
+    without_keys = replace(router.caller, keyring=Keyring(MemoryKms(), clock=system.clock))
+    router = replace(router, caller=without_keys)
     monkeypatch.setattr(system.dispatch.job._dispatcher, "_router", EncodedRouter(router))
     to = f"{unused()}@example.test"
     async with world.sender() as sender:

@@ -1,7 +1,7 @@
 """One process' router, the real one, over a database and vendors that it may die at."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 
@@ -88,6 +88,7 @@ async def _nobody_answers(*_: object) -> None:
     """Its vendors take no answers."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class StampedRecorder(Recorder):
     """The real one; whoever notes a call leaves a stamp, so that "before" can be said of receipts."""
 
@@ -150,9 +151,10 @@ class MortalWorker(Process):
             due_timer=due_timer,
             note_sent=_nobody_answers,
             observer=observer,
+            stamps=street.stamps,
+            noted=self.noted,
         )
-        recorder.stamps = self._stamps = street.stamps
-        recorder.noted = self.noted
+        self._stamps = street.stamps
         committer = TransitionCommitter(
             self.db, recorder, machine=machine, clock=clock, jitter=draw, observer=observer
         )

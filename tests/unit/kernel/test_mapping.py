@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from types import SimpleNamespace
 from typing import NewType
 
 import msgspec
@@ -105,6 +106,16 @@ def test_a_field_is_made_of_the_whole_row() -> None:
         RowMapper(Shelf, [], omit="empty")
 
 
+def test_a_call_hands_in_a_field_that_is_omitted() -> None:
+    query = _query("find_some")
+    cup_of = RowMapper(Cup, [query], omit="volume size")
+    row = {name: value for name, value in ROW.items() if name not in ("ml", "size")}
+
+    assert cup_of(row, volume=250, size=2) == CUP
+    assert cup_of(row, volume=250).size == 1
+    check_columns(query, row)
+
+
 def test_a_field_that_is_none_is_refused() -> None:
     with pytest.raises(TypeError, match="weight"):
         RowMapper(Cup, [], read={"weight": int})
@@ -126,6 +137,14 @@ def test_the_columns_of_a_set_are_lists_under_the_plural_of_their_names() -> Non
         "sizes": [2],
         "colours": ["red"],
     }
+
+
+def test_the_plural_of_a_column_is_as_english_has_it() -> None:
+    item = SimpleNamespace(status="sent", currency="EUR", key="k", turns=2, inner=SimpleNamespace(hash="h"))
+
+    found = columns([item], "status currency key turns inner.hash")
+
+    assert list(found) == ["statuses", "currencies", "keys", "turns", "hashes"]
 
 
 def test_a_column_that_is_null_throughout_is_not_sent() -> None:

@@ -1,1 +1,1 @@
-"""Vendor accounts as they are stored: whose each is, what it costs, and which one a tenant sends through."""
+"""Vendor accounts as they are stored: the owner of each, what it costs, and which one a tenant sends through."""

@@ -42,7 +42,7 @@ class Accounts:
         return known
 
     async def within(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
-        """The same for somebody who has a transaction under way."""
+        """The same within a transaction that is under way."""
         known = self._known.get(tx.tenant_id)
         return known if known is not None else await self._look(tx)
 

@@ -7,7 +7,7 @@ NotAllowedError
 ConflictError
 └── AccountExistsError       the owner has one with this vendor
 UnavailableError
-└── SecretsNotAskedError     whoever keeps the secret does not answer
+└── SecretsNotAskedError     the secret store does not answer
 TooBusyError
 └── TooManyChecksError       more looks at accounts than are let through in an hour
 """

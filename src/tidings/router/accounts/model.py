@@ -26,7 +26,7 @@ class StoredAccount:
     per_day: int | None
     #: Grows with every change.
     version: int = 1
-    #: What a message costs; None where nobody has said.
+    #: What a message costs; None where no price is set.
     prices: PriceModel | None = None
     #: Switched off: nothing new goes through it. Accounts are never deleted; what came of their messages is still heard.
     active: bool = True
@@ -37,7 +37,7 @@ class StoredAccount:
 def chosen(accounts: Iterable[StoredAccount]) -> dict[str, StoredAccount]:
     """The one to send through with each vendor, of accounts in the order of `find_accounts`.
 
-    The first that is switched on; where all are off the first of those, so that whoever needs it knows why it has to wait.
+    The first that is switched on; where all are off the first of those, so that an execution knows why it has to wait.
     """
     found: dict[str, StoredAccount] = {}
     for account in accounts:

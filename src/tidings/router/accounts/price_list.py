@@ -13,7 +13,7 @@ class AccountPrices:
         self._accounts = accounts
 
     async def of_text(self, tenant_id: TenantId, vendor: str, channel: str, text: str) -> MessageCost | None:
-        """By the account's general price: whose number it is may change it."""
+        """By the account's general price: the number may change it."""
         account = (await self._accounts.of(tenant_id)).get(vendor)
         if account is None or account.prices is None:
             return None

@@ -15,7 +15,7 @@ QUERIES = Queries.beside(__file__)
 
 
 async def lock_accounts(tx: TenantTx | PlatformTx) -> None:
-    """Wait for whoever is changing the same owner's accounts just now."""
+    """Wait for a transaction that is changing the same owner's accounts just now."""
     await tx.fetch(QUERIES.lock_accounts)
 
 

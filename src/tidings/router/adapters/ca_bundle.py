@@ -1,4 +1,4 @@
-"""Whose certificates a connection trusts: the system's, those of one file, or those of the settings."""
+"""Which certificates a connection trusts: the system's, those of one file, or those of the settings."""
 
 import os
 import ssl
@@ -42,7 +42,7 @@ def show_certificate(context: ssl.SSLContext, cert: str | None, key: str | None)
     for name, given in (("client_cert", cert), ("client_key", key)):
         if given is None:
             raise BadValueError(name, "is needed as well: a certificate and its private key go together")
-    # The library reads files only: this one is nobody else's, and in memory.
+    # The library reads files only: this one is private to the process, and in memory.
     descriptor = os.memfd_create("client_cert", os.MFD_CLOEXEC)
     try:
         os.write(descriptor, f"{cert}\n{key}\n".encode("ascii", "ignore"))
@@ -66,7 +66,7 @@ def _context(ca_pem: str) -> ssl.SSLContext:
 
 
 def _certificates(file: Path) -> str:
-    """What the file holds. The settings say which: nobody waits for a pipe or a device, nor reads without end."""
+    """What the file holds. The settings say which: no task waits for a pipe or a device, nor reads without end."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as opened:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):

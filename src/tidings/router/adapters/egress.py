@@ -60,7 +60,7 @@ def public_and(networks: Sequence[str]) -> Guard:
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
-#: Assigned to protocols, and no host of anybody's; Python counts some of it as global.
+#: Assigned to protocols, and to no host; Python counts some of it as global.
 _PROTOCOLS = ipaddress.ip_network("192.0.0.0/24")
 
 
@@ -85,7 +85,7 @@ async def look_up(host: str, port: int, guard: Guard) -> list[str]:
 
 
 def host_and_port(url: str) -> tuple[str, int | None] | None:
-    """None where nobody could be asked there."""
+    """None where it names no host."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port

@@ -35,7 +35,7 @@ class AdapterContext:
     clock: Clock
     #: Whether an address may be connected to; a tenant's own accounts get a strict one.
     guard: Guard = anywhere
-    #: Whose keys sign a tenant's mail; the account's own where this is None.
+    #: Finds the keys that sign a tenant's mail; the account's own where this is None.
     find_signers: FindSigners | None = None
     #: Writes the token of an attempt into the return path of its mail; None: there are no such addresses.
     write_token: WriteToken | None = None
@@ -59,7 +59,7 @@ class AdapterClass(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusSeed:
-    """What one of the vendor's codes means, until somebody says otherwise in the status map."""
+    """What one of the vendor's codes means, unless the status map says otherwise."""
 
     #: As an outcome's or an event's code has it; an event without one has its word.
     code: str
@@ -92,7 +92,7 @@ class AdapterKind:
     #: The sender that these settings put in the place of the message's, on this channel; None where the message's goes out.
     #: Over accounts that tenants share it is the one that has to be granted.
     fixed_sender: Callable[[Any, str], str | None] = no_fixed_sender
-    #: Settings whose keys are the vendor's own words: none in them is a reference, whatever it ends in.
+    #: Settings with keys that are the vendor's own words: none in them is a reference, whatever it ends in.
     verbatim: frozenset[str] = frozenset()
     #: What its price list counts.
     prices: tuple[PriceUnit, ...] = ("message",)
@@ -103,7 +103,7 @@ class AdapterKind:
     #: How that is proven, in a few words: `X-Twilio-Signature: HMAC-SHA1 over the address and all fields`.
     proof: str | None = None
     statuses: tuple[StatusSeed, ...] = ()
-    #: The vendor speaks over the adapter's own connection: one that was made with somebody to hear connects at once, and is
+    #: The vendor speaks over the adapter's own connection: one that was made with a consumer connects at once, and is
     #: kept open though nothing is sent.
     listens: bool = False
     name: str = field(init=False)

@@ -54,7 +54,7 @@ __all__ = [
 
 _log = get_logger("adapters")
 _DEEPEST = 8
-#: References in one account: each is a question to whoever keeps the secret, and all that they lead to is held at once.
+#: References in one account: each is a question to the secret store, and all that they lead to is held at once.
 _MOST_REFERENCES = 64
 #: Of this process alone: a mark says whether two texts are the same, and nothing about either.
 _MARKING = os.urandom(32)
@@ -83,7 +83,7 @@ _OURS: Final = (
 
 
 def _found() -> dict[str, AdapterKind]:
-    """Ours, and those that installed packages bring; nobody takes the place of another."""
+    """Ours, and those that installed packages bring; none takes the place of another."""
     kinds = {kind.name: kind for kind in _OURS}
     for point in entry_points(group=ENTRY_POINTS):
         try:
@@ -210,7 +210,7 @@ class _Revealing:
     """Puts secrets in the place of references."""
 
     secrets: SecretResolver
-    #: Whose they have to be; None for the platform.
+    #: The tenant that they have to belong to; None for the platform.
     tenant_id: TenantId | None
     #: How many it has asked for.
     asked: int = 0

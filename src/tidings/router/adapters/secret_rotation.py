@@ -1,6 +1,6 @@
 """A secret that is several, while one takes the place of another: one on each line, or long ones with blanks between them.
 
-A blank parts secrets only where each of them is long: of a passphrase no single word may let anybody in.
+A blank parts secrets only where each of them is long: of a passphrase no single word may be enough.
 """
 
 from typing import Annotated, Final

@@ -14,8 +14,26 @@ Line = Annotated[
         min_length=1, max_length=2048, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z", description=ONE_LINE
     ),
 ]
+#: The same, where it is short.
+ShortLine = Annotated[
+    str,
+    Meta(
+        min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z", description=ONE_LINE
+    ),
+]
+HostName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=253,
+        pattern=r"^[A-Za-z0-9.:_-]+\Z",
+        description="must be a host name or an IP address",
+    ),
+]
 #: A key or a token.
 Token = Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
+#: The same, where it is short.
+ShortToken = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
 #: What a message says that it comes from: a number, or a name in ASCII.
 SenderName = Annotated[
     str,

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.callback_forms import Canonical, Effect, ReadEvent
-from tidings.router.adapters.callbacks.mail_events import mail_event
+from tidings.router.adapters.callbacks.mail_events import mail_words
+from tidings.router.adapters.callbacks.status_events import status_event
 from tidings.router.bounces.report import BounceReport
 
 #: Types of feedback that are no complaint of the person: an excuse, and a report about our own signature.
@@ -29,7 +30,7 @@ def event_of(report: BounceReport, attempt_id: str, *, received_at: datetime) ->
     if status is None:
         return None
     word = "unreadable_mail" if report.kind == "unreadable" else report.word
-    return mail_event(
+    return status_event(
         message_id=attempt_id,
         word=word,
         status=status,
@@ -37,7 +38,7 @@ def event_of(report: BounceReport, attempt_id: str, *, received_at: datetime) ->
         discriminator=report.code or "-",
         received_at=received_at,
         code=report.code,
-        reason=report.words,
+        reason=mail_words(report.words),
         effect=effect,
     )
 

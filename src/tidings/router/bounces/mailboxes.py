@@ -35,7 +35,7 @@ _AT_ONCE: Final = 4
 class BounceMailboxes:
     """Reads all mailboxes from time to time; any number of processes may run one.
 
-    A mail is marked as seen after it is kept. One that is nobody's bounce stays unseen, for whoever else reads the mailbox, and
+    A mail is marked as seen after it is kept. One that is no bounce stays unseen, for other readers of the mailbox, and
     is not read again by this process.
     """
 
@@ -82,7 +82,7 @@ class BounceMailboxes:
         return sum(read)
 
     async def read(self, account: StoredAccount, owner: TenantId) -> int:
-        """One account's mailbox, if it has any; whatever goes wrong with it is nobody else's trouble."""
+        """One account's mailbox, if it has any; a failure with it does not touch the others."""
         async with self._turns:
             try:
                 place = await self._place(account, owner)
@@ -114,7 +114,7 @@ class BounceMailboxes:
                 tenant_id=None if account.platform else owner,
             )
         except TidingsError:
-            # Nobody can say whether it has a mailbox; whoever sends hears what is wrong with it.
+            # Whether it has a mailbox is not known; the sending task hears what is wrong with it.
             return None
         if not isinstance(read.settings, SmtpSettings):
             return None

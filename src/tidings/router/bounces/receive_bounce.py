@@ -78,7 +78,7 @@ class BounceReceiver:
         return self._tokens.read(address) is not None or address.lower() in self._addresses
 
     async def take(self, raw: bytes, *, via: Via, to: str | None = None) -> Result:
-        """Keep what a mail says. `to`: the address that it was delivered to, where somebody knows it."""
+        """Keep what a mail says. `to`: the address that it was delivered to, where that is known."""
         raw = raw[:MOST_KEPT]
         report = read_report(raw)
         token = self._token(report, to)

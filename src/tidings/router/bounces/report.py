@@ -1,6 +1,6 @@
 """What a mail to a return path reports: a delivery status (RFC 3464), a complaint (RFC 5965), or nothing of the kind.
 
-Whom it is about says the token, and not the report: addresses in it are never looked at.
+The token says which attempt it is about, and not the report: addresses in it are never looked at.
 """
 
 import re
@@ -82,7 +82,7 @@ def _read(raw: bytes) -> BounceReport:
 
 
 def part_of_disposition(parts: Sequence[MailPart]) -> bool:
-    """A receipt that somebody's mail program wrote (RFC 8098)."""
+    """A receipt of the reader's mail program (RFC 8098)."""
     return any(part.kind.endswith("disposition-notification") for part in parts)
 
 
@@ -157,13 +157,13 @@ def _plain(
         return BounceReport(kind="unreadable", at=at, addresses=addresses)
     codes = {found[0] for found in _ENHANCED.finditer(said) if found[1] != "2"}
     replies = {found[1] for found in _REPLY.finditer(said)}
-    # Where a server names several, which of them is the reason is anybody's guess.
+    # Where a server names several, it does not say which of them is the reason.
     code = codes.pop() if len(codes) == 1 else replies.pop() if not codes and len(replies) == 1 else None
     return BounceReport(kind="status", word="failed", code=code, at=at, addresses=addresses)
 
 
 def _is_automatic(mail: MailPart) -> bool:
-    """Somebody is out of the office, or a machine says that it has our mail (RFC 3834)."""
+    """The person is out of the office, or a machine says that it has our mail (RFC 3834)."""
     if "x-failed-recipients" in mail.head:
         return False
     submitted = mail.text("auto-submitted").lower()

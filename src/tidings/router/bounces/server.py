@@ -1,6 +1,6 @@
-"""Listens for mail that comes back, as a mail server (SMTP) or as its last hop (LMTP); mail to anybody else is refused.
+"""Listens for mail that comes back, as a mail server (SMTP) or as its last hop (LMTP); mail to other addresses is refused.
 
-It passes nothing on and answers nobody by mail: it is no relay, and no source of backscatter.
+It passes nothing on and answers no mail: it is no relay, and no source of backscatter.
 """
 
 import asyncio

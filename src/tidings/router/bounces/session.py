@@ -85,7 +85,7 @@ class Session:
                 return
 
     async def _line(self) -> bytes | None:
-        """The next command; None where there is none, or nobody may say more."""
+        """The next command; None where there is none, or the peer may say no more."""
         while (end := self._buffer.find(b"\n")) < 0:
             if len(self._buffer) > _LONGEST_LINE:
                 await self._say("500 5.5.2 the line is too long")

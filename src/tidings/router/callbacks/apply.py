@@ -1,6 +1,6 @@
 """The use case "events have found their attempts": tell the ladders, tenant by tenant.
 
-An event's id is the receipt's: told twice, because somebody died before it was marked, it is taken once.
+An event's id is the receipt's: told twice, because a worker died before it was marked, it is taken once.
 """
 
 import asyncio
@@ -173,7 +173,7 @@ class Applier:
         fresh: frozenset[str],
         now: datetime,
     ) -> None:
-        """Codes, or else words, that nobody has given a meaning; each event once, however often it is told."""
+        """Codes, or else words, without a meaning; each event once, however often it is told."""
         counts = Counter(
             said.codes[0]
             for said in told

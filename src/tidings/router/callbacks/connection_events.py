@@ -1,4 +1,4 @@
-"""From what a vendor says over the adapter's own connection to rows: receipts, what people write, and what nobody could read."""
+"""From what a vendor says over the adapter's own connection to rows: receipts, what people write, and what could not be read."""
 
 import asyncio
 from typing import Final
@@ -9,10 +9,10 @@ from tidings.router.callbacks.evidence import Evidence
 from tidings.router.callbacks.intake import CallbackGroupCommit, IncomingCallback
 from tidings.router.callbacks.model import CallbackObserver
 
-#: Why a request is kept that nobody could read; as at the hooks.
+#: Why an unreadable request is kept; as at the hooks.
 _UNREADABLE: Final = "unreadable"
 #: Unreadable requests of one account that each process keeps in an hour. More than at the hooks: we are bound to the vendor's own
-#: server. Bounded all the same: one whose receipts are all unreadable would fill the disk.
+#: server. Bounded all the same: one with unreadable receipts alone would fill the disk.
 MOST_UNREAD: Final = 100
 _HOUR: Final = 3600.0
 

@@ -35,7 +35,7 @@ class Again:
 
 
 class DeadCallbacks:
-    """What operators do with callbacks that nobody owns."""
+    """What operators do with callbacks that have no tenant."""
 
     def __init__(self, *, audit: AuditLog, keyring: Keyring, clock: Clock) -> None:
         self._audit = audit
@@ -46,7 +46,7 @@ class DeadCallbacks:
         )
 
     async def show(self, tx: PlatformTx, event_id: InboundWebhookEventId) -> OpenEvent:
-        """One event; a `CallbackNotFoundError` where nobody's has this id."""
+        """One event; a `CallbackNotFoundError` where none without a tenant has this id."""
         found = await store.show_event(tx, event_id=event_id, received_at=time_of(event_id))
         if found is None:
             raise CallbackNotFoundError

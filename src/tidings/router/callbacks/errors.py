@@ -4,7 +4,7 @@ TidingsError
 └── RefusalError
     ├── NotFoundError
     │   ├── NoHookError             nothing listens at this address
-    │   ├── CallbackNotFoundError   no event that nobody owns yet has this id
+    │   ├── CallbackNotFoundError   no event without a tenant has this id
     │   ├── CallbackRequestNotFoundError   no request has this id
     │   └── CallbackBodyGoneError   its raw body is not kept any more
     ├── UnauthenticatedError

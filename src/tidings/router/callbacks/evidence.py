@@ -1,4 +1,4 @@
-"""How much of what was refused, or what nobody can read, is kept to be looked at: so many a time for each account, so that a flood fills nothing."""
+"""How much of what was refused, or can't be read, is kept to be looked at: so many a time for each account, so that a flood fills nothing."""
 
 from collections import OrderedDict
 

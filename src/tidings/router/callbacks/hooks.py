@@ -3,7 +3,7 @@
 The account is looked up about once a second, its secret is read every half minute. Made-up accounts are found out
 about in sets and limited by the place that they come from: no flood of them keeps a real callback out. A signature that does not fit is
 tried with a fresh one before it is refused, at most once a second for each account: a flood of forgeries must not
-become a flood of questions to whoever keeps the secrets.
+become a flood of questions to the secret store.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _DOUBT_AGAIN = 1.0
 _LONGEST_AGE = timedelta(seconds=30)
 #: Requests for accounts that there are not, from one place in a minute.
 _MOST_STRANGERS = 120
-#: Accounts whose secrets are remembered at once.
+#: Accounts with remembered secrets, at most.
 _MOST = 2_000
 
 
@@ -54,7 +54,7 @@ class CallbackHook:
 
     @property
     def tenant_id(self) -> TenantId | None:
-        """Whose account it is; None: the platform's, which serves all tenants."""
+        """The owner of the account; None: the platform, which serves all tenants."""
         return self.account.tenant_id
 
 
@@ -85,7 +85,7 @@ class CallbackHooks:
         self._strangers = PlaceLimit(_MOST_STRANGERS, clock=clock)
 
     async def find(self, vendor: str, account_id: str, *, place: str = UNKNOWN) -> CallbackHook | None:
-        """The hook at this address; None where none is set up there, and a `TooBusyError` where somebody asks for too many such."""
+        """The hook at this address; None where none is set up there, and a `TooBusyError` where one address asks for too many such."""
         try:
             ADAPTER_CONFIG.parse(account_id)
         except BadValueError:
@@ -143,10 +143,7 @@ class CallbackHooks:
         read_at = self._clock.monotonic()
         try:
             read = await read_account(
-                account.vendor,
-                {"secret_ref": account.secret_ref},
-                self._secrets,
-                tenant_id=account.tenant_id,
+                account.vendor, {"secret_ref": account.secret_ref}, self._secrets, tenant_id=account.tenant_id
             )
         except SecretStoreError:
             _log.warning("hook_secret_not_read", account_id=account.id, vendor=account.vendor)

@@ -1,6 +1,6 @@
 """From a verified request to rows and a raw body that outlive us: requests that come together share a transaction.
 
-Whoever waits is bounded by number and by bytes: beyond that vendors are told to come again, before memory grows.
+The queue is bounded by number and by bytes: beyond that vendors are told to come again, before memory grows.
 """
 
 import asyncio
@@ -121,7 +121,7 @@ class CallbackGroupCommit:
             try:
                 taken = await self._keep(vendor, some)
             except BlobError as error:
-                # Nobody's body is to blame: without the store of raw bodies nothing is taken in.
+                # No body is to blame: without the store of raw bodies nothing is taken in.
                 _log.error("callbacks_not_kept", vendor=vendor, count=len(some), error=type(error).__name__)
                 results += [HookUnavailableError() for _ in some]
                 continue

@@ -3,7 +3,7 @@
 A row names its body as `<key of the object>#<place in it>`. Bodies hold addresses and other people's words, and those of
 one object may be of several tenants: the object stays under the platform's key, and is removed after some weeks.
 Inside it every body is sealed with a key of its own, which stands in its row alone: once that is destroyed, because
-a person was erased, nobody can read this body, and its neighbours are as before.
+a person was erased, this body can't be read, and its neighbours are as before.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
-"""The use case "somebody calls a hook": is it the vendor, what does it say, keep it."""
+"""The use case "a hook is called": is it the vendor, what does it say, keep it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, NoReturn
 
 from tidings.contracts.callback_forms import (
@@ -43,47 +43,39 @@ class HookCall:
     place: str = field(default=UNKNOWN, repr=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CallbackEndpoint:
     """Takes callbacks in."""
 
-    def __init__(
-        self,
-        hooks: CallbackHooks,
-        intake: CallbackGroupCommit,
-        *,
-        public_url: str,
-        usual: CallbackForm,
-        clock: Clock,
-        evidence: Evidence,
-        observer: CallbackObserver | None = None,
-    ) -> None:
-        """`public_url`: where vendors find us. `usual`: a form whose work is done where there is no hook."""
-        self._hooks = hooks
-        self._intake = intake
-        self._public_url = public_url.rstrip("/")
-        self._usual = usual
-        self._clock = clock
-        self._evidence = evidence
-        self._observer = observer or CallbackObserver()
+    hooks: CallbackHooks
+    intake: CallbackGroupCommit
+    _: KW_ONLY
+    #: Where vendors reach us.
+    public_url: str
+    #: The form that does its work where there is no hook.
+    usual: CallbackForm
+    clock: Clock
+    evidence: Evidence
+    observer: CallbackObserver = CallbackObserver()
 
     async def take(self, vendor: str, account_id: str, call: HookCall) -> IntakeResult | HookReply:
         """Keep what the request says; durable when this returns. Raises what its sender is told."""
-        hook = await self._hooks.find(vendor, account_id, place=call.place)
+        hook = await self.hooks.find(vendor, account_id, place=call.place)
         body = await call.read_body()
         if len(body) > MOST_BYTES:
             raise BodyTooLargeError(MOST_BYTES)
         request = RawCallback(
             method=call.method,
-            url=self._public_url + call.path,
+            url=self.public_url.rstrip("/") + call.path,
             headers=call.headers,
             body=body,
-            received_at=self._clock.now(),
+            received_at=self.clock.now(),
         )
         if hook is None:
             # As much work as for a hook that there is.
             with suppress(BadRequestError):
-                await self._usual.verify(request, _NOBODYS_KEYS)
-            self._observer.refused("", "unknown")
+                await self.usual.verify(request, _NOBODYS_KEYS)
+            self.observer.refused("", "unknown")
             raise NoHookError
         if call.method == "GET":
             return await self._challenged(hook, request)
@@ -97,7 +89,7 @@ class CallbackEndpoint:
         said = await self._reading(hook, request)
         taken = IntakeResult(accepted=0, repeated=0)
         if said.events or said.inbound:
-            taken = await self._intake.take(
+            taken = await self.intake.take(
                 vendor,
                 IncomingCallback(
                     account_id=account_id,
@@ -113,12 +105,12 @@ class CallbackEndpoint:
         return taken if reply is None else reply
 
     async def _challenged(self, hook: CallbackHook, request: RawCallback) -> HookReply:
-        """The vendor asks whether somebody is there."""
+        """The vendor asks whether a hook is there."""
         if not isinstance(hook.form, Challenges):
             raise NoHookError
         found = await hook.form.challenge(request, hook.keys)
         if isinstance(found, UnverifiedCallback) and found.code == "mismatch":
-            fresh = await self._hooks.afresh(hook)
+            fresh = await self.hooks.afresh(hook)
             if fresh is not None:
                 found = await hook.form.challenge(request, fresh.keys)
         if isinstance(found, UnverifiedCallback):
@@ -128,10 +120,10 @@ class CallbackEndpoint:
         return found
 
     async def _proven(self, hook: CallbackHook, request: RawCallback) -> CallbackHook:
-        """The hook whose vendor sent the request; its keys may have been changed a moment ago."""
+        """The hook of the vendor that sent the request; its keys may have been changed a moment ago."""
         found = await hook.form.verify(request, hook.keys)
         if isinstance(found, UnverifiedCallback) and found.code == "mismatch":
-            fresh = await self._hooks.afresh(hook)
+            fresh = await self.hooks.afresh(hook)
             if fresh is not None:
                 hook = fresh
                 found = await hook.form.verify(request, hook.keys)
@@ -143,7 +135,7 @@ class CallbackEndpoint:
         try:
             return hook.form.read(request, hook.keys)
         except (BadRequestError, InvalidError, BadValueError):
-            # Signed and not understood: a vendor that words it otherwise now. Somebody has to see that.
+            # Signed and not understood: a vendor that words it otherwise now. An operator has to see that.
             await self._keep_refused(hook, request.body, signed=True, status="dlq", code="unreadable")
             raise
 
@@ -156,8 +148,8 @@ class CallbackEndpoint:
     async def _keep_refused(
         self, hook: CallbackHook, body: bytes, *, signed: bool, status: RequestStatus, code: str
     ) -> None:
-        self._observer.refused(hook.account.vendor, code)
-        if not self._evidence.may_keep(hook.account.id):
+        self.observer.refused(hook.account.vendor, code)
+        if not self.evidence.may_keep(hook.account.id):
             return
         evidence = IncomingCallback(
             account_id=hook.account.id,
@@ -166,6 +158,6 @@ class CallbackEndpoint:
             reason=code,
             body=body if signed else body[:MOST_EVIDENCE_BYTES],
         )
-        # Whoever signed badly is told so, whether or not we could keep what they sent.
+        # A caller that signed badly is told so, whether or not we could keep what it sent.
         with suppress(TidingsError):
-            await self._intake.take(hook.account.vendor, evidence)
+            await self.intake.take(hook.account.vendor, evidence)

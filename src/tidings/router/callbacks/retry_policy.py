@@ -1,4 +1,4 @@
-"""Retry policy of callbacks: when an event whose attempt is not there yet is looked at again, and when it is given up."""
+"""Retry policy of callbacks: when an event without its attempt is looked at again, and when it is given up."""
 
 from datetime import timedelta
 from typing import Final

@@ -44,9 +44,7 @@ _HOOK = "/{vendor}/{adapter}"
 
 
 @hooks.get(
-    _HOOK,
-    media_type="text/plain",
-    problems=["no_hook", "bad_signature", "hook_unavailable", "too_busy"],
+    _HOOK, media_type="text/plain", problems=["no_hook", "bad_signature", "hook_unavailable", "too_busy"]
 )
 async def challenge_hook(vendor: str, adapter: str, request: Request, desk: CallbackEndpoint) -> Reply:
     """Ask whether a hook is there, as the vendor that is about to use it.
@@ -127,10 +125,7 @@ async def list_refused(tx: PlatformTx, query: RequestQuery, paging: Paging) -> P
     """
     after = paging.after
     rows = await store.list_requests(
-        tx,
-        chosen=query.chosen(),
-        after=(after.created_at, after.id) if after else None,
-        limit=paging.fetch,
+        tx, chosen=query.chosen(), after=(after.created_at, after.id) if after else None, limit=paging.fetch
     )
     return paging.page(rows, RefusedRequestView.of)
 
@@ -150,11 +145,7 @@ async def show_callback(
     problems=["callback_not_found", "callback_body_gone"],
 )
 async def read_callback_body(
-    tx: PlatformTx,
-    callback_id: InboundWebhookEventId,
-    caller: Caller,
-    dead: DeadCallbacks,
-    blobs: BlobStore,
+    tx: PlatformTx, callback_id: InboundWebhookEventId, caller: Caller, dead: DeadCallbacks, blobs: BlobStore
 ) -> Reply:
     """Read the raw body of the request that brought an event; that is audited.
 

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 from tidings.contracts.callback_forms import Canonical, ReadEvent
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId, time_of
-from tidings.kernel.sql import Queries, sparse
+from tidings.kernel.mapping import RowMapper, columns, sparse_columns
+from tidings.kernel.sql import Queries
 from tidings.router.callbacks.raw_bodies import BodyLocation
 from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
 
@@ -16,13 +17,13 @@ QUERIES = Queries.beside(__file__)
 
 #: What becomes of a request.
 RequestStatus: TypeAlias = Literal["received", "applied", "rejected", "dlq"]
-#: Where an event stands that nobody owns yet.
+#: Where an event without a tenant stands.
 OpenStatus: TypeAlias = Literal["queued", "late_correlate", "dlq"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountOwner:
-    """Whose account it is; None: the platform's."""
+    """The owner of an account; None: the platform."""
 
     tenant_id: TenantId | None
 
@@ -98,7 +99,7 @@ class EventDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UncorrelatedEvent:
-    """An event whose attempt was not found."""
+    """An event without its attempt."""
 
     event: ClaimedEvent
     #: None: it is dead.
@@ -107,7 +108,7 @@ class UncorrelatedEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenEvent:
-    """An event that nobody owns yet, as operators see it."""
+    """An event without a tenant, as operators see it."""
 
     id: InboundWebhookEventId
     received_at: datetime
@@ -125,7 +126,7 @@ class OpenEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRequest:
-    """A request that nobody owns, as operators see it."""
+    """A request without a tenant, as operators see it."""
 
     id: InboundWebhookId
     received_at: datetime
@@ -147,7 +148,7 @@ class CallbackFilter:
 
 
 async def find_owner(tx: WorkerTx, *, account_id: str) -> AccountOwner | None:
-    """Whose account it is, if there is such a one in use."""
+    """The owner of the account, if there is such a one in use."""
     row = await tx.fetch_one(QUERIES.find_owner, account_id=account_id)
     return None if row is None else AccountOwner(tenant_id=row["tenant_id"])
 
@@ -160,41 +161,25 @@ async def find_known(tx: WorkerTx, *, account_ids: Sequence[str]) -> list[str]:
 async def load_account(tx: TenantTx | PlatformTx, *, account_id: str) -> HookAccount | None:
     """The account, in a transaction of its owner."""
     row = await tx.fetch_one(QUERIES.load_account, account_id=account_id)
-    if row is None:
-        return None
-    return HookAccount(
-        id=row["id"],
-        tenant_id=row["tenant_id"],
-        vendor=row["provider"],
-        secret_ref=row["secret_ref"],
-        version=row["version"],
-    )
+    return None if row is None else _hook_account(row)
 
 
 async def insert_callbacks(
     tx: PlatformTx, *, vendor: str, requests: Sequence[NewRequest], events: Sequence[NewEvent], now: datetime
 ) -> dict[InboundWebhookId, int]:
     """Keep them; how many events of each request were new."""
+    of_requests = columns(
+        requests, "id account_id signature_valid body.ref body.key status"
+    ) | sparse_columns(requests, "reason")
     rows = await tx.fetch(
         QUERIES.insert_callbacks,
         vendor=vendor,
         now=now,
-        request_ids=[r.id for r in requests],
-        request_accounts=[r.account_id for r in requests],
-        signature_valids=[r.signature_valid for r in requests],
-        refs=[r.body.ref for r in requests],
-        body_keys=[r.body.key for r in requests],
-        request_statuses=[r.status for r in requests],
-        reasons=sparse([r.reason for r in requests]),
-        event_ids=[e.id for e in events],
-        event_requests=[e.request_id for e in events],
-        accounts=[e.account_id for e in events],
-        message_ids=[e.read.vendor_message_id for e in events],
-        words=[e.read.word for e in events],
-        discriminators=[e.read.discriminator for e in events],
-        statuses=[e.read.status for e in events],
-        occurred_ats=sparse([e.read.occurred_at for e in events]),
-        payloads=sparse([e.payload for e in events]),
+        **columns(
+            events, "id request_id account_id read.vendor_message_id read.word read.discriminator read.status"
+        ),
+        **sparse_columns(events, "read.occurred_at payload"),
+        **{f"new_{name}": column for name, column in of_requests.items()},
     )
     return {row["request_id"]: row["events"] for row in rows}
 
@@ -222,13 +207,8 @@ async def next_late(tx: WorkerTx, *, since: datetime) -> datetime | None:
 
 async def load_details(tx: PlatformTx, events: Sequence[ClaimedEvent]) -> dict[str, EventDetails]:
     """What they said beside their status, by their ids."""
-    rows = await tx.fetch(
-        QUERIES.load_details, ids=[e.id for e in events], received_ats=[e.received_at for e in events]
-    )
-    return {
-        row["id"]: EventDetails(occurred_at=row["occurred_at"], payload=row["payload_ciphertext"])
-        for row in rows
-    }
+    rows = await tx.fetch(QUERIES.load_details, **columns(events, "id received_at"))
+    return {row["id"]: _details(row) for row in rows}
 
 
 async def mark_applied(
@@ -238,12 +218,8 @@ async def mark_applied(
     return await tx.execute(
         QUERIES.mark_applied,
         now=now,
-        ids=[e.id for e, _ in events],
-        received_ats=[e.received_at for e, _ in events],
-        tenant_ids=[found.tenant_id for _, found in events],
-        attempt_ids=[found.attempt_id for _, found in events],
-        request_ids=[e.request_id for e, _ in events],
-        execution_ids=[found.execution_id for _, found in events],
+        **columns([event for event, _ in events], "id received_at request_id"),
+        **columns([attempt for _, attempt in events], "tenant_id attempt_id execution_id"),
     )
 
 
@@ -252,11 +228,10 @@ async def mark_waiting(tx: WorkerTx, events: Sequence[UncorrelatedEvent], *, now
     return await tx.execute(
         QUERIES.mark_waiting,
         now=now,
-        ids=[w.event.id for w in events],
-        received_ats=[w.event.received_at for w in events],
+        **columns(events, "event.id event.received_at"),
+        **sparse_columns(events, "next_at"),
         statuses=["dlq" if w.next_at is None else "late_correlate" for w in events],
-        lookss=[w.event.looks + 1 for w in events],
-        next_ats=sparse([w.next_at for w in events]),
+        looks=[w.event.looks + 1 for w in events],
     )
 
 
@@ -294,7 +269,7 @@ async def sweep_dedup(tx: WorkerTx, *, now: datetime, limit: int) -> int:
 
 
 async def find_vendors(tx: WorkerTx) -> dict[str, datetime]:
-    """Everybody who may have called, and since when."""
+    """The vendors that may have called, and since when."""
     return {row["provider"]: time_of(row["first_id"]) for row in await tx.fetch(QUERIES.find_vendors)}
 
 
@@ -306,13 +281,14 @@ async def list_events(
     after: tuple[datetime, str] | None,
     limit: int,
 ) -> list[OpenEvent]:
-    """Events that nobody owns, the newest first."""
+    """Events without a tenant, the newest first."""
+    after_at, after_id = after or (None, None)
     rows = await tx.fetch(
         QUERIES.list_events,
         chosen,
         status=status,
-        after_at=after[0] if after else None,
-        after_id=after[1] if after else None,
+        after_at=after_at,
+        after_id=after_id,
         limit=limit,
     )
     return [_open_event(row) for row in rows]
@@ -325,20 +301,15 @@ async def show_event(
     row = await tx.fetch_one(QUERIES.show_event, id=event_id, received_at=received_at)
     if row is None:
         return None
-    return _open_event(row), None if row["raw_body_ref"] is None else _place(row)
+    return _open_event(row), None if row["raw_body_ref"] is None else _location(row)
 
 
 async def list_requests(
     tx: PlatformTx, *, chosen: CallbackFilter, after: tuple[datetime, str] | None, limit: int
 ) -> list[KeptRequest]:
     """Requests that were refused or not read, the newest first."""
-    rows = await tx.fetch(
-        QUERIES.list_requests,
-        chosen,
-        after_at=after[0] if after else None,
-        after_id=after[1] if after else None,
-        limit=limit,
-    )
+    after_at, after_id = after or (None, None)
+    rows = await tx.fetch(QUERIES.list_requests, chosen, after_at=after_at, after_id=after_id, limit=limit)
     return [_kept_request(row) for row in rows]
 
 
@@ -351,56 +322,46 @@ async def show_request(
 
 
 def _claimed(row: Row) -> ClaimedEvent:
-    found = None
-    if row["attempt_id"] is not None:
-        found = CorrelatedAttempt(
-            tenant_id=row["tenant_id"],
-            attempt_id=row["attempt_id"],
-            execution_id=row["execution_id"],
-            started_at=row["started_at"],
-        )
-    return ClaimedEvent(
-        id=row["id"],
-        received_at=row["received_at"],
-        request_id=row["webhook_inbound_id"],
-        vendor=row["vendor"],
-        account_id=row["adapter"],
-        status=row["type"],
-        looks=row["correlate_attempts"],
-        fresh=row["fresh"],
-        found=found,
-    )
-
-
-def _open_event(row: Row) -> OpenEvent:
-    return OpenEvent(
-        id=row["id"],
-        received_at=row["received_at"],
-        request_id=row["webhook_inbound_id"],
-        vendor=row["vendor"],
-        account_id=row["adapter"],
-        vendor_message_id=row["vendor_message_id"],
-        means=row["type"],
-        occurred_at=row["occurred_at"],
-        status=row["status"],
-        looks=row["correlate_attempts"],
-        next_look_at=row["next_correlate_at"],
-        updated_at=row["updated_at"],
-    )
-
-
-def _place(row: Row) -> BodyLocation:
-    return BodyLocation(ref=row["raw_body_ref"], key=row["body_key"])
+    return _claimed_event(row, found=None if row["attempt_id"] is None else _correlated(row))
 
 
 def _kept_request(row: Row) -> KeptRequest:
-    return KeptRequest(
-        id=row["id"],
-        received_at=row["received_at"],
-        vendor=row["vendor"],
-        account_id=row["adapter"],
-        signature_valid=row["signature_valid"],
-        status=row["status"],
-        reason=row["reason"],
-        body=_place(row),
-    )
+    return _request(row, body=_location(row))
+
+
+_hook_account = RowMapper(HookAccount, [QUERIES.load_account], columns={"vendor": "provider"})
+_details = RowMapper(EventDetails, [QUERIES.load_details], columns={"payload": "payload_ciphertext"})
+_correlated = RowMapper(CorrelatedAttempt, [QUERIES.claim_events])
+_claimed_event = RowMapper(
+    ClaimedEvent,
+    [QUERIES.claim_events],
+    columns={
+        "request_id": "webhook_inbound_id",
+        "account_id": "adapter",
+        "status": "type",
+        "looks": "correlate_attempts",
+    },
+    omit="found",
+)
+_open_event = RowMapper(
+    OpenEvent,
+    [QUERIES.list_events, QUERIES.show_event],
+    columns={
+        "request_id": "webhook_inbound_id",
+        "account_id": "adapter",
+        "means": "type",
+        "looks": "correlate_attempts",
+        "next_look_at": "next_correlate_at",
+    },
+)
+_location = RowMapper(
+    BodyLocation,
+    [QUERIES.show_event, QUERIES.list_requests, QUERIES.show_request],
+    columns={"ref": "raw_body_ref", "key": "body_key"},
+)
+_request = RowMapper(
+    KeptRequest,
+    [QUERIES.list_requests, QUERIES.show_request],
+    columns={"account_id": "adapter"},
+    omit="body",
+)

@@ -18,7 +18,7 @@ WHERE id = :account_id;
 -- order by everybody, so that two sets with the same events wait for each other and never in a ring.
 WITH said AS MATERIALIZED (
     SELECT * FROM unnest(
-        :event_ids::text[], :event_requests::text[], :accounts::text[], :message_ids::text[], :words::text[],
+        :ids::text[], :request_ids::text[], :account_ids::text[], :vendor_message_ids::text[], :words::text[],
         :discriminators::text[], :statuses::text[], :occurred_ats::timestamptz[], :payloads::bytea[]
     ) AS said (id, request_id, account_id, message_id, word, discriminator, status, occurred_at, payload)
 ), fresh AS (
@@ -52,8 +52,8 @@ WITH said AS MATERIALIZED (
            -- What was known before names people whom only the first request is found by.
            CASE WHEN request.status = 'received' AND taken.events IS NULL THEN NULL ELSE request.body_key END
     FROM unnest(
-        :request_ids::text[], :request_accounts::text[], :signature_valids::boolean[], :refs::text[],
-        :request_statuses::text[], :reasons::text[], :body_keys::bytea[]
+        :new_ids::text[], :new_account_ids::text[], :new_signature_valids::boolean[], :new_refs::text[],
+        :new_statuses::text[], :new_reasons::text[], :new_keys::bytea[]
     ) AS request (id, account_id, signature_valid, ref, status, reason, body_key)
     LEFT JOIN taken ON taken.request_id = request.id
 )
@@ -154,7 +154,7 @@ SET status = mark.status,
     correlate_attempts = mark.looks,
     next_correlate_at = mark.next_at,
     updated_at = :now::timestamptz
-FROM unnest(:ids::text[], :received_ats::timestamptz[], :statuses::text[], :lookss::integer[], :next_ats::timestamptz[])
+FROM unnest(:ids::text[], :received_ats::timestamptz[], :statuses::text[], :looks::integer[], :next_ats::timestamptz[])
     AS mark (id, received_at, status, looks, next_at)
 WHERE event.received_at = mark.received_at AND event.id = mark.id;
 

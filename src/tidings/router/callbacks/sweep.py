@@ -27,7 +27,7 @@ async def sweep_dedup(db: Database, clock: Clock, *, limit: int) -> int:
 
 
 async def settle_stuck(db: Database, clock: Clock, *, limit: int) -> int:
-    """Give up what is too old to be looked for, and close requests whose last events were marked by two workers at
+    """Give up what is too old to be looked for, and close requests with last events that were marked by two workers at
     once; how many events and requests that were."""
     now = clock.now()
     oldest = now - OLDEST_ATTEMPT

@@ -63,7 +63,7 @@ class AccountChanger:
             return await self._configs.change(tx, account_id, change, expect=expect, actor=actor)
 
     async def _refuse_unreadable(self, owner: TenantId | None, vendor: str, secret_ref: str) -> None:
-        """Before the transaction: it reads files, or asks whoever keeps the secret."""
+        """Before the transaction: it reads files, or asks the secret store."""
         try:
             wrong = await self._desk.wrong_with(owner, vendor, secret_ref)
         except SecretStoreError as error:

@@ -1,12 +1,12 @@
-"""The use case "would this account work": looked at step by step, without sending anything to anybody.
+"""The use case "would this account work": looked at step by step, without sending anything.
 
-Nothing that is told holds a secret, an address of our network or somebody's own.
+Nothing that is told holds a secret, an address of our network or a person's own.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -41,7 +41,7 @@ from tidings.router.channel_configs.hook import hook_of
 from tidings.router.channel_configs.reachability import HostPort, is_encrypted, place_of, reach
 
 _log = get_logger("adapter_check")
-#: Nobody's: kept free for examples (RFC 2606; numbers 555-0100 to 555-0199).
+#: Kept free for examples (RFC 2606; numbers 555-0100 to 555-0199).
 _NOBODY: Final = {"email": "nobody@example.com"}
 _NOBODYS_NUMBER: Final = "+12025550123"
 
@@ -67,29 +67,21 @@ class AccountCheck:
         return all(step.result != "failed" for step in self.steps)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AccountChecker:
     """Looks at accounts as they are stored."""
 
-    def __init__(
-        self,
-        secrets: SecretResolver,
-        *,
-        clock: Clock,
-        tenant_guard: Guard = public_only,
-        find_signers: FindSigners | None = None,
-        answer_timeout: timedelta = timedelta(seconds=10),
-        reach_patience: timedelta = timedelta(seconds=3),
-        public_url: str | None = None,
-    ) -> None:
-        """`answer_timeout`: how long a vendor has for an answer. Tenants' own accounts are let to where `tenant_guard` lets them.
-        `public_url`: where vendors find us, if somebody has said so."""
-        self._secrets = secrets
-        self._clock = clock
-        self._tenant_guard = tenant_guard
-        self._find_signers = find_signers
-        self._answer_timeout = answer_timeout.total_seconds()
-        self._reach_timeout = reach_patience.total_seconds()
-        self._public_url = public_url
+    secrets: SecretResolver
+    _: KW_ONLY
+    clock: Clock
+    #: Which addresses tenants' own accounts may reach.
+    tenant_guard: Guard = public_only
+    find_signers: FindSigners | None = None
+    #: How long a vendor has for an answer.
+    answer_timeout: timedelta = timedelta(seconds=10)
+    reach_patience: timedelta = timedelta(seconds=3)
+    #: Where vendors reach us, where that is set.
+    public_url: str | None = None
 
     async def check(
         self, account: StoredAccount, tenant_id: TenantId | None, *, dry_call: DryCall | None = None
@@ -112,7 +104,7 @@ class AccountChecker:
             read = await read_account(
                 account.vendor,
                 {"secret_ref": account.secret_ref},
-                self._secrets,
+                self.secrets,
                 tenant_id=None if account.platform else tenant_id,
             )
         except SecretStoreError as error:
@@ -131,8 +123,8 @@ class AccountChecker:
         dry_call: DryCall | None,
         steps: list[AccountCheckStep],
     ) -> None:
-        guard = anywhere if account.platform else self._tenant_guard
-        around = AdapterContext(clock=self._clock, guard=guard, find_signers=self._find_signers)
+        guard = anywhere if account.platform else self.tenant_guard
+        around = AdapterContext(clock=self.clock, guard=guard, find_signers=self.find_signers)
         try:
             adapter = read.open(around)
         except WRONG as error:
@@ -144,7 +136,7 @@ class AccountChecker:
             return
         async with _closing(adapter):
             steps.append(ok("settings", f"read by the adapter {read.kind.name}"))
-            steps.append(callbacks(hook_of(account, self._public_url), read))
+            steps.append(callbacks(hook_of(account, self.public_url), read))
             reached = await self._reach(place_of(read.settings), guard, steps)
             if reached:
                 asked = await self._credentials(adapter, read)
@@ -160,7 +152,7 @@ class AccountChecker:
             )
             steps += [skipped(name, words) for name in ("name", "address", "connection")]
             return True
-        reached = await reach(place, guard, answer_timeout=self._reach_timeout)
+        reached = await reach(place, guard, answer_timeout=self.reach_patience.total_seconds())
         steps += reached_steps(place, reached, guarded=guard is not anywhere)
         return bool(reached.connected)
 
@@ -222,7 +214,7 @@ class AccountChecker:
     async def _asked(self, question: Awaitable[Outcome | None]) -> Outcome | None:
         """What the vendor says, in time."""
         try:
-            async with asyncio.timeout(self._answer_timeout):
+            async with asyncio.timeout(self.answer_timeout.total_seconds()):
                 return await question
         except TimeoutError:
             return TryLater(reason="it did not answer in time", code="late")
@@ -233,7 +225,7 @@ class AccountChecker:
     def _message(self, read: ReadAccount, wish: DryCall) -> OutboundMessage:
         channel = wish.channel if wish.channel in read.kind.channels else min(read.kind.channels)
         return OutboundMessage(
-            message_id=NOTIFICATION.new(self._clock.now()),
+            message_id=NOTIFICATION.new(self.clock.now()),
             tenant_id="",
             channel=channel,
             sender=Address(value=wish.sender or ""),

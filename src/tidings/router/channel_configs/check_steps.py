@@ -139,7 +139,7 @@ def _by_mail(read: ReadAccount) -> AccountCheckStep | None:
 
 
 def _is_number(host: str) -> bool:
-    """An address itself: whoever wrote it learns nothing from hearing that it is not allowed."""
+    """An address itself: its author learns nothing from hearing that it is not allowed."""
     try:
         ip_address(host.strip("[]"))
     except ValueError:
@@ -152,8 +152,8 @@ def reached_steps(
 ) -> Sequence[AccountCheckStep]:
     """How far one came on the way to the vendor.
 
-    `guarded`: for an account that may not lead everywhere. A name of our network and one that nobody has are told alike, or
-    whoever sets an account up could ask which names there are.
+    `guarded`: for an account that may not lead everywhere. A name of our network and one that does not exist are told alike, or
+    a caller that sets an account up could ask which names there are.
     """
     if guarded and not (reached.found and reached.allowed) and not _is_number(place.host):
         return [

@@ -26,7 +26,7 @@ class AccountTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountChange:
-    """What somebody wants to be otherwise; None stays as it is."""
+    """What is to be changed; None stays as it is."""
 
     secret_ref: str | None = None
     #: Empty: it has none.

@@ -14,7 +14,7 @@ _SETTING: Final = "TIDINGS_PUBLIC_URL"
 class HookAddress:
     """One account's."""
 
-    #: None where nobody has said how the outside reaches us.
+    #: None where no public address is set.
     url: str | None
     #: What is to be done before a vendor can call; None where nothing stands in the way that is seen from here.
     advice: str | None = None
@@ -29,14 +29,14 @@ def hook_of(account: StoredAccount, public_url: str | None) -> HookAddress:
         )
     parts = urlsplit(public_url)
     host = parts.hostname or ""
-    # Every tenant sees it: nothing else that somebody has written there.
+    # Every tenant sees it: nothing else of the setting.
     base = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
     near = f"only this network reaches {host}: set {_SETTING} to the address that vendors reach you by"
     return HookAddress(url=base + path, advice=near if _is_near(host) else None)
 
 
 def _is_near(host: str) -> bool:
-    """Whether nobody outside knows this host."""
+    """Whether this host is not known outside."""
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:

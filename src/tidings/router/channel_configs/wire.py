@@ -49,14 +49,7 @@ class CreateAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def command(self) -> ConfigureAccount:
         """What the use case wants."""
-        return ConfigureAccount(
-            vendor=self.vendor,
-            secret_ref=self.secret_ref,
-            handle=self.handle,
-            per_second=self.per_second,
-            per_day=self.per_day,
-            prices=self.prices,
-        )
+        return by_name(ConfigureAccount, self, renew=False)
 
 
 class PatchAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -169,16 +162,15 @@ class KindView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, kind: AdapterKind) -> "KindView":
         """The kind as it is shown."""
-        return cls(
-            name=kind.name,
-            title=kind.title,
+        return by_name(
+            cls,
+            kind,
             channels=sorted(kind.channels),
             capabilities=_capabilities(kind),
             required_fields=[one.name for one in msgspec.structs.fields(kind.settings) if one.required],
             credential_fields=list(kind.credential_fields),
             prices=list(kind.prices),
             callbacks=kind.callbacks is not None,
-            proof=kind.proof,
             statuses=len(kind.statuses),
         )
 

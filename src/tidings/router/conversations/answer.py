@@ -58,7 +58,7 @@ class Answerer:
     ) -> ReplyResult:
         """Order it; the same `key` orders it once. It stands in the transcript when a vendor has taken it.
 
-        Whoever orders it again hears what they heard before, also where it could not be ordered any more.
+        A caller that orders it again hears the same as before, also where it could not be ordered any more.
         """
         order = ReplyKey(conversation_id=conversation_id, idempotency_key=_order(conversation_id, key))
         before = await self.replier.replied(tenant_id, key=order, text=text)
@@ -112,7 +112,7 @@ class Answerer:
         )
 
     async def _recipient(self, tx: TenantTx, conversation: Conversation) -> RecipientId:
-        """Whoever it is with; somebody who was not known becomes so now, because we write to recipients alone."""
+        """The recipient that it is with; one who was not known becomes so now, because we write to recipients alone."""
         if conversation.recipient_id is not None:
             return conversation.recipient_id
         keys = await keys_of(tx, self.keyring, [conversation.key_subject])

@@ -1,15 +1,16 @@
 """What confirmations cost: reckoned when they are noted as being sent, and taken back where the vendor took nothing.
 
-Whoever dies in between has counted what may have been sent, as ladders do it. Each call is an attempt like those of ladders,
+A worker that dies in between has counted what may have been sent, as ladders do it. Each call is an attempt like those of ladders,
 so that a vendor's receipt finds it and corrects its price.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Unlearned
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import by_name
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.conversations.confirmation_store import ConfirmationAttempt, PendingConfirmation
 from tidings.router.prices.price import price_of
@@ -83,15 +84,7 @@ def spent_on(calls: Iterable[Reckoned]) -> list[SpendEntry]:
 def taken_back(calls: Iterable[tuple[Reckoned, Outcome]]) -> list[SpendEntry]:
     """The same with the other sign, for those that certainly cost nothing."""
     return [
-        SpendEntry(
-            day=one.day,
-            channel=one.channel,
-            vendor=one.vendor,
-            currency=one.currency,
-            messages=-one.messages,
-            estimated=-one.estimated,
-            real=-one.real,
-        )
+        replace(one, messages=-one.messages, estimated=-one.estimated, real=-one.real)
         for one in spent_on(call for call, outcome in calls if not maybe_taken(outcome))
     ]
 
@@ -103,12 +96,9 @@ def attempts_of(calls: Iterable[tuple[Reckoned, Outcome]]) -> list[ConfirmationA
         status, reason = told_as(outcome)
         paid = maybe_taken(outcome) and call.currency is not None
         found.append(
-            ConfirmationAttempt(
-                id=call.id,
-                line_id=call.line_id,
-                channel=call.channel,
-                account_id=call.account_id,
-                vendor=call.vendor,
+            by_name(
+                ConfirmationAttempt,
+                call,
                 status=status,
                 reason=reason,
                 provider_message_id=outcome.provider_message_id if isinstance(outcome, Accepted) else None,
@@ -120,5 +110,5 @@ def attempts_of(calls: Iterable[tuple[Reckoned, Outcome]]) -> list[ConfirmationA
 
 
 def maybe_taken(outcome: Outcome) -> bool:
-    """Whoever may have taken it may have charged for it."""
+    """A vendor that may have taken it may have charged for it."""
     return isinstance(outcome, Accepted | Unlearned)

@@ -9,8 +9,8 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.durable.claims import TableClaims
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import columns
-from tidings.kernel.sql import Queries, sparse
+from tidings.kernel.mapping import RowMapper, columns, sparse_columns
+from tidings.kernel.sql import Queries
 from tidings.router.conversations.model import ConversationId
 
 QUERIES = Queries.beside(__file__)
@@ -74,22 +74,7 @@ async def begin_replies(
 ) -> list[PendingConfirmation]:
     """Note that they are being sent; those that are this worker's to send."""
     rows = await tx.fetch(QUERIES.begin_replies, ids=list(ids), worker=worker, now=now)
-    return [
-        PendingConfirmation(
-            id=row["id"],
-            conversation_id=row["conversation_id"],
-            attempts=row["attempts"],
-            vendor=row["vendor"],
-            account_id=row["account_id"],
-            channel=row["channel"],
-            sender_id=row["sender_id"],
-            key_subject=row["key_subject"],
-            ciphertext=row["text_ciphertext"],
-            address_subject=row["address_subject"],
-            address=row["address_ciphertext"],
-        )
-        for row in rows
-    ]
+    return [_pending(row) for row in rows]
 
 
 async def end_replies(
@@ -100,11 +85,8 @@ async def end_replies(
         QUERIES.end_replies,
         worker=worker,
         now=now,
-        ids=[e.id for e in ended],
-        statuses=[e.status for e in ended],
-        reasons=sparse([e.reason for e in ended]),
-        provider_ids=sparse([e.provider_id for e in ended]),
-        next_ats=sparse([e.next_at for e in ended]),
+        **columns(ended, "id status"),
+        **sparse_columns(ended, "reason provider_id next_at"),
     )
     return {row["id"] for row in rows}
 
@@ -114,12 +96,14 @@ async def insert_attempts(tx: TenantTx, attempts: Sequence[ConfirmationAttempt],
     await tx.execute(
         QUERIES.insert_attempts,
         now=now,
-        **columns(attempts, "id line_id channel vendor"),
+        **columns(attempts, "id line_id channel vendor status micros"),
+        **sparse_columns(attempts, "account_id provider_message_id reason currency"),
         started_ats=[time_of(a.id) for a in attempts],
-        account_ids=sparse([a.account_id for a in attempts]),
-        provider_message_ids=sparse([a.provider_message_id for a in attempts]),
-        statuses=[a.status for a in attempts],
-        reasons=sparse([a.reason for a in attempts]),
-        costs=[a.micros for a in attempts],
-        currencies=sparse([a.currency for a in attempts]),
     )
+
+
+_pending = RowMapper(
+    PendingConfirmation,
+    [QUERIES.begin_replies],
+    columns={"ciphertext": "text_ciphertext", "address": "address_ciphertext"},
+)

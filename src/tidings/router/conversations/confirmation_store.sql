@@ -82,7 +82,7 @@ SELECT :tenant_id, made.id, made.started_at, :now, made.cost, 1, extract(epoch F
        made.currency
 FROM unnest(
     :ids::text[], :started_ats::timestamptz[], :line_ids::text[], :channels::text[], :account_ids::text[], :vendors::text[],
-    :provider_message_ids::text[], :statuses::text[], :reasons::text[], :costs::bigint[], :currencies::text[]
+    :provider_message_ids::text[], :statuses::text[], :reasons::text[], :micros::bigint[], :currencies::text[]
 ) AS made (
     id, started_at, line_id, channel, account_id, vendor, provider_message_id, status, reason, cost, currency
 );

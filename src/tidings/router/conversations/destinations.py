@@ -9,7 +9,7 @@ _NUMBER: Final = re.compile(r"\+?[0-9]+")
 _LEAST_DIGITS: Final = 8
 _MOST_DIGITS: Final = 15
 _LONGEST: Final = 200
-#: Channels whose handles are telephone numbers, which vendors write with and without the plus.
+#: Channels with telephone numbers as handles, which vendors write with and without the plus.
 _DIALLED: Final = frozenset({"sms", "voice"})
 
 
@@ -18,7 +18,7 @@ def canonical(channel: str, text: str) -> str:
 
     Of whatever is no telephone number, such as a page's id or a bot's name, only the ends are trimmed.
     """
-    # Letters that no column takes, and lengths that no index does, come from nobody who means it well.
+    # Letters that no column takes, and lengths that no index does, come from no honest sender.
     trimmed = text.replace("\x00", "").strip()[:_LONGEST]
     bare = _GAPS.sub("", trimmed.removeprefix(f"{channel}:"))
     if not _NUMBER.fullmatch(bare):
@@ -26,7 +26,7 @@ def canonical(channel: str, text: str) -> str:
     digits = bare.removeprefix("+")
     if bare.startswith("+"):
         return f"+{digits}"
-    # A zero in front is a number as its country dials it; which country nobody has said.
+    # A zero in front is a number as its country dials it; which country is not said.
     if channel in _DIALLED and _LEAST_DIGITS <= len(digits) <= _MOST_DIGITS and not digits.startswith("0"):
         return f"+{digits}"
     return digits

@@ -5,7 +5,7 @@ NotFoundError
 └── UnknownInboundMessageError   no message that waits or is dead has this id
 ConflictError
 ├── ConversationClosedError      it is over: nothing more is said in it
-├── NobodyToAnswerError          whoever wrote can't be written to
+├── NobodyToAnswerError          the writer can't be written to
 └── AddressGoneError             the person does not have the address any more
 """
 

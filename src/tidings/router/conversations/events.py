@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Literal, cast
 
 from msgspec import Struct
@@ -16,12 +15,11 @@ from tidings.contracts.conversations import (
     ConversationOpened,
 )
 from tidings.contracts.events import ROUTER_SOURCE
-from tidings.contracts.ids import NotificationId, RecipientId
-from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
-from tidings.router.conversations.model import Action, Conversation, ConversationId
+from tidings.kernel.mapping import by_name
+from tidings.router.conversations.model import Conversation
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,67 +29,34 @@ class Announcer:
     tenant_id: TenantId
     clock: Clock
 
-    def opened(
-        self,
-        conversation_id: ConversationId,
-        *,
-        channel: Channel,
-        opened_by: Literal["recipient", "tenant"],
-        opened_at: datetime,
-        recipient_id: RecipientId | None,
-        notification_id: NotificationId | None = None,
-    ) -> Event:
+    def opened(self, data: ConversationOpened) -> Event:
         """It began."""
-        data = ConversationOpened(
-            conversation_id=conversation_id,
-            channel=channel,
-            opened_by=opened_by,
-            opened_at=opened_at,
-            recipient_id=recipient_id,
-            notification_id=notification_id,
-        )
-        return self._event(OPENED_SUBJECT, data, conversation_id)
+        return self._event(OPENED_SUBJECT, data, data.conversation_id)
 
-    def received(
-        self,
-        conversation: Conversation,
-        *,
-        message_id: str,
-        kind: str,
-        received_at: datetime,
-        recipient_id: RecipientId | None,
-        keyword: Action | None,
-    ) -> Event:
+    def received(self, data: ConversationMessageReceived) -> Event:
         """They wrote."""
-        data = ConversationMessageReceived(
-            conversation_id=conversation.id,
-            message_id=message_id,
-            channel=conversation.channel,
-            kind=kind,
-            received_at=received_at,
-            recipient_id=recipient_id,
-            keyword=keyword,
-        )
-        return self._event(MESSAGE_RECEIVED_SUBJECT, data, conversation.id)
+        return self._event(MESSAGE_RECEIVED_SUBJECT, data, data.conversation_id)
 
     def closed(self, conversations: Sequence[Conversation]) -> list[Event]:
         """They are over; each says how."""
         return [
-            self._event(
-                CLOSED_SUBJECT,
-                ConversationClosed(
+            self.ended(
+                by_name(
+                    ConversationClosed,
+                    one,
                     conversation_id=one.id,
-                    channel=one.channel,
                     status=cast("Literal['CLOSED_STOP', 'CLOSED_IDLE', 'CLOSED_MANUAL']", one.status),
                     closed_at=one.closed_at or self.clock.now(),
-                    recipient_id=one.recipient_id,
-                ),
-                one.id,
+                )
             )
             for one in conversations
         ]
 
-    def _event(self, subject: str, data: Struct, conversation_id: ConversationId) -> Event:
+    def ended(self, data: ConversationClosed) -> Event:
+        """One is over."""
+        return self._event(CLOSED_SUBJECT, data, data.conversation_id)
+
+    def _event(self, subject: str, data: Struct, conversation_id: str) -> Event:
         return new_event(
             subject,
             data,

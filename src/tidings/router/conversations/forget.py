@@ -1,14 +1,14 @@
-"""Forgets what somebody wrote, in the transaction that erases them."""
+"""Forgets what a person wrote, in the transaction that erases them."""
 
 from collections.abc import Sequence
 
-from tidings.contracts.conversations import CLOSED_SUBJECT, ConversationClosed
-from tidings.contracts.events import ROUTER_SOURCE
+from tidings.contracts.conversations import ConversationClosed
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.events import new_event
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries
+from tidings.router.conversations.events import Announcer
 
 _QUERIES = Queries.beside(__file__)
 
@@ -26,25 +26,9 @@ class ConversationForgetter:
         rows = await tx.fetch(
             _QUERIES.forget_conversations, recipient_ids=sorted(set(recipient_ids)), now=self._clock.now()
         )
-        await self._outbox.append(
-            tx,
-            [
-                new_event(
-                    CLOSED_SUBJECT,
-                    ConversationClosed(
-                        conversation_id=row["id"],
-                        channel=row["channel"],
-                        status=row["status"],
-                        closed_at=row["closed_at"],
-                        recipient_id=row["recipient_id"],
-                    ),
-                    tenant_id=tx.tenant_id,
-                    ordering_key=row["id"],
-                    source=ROUTER_SOURCE,
-                    clock=self._clock,
-                )
-                for row in rows
-                if row["was_open"]
-            ],
-        )
+        announcer = Announcer(tx.tenant_id, self._clock)
+        await self._outbox.append(tx, [announcer.ended(_closed(row)) for row in rows if row["was_open"]])
         return len(rows)
+
+
+_closed = RowMapper(ConversationClosed, [_QUERIES.forget_conversations], columns={"conversation_id": "id"})

@@ -15,9 +15,9 @@ class Hashed:
     """One address."""
 
     #: Under the tenant's pepper.
-    own: str
+    hash: str
     #: Under the platform's.
-    platform: str
+    platform_hash: str
 
 
 class AddressHashes:
@@ -35,4 +35,4 @@ class AddressHashes:
         """One each, in the same order."""
         platform = await self.platform_pepper()
         own = await self._keyring.pepper(tx)
-        return [Hashed(own=own.hash(address), platform=platform.hash(address)) for address in addresses]
+        return [Hashed(hash=own.hash(address), platform_hash=platform.hash(address)) for address in addresses]

@@ -1,4 +1,4 @@
-"""What a worker runs: finds out whose inbound messages are, and has them taken on."""
+"""What a worker runs: finds the tenants of inbound messages, and has them taken on."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -34,9 +34,9 @@ from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.executions.model import moment
 
 _log = get_logger("conversations")
-#: Until the next look while whoever keeps the keys does not answer: it is no look in vain, and STOP must not wait for long.
+#: Until the next look while the key store does not answer: it is no look in vain, and STOP must not wait for long.
 _WITHOUT_KEYS: Final = timedelta(seconds=5)
-#: Looks before a message is nobody's, about two minutes: an answer may overtake the note of the very message that it answers,
+#: Looks before a message counts as unmatched, about two minutes: an answer may overtake the note of the very message that it answers,
 #: which is written when its vendor has answered for the whole set.
 _LOOKS_FOR_AN_OWNER: Final = 10
 
@@ -56,16 +56,14 @@ class _NotDone:
 
     #: Tried in vain.
     failed: frozenset[str] = frozenset()
-    #: Nobody could have taken them on: whoever keeps the keys does not answer.
+    #: No worker could have taken them on: the key store does not answer.
     locked: frozenset[str] = frozenset()
     #: Not tried yet.
     left: frozenset[str] = frozenset()
 
     def __or__(self, other: "_NotDone") -> "_NotDone":
         return _NotDone(
-            failed=self.failed | other.failed,
-            locked=self.locked | other.locked,
-            left=self.left | other.left,
+            failed=self.failed | other.failed, locked=self.locked | other.locked, left=self.left | other.left
         )
 
     @property
@@ -237,7 +235,7 @@ class ConversationJob(LockedSetJob):
             tenant_id=tenant_id,
             count=count,
             error=type(error).__name__,
-            # Not the whole story: a traceback with its values would tell what somebody wrote.
+            # Not the whole story: a traceback with its values would tell what a person wrote.
             where=where(error),
         )
 

@@ -1,4 +1,4 @@
-"""The use case "somebody wrote": keep it, once, in the transaction that keeps the vendor's request."""
+"""The use case "a person wrote": keep it, once, in the transaction that keeps the vendor's request."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tidings.router.conversations.model import INBOUND_MESSAGE
 from tidings.router.conversations.queue import NewInbound
 from tidings.router.conversations.sealing import seal_payload
 
-#: Letters of a message that are kept; longer ones are no message that anybody wrote by hand.
+#: Letters of a message that are kept; longer ones are no message that a person wrote by hand.
 _MOST_LETTERS: Final = 20_000
 
 
@@ -46,11 +46,7 @@ class InboundKeeper:
 
 
 async def insert_inbound(
-    tx: PlatformTx,
-    vendor: str,
-    messages: Sequence[tuple[str, ReadInbound]],
-    key: DataKey,
-    now: datetime,
+    tx: PlatformTx, vendor: str, messages: Sequence[tuple[str, ReadInbound]], key: DataKey, now: datetime
 ) -> list[bool]:
     """Keep what people wrote, each with the id of the account that was written to; whether each is new, in their order.
 

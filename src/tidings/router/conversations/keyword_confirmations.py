@@ -6,6 +6,7 @@ It passes no gate: it is the last message, and it says so.
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -46,35 +47,28 @@ from tidings.router.vendors.vendors import Vendors
 _WRITE_TIMEOUT: Final = 60.0
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ConfirmationSender:
     """Sends confirmations; no transaction is open meanwhile."""
 
-    def __init__(
-        self,
-        db: Database,
-        vendors: Vendors,
-        *,
-        keyring: Keyring,
-        clock: Clock,
-        observer: ConversationObserver | None = None,
-    ) -> None:
-        self._db = db
-        self._vendors = vendors
-        self._keyring = keyring
-        self._clock = clock
-        self._observer = observer or ConversationObserver()
+    db: Database
+    vendors: Vendors
+    _: KW_ONLY
+    keyring: Keyring
+    clock: Clock
+    observer: ConversationObserver = ConversationObserver()
 
     async def send(self, tenant_id: TenantId, worker: str, ids: Sequence[str]) -> None:
         """Send what was claimed, and write what became of each."""
-        now = self._clock.now()
+        now = self.clock.now()
         # Before anything is noted: who can't be asked for their accounts leaves all of it for another time.
-        accounts = await self._vendors.accounts.of(tenant_id)
-        async with self._db.tenant(tenant_id) as tx:
+        accounts = await self.vendors.accounts.of(tenant_id)
+        async with self.db.tenant(tenant_id) as tx:
             sending = await confirmation_store.begin_replies(tx, ids, worker=worker, now=now)
             messages = await self._messages(tx, sending)
-            # Whose account is another by now is not answered from a stranger's number.
+            # Where the account is another by now no answer goes out from a stranger's number.
             calls = reckon(sending, messages, accounts, now=now)
-            # Last: whoever adds to the same day at the same time waits for our commit.
+            # Last: a transaction that adds to the same day at the same time waits for our commit.
             await spend.add(tx, spent_on(calls.values()))
         if not sending:
             return
@@ -105,7 +99,7 @@ class ConfirmationSender:
         messages: Mapping[str, OutboundMessage],
     ) -> list[tuple[PendingConfirmation, Outcome]]:
         """Those over one vendor."""
-        sent = await self._vendors.send(tenant_id, vendor, [messages[one.id] for one in sending])
+        sent = await self.vendors.send(tenant_id, vendor, [messages[one.id] for one in sending])
         return list(zip(sending, sent.outcomes, strict=True))
 
     def _ended(self, one: PendingConfirmation, outcome: Outcome) -> ConfirmationResult:
@@ -126,14 +120,14 @@ class ConfirmationSender:
     def _later(self, one: PendingConfirmation, outcome: TryLater) -> datetime:
         """Nothing was sent, and that is certain: it may be tried again."""
         pause = CONFIRMATION_RETRY.delay(one.attempts)
-        return self._clock.now() + max(pause, outcome.after or timedelta(0))
+        return self.clock.now() + max(pause, outcome.after or timedelta(0))
 
     async def _messages(
         self, tx: TenantTx, sending: Sequence[PendingConfirmation]
     ) -> dict[str, OutboundMessage]:
-        """As vendors get them; one whose words or address can't be read any more is left out."""
+        """As vendors get them; one without readable words or address is left out."""
         subjects = {s for one in sending for s in (one.key_subject, one.address_subject) if s is not None}
-        keys = await self._keyring.data_keys(tx, subjects, create=False) if subjects else {}
+        keys = await self.keyring.data_keys(tx, subjects, create=False) if subjects else {}
         found: dict[str, OutboundMessage] = {}
         for one in sending:
             message = _message(tx.tenant_id, one, keys)
@@ -149,12 +143,12 @@ class ConfirmationSender:
         calls: Mapping[str, tuple[Reckoned, Outcome]],
     ) -> None:
         """Again and again while the database is away: an answer that was learned is not forgotten."""
-        give_up_at = self._clock.monotonic() + _WRITE_TIMEOUT
+        give_up_at = self.clock.monotonic() + _WRITE_TIMEOUT
         backoff = Backoff(first=0.05, longest=2.0)
         while True:
             try:
-                async with self._db.tenant(tenant_id) as tx:
-                    now = self._clock.now()
+                async with self.db.tenant(tenant_id) as tx:
+                    now = self.clock.now()
                     written = await confirmation_store.end_replies(tx, ended, worker=worker, now=now)
                     made = [calls[id_] for id_ in sorted(written & calls.keys())]
                     if made:
@@ -162,13 +156,13 @@ class ConfirmationSender:
                         await spend.add(tx, taken_back(made))
                 break
             except (DatabaseUnavailableError, DatabaseBusyError):
-                self._observer.failed("confirmations")
-                if self._clock.monotonic() >= give_up_at:
+                self.observer.failed("confirmations")
+                if self.clock.monotonic() >= give_up_at:
                     raise
-                await self._clock.sleep(backoff.after_failure())
+                await self.clock.sleep(backoff.after_failure())
         counts = Counter(one.status for one in ended if one.id in written)
         for status, count in counts.items():
-            self._observer.confirmed(status, count)
+            self.observer.confirmed(status, count)
 
 
 def _message(

@@ -11,7 +11,7 @@ from typing import Final
 #: In the order in which they are asked: a word that several languages share is answered in the first.
 LANGUAGES: Final = ("en", "fr", "es", "pt", "ar", "fa", "ps", "ha", "yo", "ig")
 
-#: Carriers oblige everybody to heed these, whatever a tenant's own list says.
+#: Carriers oblige all senders to heed these, whatever a tenant's own list says.
 CARRIER_STOP: Final = ("STOP", "STOPALL", "UNSUBSCRIBE")
 
 STOP: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(

@@ -62,7 +62,7 @@ def bare(text: str) -> str:
             # Digits of every script are one.
             kept.append(str(unicodedata.digit(letter, letter)))
         elif kind[0] == "M" or kind == "Cf" or letter in _WITHIN:
-            # Accents, joiners, directions: nobody sees or types them the same way twice.
+            # Accents, joiners, directions: people do not see or type them the same way twice.
             continue
         else:
             kept.append(" ")
@@ -73,7 +73,7 @@ def read_keyword(text: str, *, stop_words: Iterable[str] = (), also_usual: bool 
     """What the whole message asks for; None where it is anything else, also a sentence with such a word in it.
 
     `stop_words`: those of a policy. They take the place of our lists for STOP, unless `also_usual`, because a shop may
-    have to hear CANCEL as an order. What carriers oblige everybody to heed counts always.
+    have to hear CANCEL as an order. What carriers oblige all senders to heed counts always.
     """
     if len(text) > _LONGEST:
         return None

@@ -26,7 +26,7 @@ ConfirmationKind: TypeAlias = Literal["stop_confirmation", "start_confirmation",
 
 #: How long a closed conversation is kept, with its transcript.
 KEPT: Final = timedelta(days=90)
-#: How long it is kept who wrote to whom from a shared number: somewhat longer than the 18 months for which a STOP reaches them.
+#: How long contacts over a shared number are kept: somewhat longer than the 18 months for which a STOP reaches them.
 CONTACTS_KEPT: Final = timedelta(days=560)
 
 
@@ -55,7 +55,7 @@ class Conversation:
     closed_at: datetime | None
     close_reason: str | None
     version: int
-    #: Whose data key opens the address.
+    #: The subject of the data key that opens the address.
     key_subject: str | None = None
     address_ciphertext: bytes | None = field(default=None, repr=False)
 
@@ -92,7 +92,7 @@ class ConversationObserver:
         """So many inbound messages stand in conversations; the oldest had waited so long."""
 
     def unmatched(self, count: int) -> None:
-        """So many were nobody's."""
+        """So many belong to no tenant."""
 
     def died(self, count: int) -> None:
         """So many could not be taken on, and are not tried any more."""

@@ -1,4 +1,4 @@
-"""Somebody who wrote: their conversation, and the lines that what they wrote becomes; no I/O."""
+"""A person who wrote: their conversation, and the lines that what they wrote becomes; no I/O."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ _OPPOSITES: Mapping[Action, Action] = {"stop": "start", "start": "stop"}
 
 @dataclass(slots=True, kw_only=True)
 class Participant:
-    """Somebody who wrote, and what they wrote in this wave."""
+    """A person who wrote, and what they wrote in this wave."""
 
     between: ConversationSides
     messages: list[tuple[ResolvedMessage, Keyword | None]]
@@ -60,7 +60,7 @@ class Participant:
     @property
     def place(self) -> SenderAndAddress:
         """Whatever they want holds for this."""
-        return self.between.channel, self.between.hashed.own
+        return self.between.channel, self.between.hashed.hash
 
     @property
     def last(self) -> ResolvedMessage:
@@ -138,7 +138,7 @@ def confirmation_of(
 ) -> TranscriptLine:
     """What is answered to a keyword."""
     kind = _KINDS[keyword.action]
-    # English words are everybody's; another language's word says which one is spoken.
+    # English words are known everywhere; another language's word says which one is spoken.
     language = name.language if name is not None and keyword.language == "en" else keyword.language
     text = confirmation(kind, language, name=name.name if name is not None else message.destination)
     # After the message that it answers, whatever the clocks say.

@@ -8,10 +8,10 @@ from typing import Literal, TypeAlias
 from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import PlatformTx, Row, WorkerTx
+from tidings.kernel.db import PlatformTx, WorkerTx
 from tidings.kernel.durable.dead_letters import DeadLetters
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import columns
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.router.conversations.model import InboundMessageId
 
@@ -44,9 +44,9 @@ class ClaimedInbound:
     destination: str
     #: How often it was looked at before.
     looks: int
-    #: Whose account it is; None: the platform's, which serves all tenants.
+    #: The owner of the account; None: the platform, which serves all tenants.
     owner_id: TenantId | None
-    #: Whose route the number is, of those that take messages of the platform's accounts.
+    #: The tenant with a route for the number, of those that take messages of the platform's accounts.
     route_tenant_id: TenantId | None
 
 
@@ -63,7 +63,7 @@ class DeferredInbound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationAddresses:
-    """Where somebody wrote from and to, as conversations are found by it."""
+    """The sender and the destination of a message, as conversations are found by them."""
 
     channel: Channel
     destination: str
@@ -102,7 +102,7 @@ class InboundFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmatched:
-    """A number that people write to, and that is nobody's."""
+    """A number that people write to, and that is no tenant's."""
 
     destination: str
     messages: int
@@ -118,8 +118,7 @@ async def insert_inbound(
         QUERIES.insert_inbound,
         vendor=vendor,
         now=now,
-        **columns(messages, "id vendor_message_id channel destination payload"),
-        accounts=[m.account_id for m in messages],
+        **columns(messages, "id account_id vendor_message_id channel destination payload"),
     )
     return {row["id"] for row in rows}
 
@@ -132,20 +131,7 @@ async def announce(tx: PlatformTx) -> None:
 async def claim_inbound(tx: WorkerTx, *, now: datetime, limit: int, least: int) -> list[ClaimedInbound]:
     """Messages that are to be looked at, locked until `tx` ends: `limit` shared by all accounts, and `least` of each."""
     rows = await tx.fetch(QUERIES.claim_inbound, now=now, limit=limit, least=least)
-    return [
-        ClaimedInbound(
-            id=row["id"],
-            received_at=row["received_at"],
-            vendor=row["vendor"],
-            account_id=row["adapter"],
-            channel=row["channel"],
-            destination=row["destination"],
-            looks=row["attempts"],
-            owner_id=row["owner_id"],
-            route_tenant_id=row["route_tenant_id"],
-        )
-        for row in rows
-    ]
+    return [_claimed(row) for row in rows]
 
 
 async def next_inbound(tx: WorkerTx) -> datetime | None:
@@ -161,20 +147,20 @@ async def load_payloads(tx: PlatformTx, ids: Sequence[str]) -> dict[str, bytes]:
 
 
 async def find_open(tx: WorkerTx, places: Sequence[ConversationAddresses]) -> dict[int, TenantId]:
-    """Whose conversation of then each belongs to, by its place in the list."""
-    rows = await tx.fetch(QUERIES.find_open, **_columns(places), ats=[p.at for p in places])
+    """The tenant of the conversation of then that each belongs to, by its place in the list."""
+    rows = await tx.fetch(QUERIES.find_open, **columns(places, "channel destination hash at"))
     return {row["place"] - 1: row["tenant_id"] for row in rows}
 
 
 async def find_last(tx: WorkerTx, places: Sequence[ConversationAddresses]) -> dict[int, TenantId]:
-    """Whose conversation was the last by then, open or not, by its place in the list."""
-    rows = await tx.fetch(QUERIES.find_last, **_columns(places), ats=[p.at for p in places])
+    """The tenant of the last conversation by then, open or not, by its place in the list."""
+    rows = await tx.fetch(QUERIES.find_last, **columns(places, "channel destination hash at"))
     return {row["place"] - 1: row["tenant_id"] for row in rows}
 
 
 async def find_sharers(tx: WorkerTx, places: Sequence[ConversationAddresses]) -> dict[int, list[TenantId]]:
     """Which tenants wrote to them from that number in the last 18 months, the last one first, by its place in the list."""
-    rows = await tx.fetch(QUERIES.find_sharers, **_columns(places), ats=[p.at for p in places])
+    rows = await tx.fetch(QUERIES.find_sharers, **columns(places, "channel destination hash at"))
     found: dict[int, list[TenantId]] = {}
     for row in rows:
         found.setdefault(row["place"] - 1, []).append(TenantId(row["tenant_id"]))
@@ -197,7 +183,7 @@ async def mark_applied(tx: WorkerTx, messages: Sequence[tuple[str, TenantId]], *
 
 
 async def mark_unmatched(tx: WorkerTx, ids: Sequence[str], *, now: datetime) -> None:
-    """They are nobody's."""
+    """They belong to no tenant."""
     await tx.execute(QUERIES.mark_unmatched, ids=list(ids), now=now)
 
 
@@ -219,12 +205,9 @@ async def sweep_inbound(tx: WorkerTx, *, unmatched_until: datetime, done_until: 
 
 
 async def list_unmatched(tx: PlatformTx, *, since: datetime, limit: int) -> list[Unmatched]:
-    """Where people wrote to and nobody heard them, the most frequent first."""
+    """Numbers that people wrote to without a tenant, the most frequent first."""
     rows = await tx.fetch(QUERIES.list_unmatched, since=since, limit=limit)
-    return [
-        Unmatched(destination=row["destination"], messages=row["messages"], last_at=row["last_at"])
-        for row in rows
-    ]
+    return [_unmatched(row) for row in rows]
 
 
 async def sweep_unmatched(tx: WorkerTx, *, until: datetime, limit: int) -> int:
@@ -247,7 +230,7 @@ async def show_inbound(tx: PlatformTx, message_id: InboundMessageId) -> OpenInbo
 
 
 def dead_inbound(*, audit: AuditLog, clock: Clock) -> DeadLetters[InboundMessageId]:
-    """The messages that were given up; what was written is shown to nobody, because nobody knows whose it is.
+    """The messages that were given up; what was written is not shown, because its tenant is not known.
 
     `audit` is of the schema `chan`.
     """
@@ -256,26 +239,12 @@ def dead_inbound(*, audit: AuditLog, clock: Clock) -> DeadLetters[InboundMessage
     )
 
 
-def _open_inbound(row: Row) -> OpenInbound:
-    dead = row["status"] == "dead"
-    return OpenInbound(
-        id=row["id"],
-        received_at=row["received_at"],
-        vendor=row["vendor"],
-        account_id=row["adapter"],
-        vendor_message_id=row["vendor_message_id"],
-        channel=row["channel"],
-        destination=row["destination"],
-        status=row["status"],
-        looks=row["attempts"],
-        next_look_at=None if dead else row["next_attempt_at"],
-        updated_at=row["updated_at"],
-    )
-
-
-def _columns(places: Sequence[ConversationAddresses]) -> dict[str, list[str]]:
-    return {
-        "channels": [p.channel for p in places],
-        "destinations": [p.destination for p in places],
-        "hashes": [p.hash for p in places],
-    }
+_unmatched = RowMapper(Unmatched, [QUERIES.list_unmatched])
+_claimed = RowMapper(
+    ClaimedInbound, [QUERIES.claim_inbound], columns={"account_id": "adapter", "looks": "attempts"}
+)
+_open_inbound = RowMapper(
+    OpenInbound,
+    [QUERIES.list_inbound, QUERIES.show_inbound],
+    columns={"account_id": "adapter", "looks": "attempts"},
+)

@@ -3,7 +3,7 @@
 -- messages wait for each other and never in a ring.
 WITH said AS MATERIALIZED (
     SELECT * FROM unnest(
-        :ids::text[], :accounts::text[], :vendor_message_ids::text[], :channels::text[], :destinations::text[], :payloads::bytea[]
+        :ids::text[], :account_ids::text[], :vendor_message_ids::text[], :channels::text[], :destinations::text[], :payloads::bytea[]
     ) AS said (id, account_id, vendor_message_id, channel, destination, payload)
 ), fresh AS (
     INSERT INTO chan.webhook_inbound_dedup (
@@ -168,7 +168,7 @@ ON CONFLICT (destination, bucket) DO UPDATE SET messages = known.messages + excl
 UPDATE chan.inbound_messages AS message
 SET status = mark.status, attempts = message.attempts + mark.looks, next_attempt_at = coalesce(mark.next_at, message.next_attempt_at),
     updated_at = :now::timestamptz
-FROM unnest(:ids::text[], :statuses::text[], :next_ats::timestamptz[], :lookss::integer[]) AS mark (id, status, next_at, looks)
+FROM unnest(:ids::text[], :statuses::text[], :next_ats::timestamptz[], :looks::integer[]) AS mark (id, status, next_at, looks)
 WHERE message.id = mark.id;
 
 -- name: sweep_inbound
@@ -200,7 +200,8 @@ WHERE known.destination = over.destination AND known.bucket = over.bucket;
 -- name: list_inbound
 -- For operators: what stands in no conversation, the newest first; ids begin with their time. The statuses are said outright, so
 -- that the index of each serves, whatever plan is kept.
-SELECT id, received_at, vendor, adapter, vendor_message_id, channel, destination, status, attempts, next_attempt_at, updated_at
+SELECT id, received_at, vendor, adapter, vendor_message_id, channel, destination, status, attempts, updated_at,
+       CASE WHEN status <> 'dead' THEN next_attempt_at END AS next_look_at
 FROM chan.inbound_messages
 WHERE tenant_id IS NULL
   AND ((:status::text = 'dead' AND status = 'dead') OR (:status::text = 'queued' AND status = 'queued'))
@@ -213,7 +214,8 @@ LIMIT :limit;
 
 -- name: show_inbound
 -- One of them.
-SELECT id, received_at, vendor, adapter, vendor_message_id, channel, destination, status, attempts, next_attempt_at, updated_at
+SELECT id, received_at, vendor, adapter, vendor_message_id, channel, destination, status, attempts, updated_at,
+       CASE WHEN status <> 'dead' THEN next_attempt_at END AS next_look_at
 FROM chan.inbound_messages
 WHERE id = :id AND tenant_id IS NULL AND status IN ('queued', 'dead');
 

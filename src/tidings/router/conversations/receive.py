@@ -1,7 +1,7 @@
 """The use case "these people wrote to this tenant": conversations, transcript, keywords, webhook, announcements.
 
 All of it in one transaction of the tenant: what was taken stands in the transcript under its own id, so that doing it
-again, because somebody died before it was marked, does nothing.
+again, because a worker died before it was marked, does nothing.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from tidings.contracts.conversations import TenantNames
+from tidings.contracts.conversations import ConversationMessageReceived, ConversationOpened, TenantNames
 from tidings.contracts.correspondence import Correspondent, Correspondents
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.clock import Clock
@@ -19,6 +19,7 @@ from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.events import Event
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.router.conversations import store
 from tidings.router.conversations.events import Announcer
@@ -66,30 +67,19 @@ class ReceiveResult:
     stops: tuple[SharedStop, ...] = ()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Receiver:
     """Takes sets of one tenant's messages on."""
 
-    def __init__(
-        self,
-        *,
-        keyring: Keyring,
-        hashes: AddressHashes,
-        policies: Policies,
-        correspondents: Correspondents,
-        names: TenantNames,
-        queue_deliveries: QueueDeliveries,
-        outbox: Outbox,
-        clock: Clock,
-    ) -> None:
-        """`outbox` is that of the schema `chan`."""
-        self._keyring = keyring
-        self._hashes = hashes
-        self._policies = policies
-        self._correspondents = correspondents
-        self._names = names
-        self._queue_deliveries = queue_deliveries
-        self._outbox = outbox
-        self._clock = clock
+    keyring: Keyring
+    hashes: AddressHashes
+    policies: Policies
+    correspondents: Correspondents
+    names: TenantNames
+    queue_deliveries: QueueDeliveries
+    #: Of the schema `chan`.
+    outbox: Outbox
+    clock: Clock
 
     async def receive(
         self, tx: TenantTx, messages: Sequence[ResolvedMessage], *, now: datetime
@@ -106,13 +96,13 @@ class Receiver:
         )
         if not left:
             return ReceiveResult(stops=known_stops)
-        hashed = await self._hashes.of(tx, [message.address for message in left])
+        hashed = await self.hashes.of(tx, [message.address for message in left])
         waiting = [
             (message, ConversationSides(channel=message.channel, sender_id=message.destination, hashed=one))
             for message, one in zip(left, hashed, strict=True)
         ]
         total = ReceiveResult(stops=known_stops)
-        # What somebody writes after a STOP belongs to another conversation: it has to wait until that one is closed.
+        # What a person writes after a STOP belongs to another conversation: it has to wait until that one is closed.
         for _ in range(_MOST_WAVES):
             if not waiting:
                 break
@@ -138,9 +128,9 @@ class Receiver:
         over = await store.close_expired(
             tx, [(between, by_person[between][0].received_at) for between in sides]
         )
-        await self._outbox.append(tx, Announcer(tx.tenant_id, self._clock).closed(over))
+        await self.outbox.append(tx, Announcer(tx.tenant_id, self.clock).closed(over))
         latest = await store.find_latest(tx, sides)
-        policies = list((await self._policies.within(tx)).values())
+        policies = list((await self.policies.within(tx)).values())
         people: list[Participant] = []
         rest: list[tuple[ResolvedMessage, ConversationSides]] = []
         for place, between in enumerate(sides):
@@ -164,8 +154,8 @@ class Receiver:
         await self._find_overtaken(tx, [person for person in people if person.wishes])
         await self._recognise(tx, people)
         keys = await self._keys(tx, people)
-        name = await self._names.of(tx) if any(k for p in people for _, k in p.messages) else None
-        confirmed = await apply_keywords(tx, people, self._correspondents)
+        name = await self.names.of(tx) if any(k for p in people for _, k in p.messages) else None
+        confirmed = await apply_keywords(tx, people, self.correspondents)
         theirs = [line for person in people for line in lines_of(person, keys[person.between])]
         ours = [
             confirmation_of(person, message, keyword, key=keys[person.between], name=name, now=now)
@@ -175,8 +165,8 @@ class Receiver:
         went_on = await store.go_on(tx, [said_of(person, keys[person.between]) for person in people], now=now)
         await store.insert_lines(tx, [*theirs, *ours], now=now)
         received = [(person.conversation.id, message) for person in people for message, _ in person.messages]
-        deliveries = await self._queue_deliveries(tx, received, now)
-        await self._outbox.append(tx, self._events(tx, people, went_on))
+        deliveries = await self.queue_deliveries(tx, received, now)
+        await self.outbox.append(tx, self._events(tx, people, went_on))
         keywords: Counter[Action] = Counter(
             keyword.action for person in people for _, keyword in person.messages if keyword is not None
         )
@@ -187,11 +177,7 @@ class Receiver:
             if keyword is not None and keyword.action == "stop" and message.addressable
         )
         return ReceiveResult(
-            count=len(theirs),
-            keywords=keywords,
-            confirmations=len(ours),
-            deliveries=deliveries,
-            stops=stops,
+            count=len(theirs), keywords=keywords, confirmations=len(ours), deliveries=deliveries, stops=stops
         )
 
     async def _open(self, tx: TenantTx, people: Sequence[Participant]) -> None:
@@ -219,12 +205,12 @@ class Receiver:
             if opening is None:
                 continue
             between = person.between
-            person.now = opened[between.channel, between.sender_id, between.hashed.own]
+            person.now = opened[between.channel, between.sender_id, between.hashed.hash]
             person.fresh = person.now.id == opening.id
         await self._look_again(tx, [person for person in people if person.fresh and person.wishes])
 
     async def _look_again(self, tx: TenantTx, people: Sequence[Participant]) -> None:
-        """Nobody else opens theirs from here on. Where another worker has heard them since we looked, such as a STOP that is
+        """No other worker opens theirs from here on. Where another worker has heard them since we looked, such as a STOP that is
         confirmed by now, all of it is done again."""
         if not people:
             return
@@ -245,11 +231,11 @@ class Receiver:
 
     async def _ttl(self, tx: TenantTx) -> int:
         """Of conversations that people begin."""
-        policy = (await self._policies.within(tx)).get("conversational")
+        policy = (await self.policies.within(tx)).get("conversational")
         return policy.session_ttl_seconds if policy is not None else DEFAULT_SESSION_TTL_SECONDS
 
     async def _recognise(self, tx: TenantTx, people: Sequence[Participant]) -> None:
-        """Whom we know: whoever the conversation began with, or else whoever has the address."""
+        """The known recipients: the one that the conversation began with, or else the owner of the address."""
         unknown: list[Participant] = []
         for person in people:
             person.recipient_id = person.conversation.recipient_id
@@ -257,7 +243,7 @@ class Receiver:
                 unknown.append(person)
         if not unknown:
             return
-        found = await self._correspondents.find(
+        found = await self.correspondents.find(
             tx,
             [
                 Correspondent(channel=one.last.channel, address=one.last.address, name=one.last.name)
@@ -268,19 +254,19 @@ class Receiver:
             person.recipient_id = recipient_id
 
     async def _keys(self, tx: TenantTx, people: Sequence[Participant]) -> dict[ConversationSides, DataKey]:
-        """Whose key seals what each wrote: their own, or the conversation's where nobody is known or was erased."""
+        """The key that seals what each wrote: their own, or the conversation's where no recipient is known or they were erased."""
         wanted = {p.between: str(p.recipient_id or p.conversation.id) for p in people}
-        keys = await self._keyring.data_keys(tx, wanted.values())
+        keys = await self.keyring.data_keys(tx, wanted.values())
         destroyed = {between for between, subject in wanted.items() if keys[subject].destroyed}
         if destroyed:
             wanted |= {p.between: str(p.conversation.id) for p in people if p.between in destroyed}
-            keys |= await self._keyring.data_keys(tx, [wanted[between] for between in destroyed])
+            keys |= await self.keyring.data_keys(tx, [wanted[between] for between in destroyed])
         return {between: keys[subject] for between, subject in wanted.items()}
 
     def _events(
         self, tx: TenantTx, people: Sequence[Participant], went_on: Sequence[Conversation]
     ) -> list[Event]:
-        announcer = Announcer(tx.tenant_id, self._clock)
+        announcer = Announcer(tx.tenant_id, self.clock)
         after = {one.id: one for one in went_on}
         events: list[Event] = []
         for person in people:
@@ -288,21 +274,26 @@ class Receiver:
             if person.fresh:
                 events.append(
                     announcer.opened(
-                        conversation.id,
-                        channel=conversation.channel,
-                        opened_by="recipient",
-                        opened_at=conversation.opened_at,
-                        recipient_id=person.recipient_id,
+                        ConversationOpened(
+                            conversation_id=conversation.id,
+                            channel=conversation.channel,
+                            opened_by="recipient",
+                            opened_at=conversation.opened_at,
+                            recipient_id=person.recipient_id,
+                        )
                     )
                 )
             events += [
                 announcer.received(
-                    conversation,
-                    message_id=message.id,
-                    kind=message.kind,
-                    received_at=message.received_at,
-                    recipient_id=person.recipient_id,
-                    keyword=keyword.action if keyword is not None else None,
+                    by_name(
+                        ConversationMessageReceived,
+                        message,
+                        conversation_id=conversation.id,
+                        message_id=message.id,
+                        channel=conversation.channel,
+                        recipient_id=person.recipient_id,
+                        keyword=keyword.action if keyword is not None else None,
+                    )
                 )
                 for message, keyword in person.messages
             ]
@@ -314,15 +305,15 @@ class Receiver:
 def _known_by_messengers(
     people: Sequence[Participant], keys: Mapping[ConversationSides, DataKey], now: datetime
 ) -> dict[RecipientId, dict[FactName, tuple[Value, datetime]]]:
-    """Under which id a messenger knows those of whom we know who they are: whoever has written can be written to."""
+    """Under which id a messenger knows recipients: a person who has written can be written to."""
     learned: dict[RecipientId, dict[FactName, tuple[Value, datetime]]] = {}
     for person in people:
         fact, key = _IDS.get(person.between.channel), keys[person.between]
-        # Somebody who was erased has no key any more: nothing is learned of them.
+        # A recipient who was erased has no key any more: nothing is learned of them.
         if fact is None or person.recipient_id is None or key.subject_id != person.recipient_id:
             continue
         sealed = SealedId(
-            hash=person.between.hashed.own,
+            hash=person.between.hashed.hash,
             ciphertext=key.seal(person.last.address.encode(), sealing_purpose(fact)),
         )
         learned.setdefault(person.recipient_id, {})[fact] = (sealed, min(person.last.received_at, now))

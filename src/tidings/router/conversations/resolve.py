@@ -1,4 +1,4 @@
-"""Whose message it is: of the account's owner; over a shared account, of the conversation it belongs to, or of a route."""
+"""Finds the tenant of a message: the account's owner; over a shared account, of the conversation it belongs to, or of a route."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -53,19 +53,19 @@ class Resolution:
 
     #: In the order in which they came.
     by_tenant: dict[TenantId, list[ResolvedMessage]]
-    #: Nobody's.
+    #: Of no tenant.
     unmatched: list[ClaimedInbound]
     #: What can't be opened, and never will.
     unreadable: list[ClaimedInbound]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TenantResolver:
     """Opens messages and finds their tenants."""
 
-    def __init__(self, db: Database, keyring: Keyring, hashes: AddressHashes) -> None:
-        self._db = db
-        self._keyring = keyring
-        self._hashes = hashes
+    db: Database
+    keyring: Keyring
+    hashes: AddressHashes
 
     async def resolve(self, tx: WorkerTx, claimed: Sequence[ClaimedInbound]) -> Resolution:
         """Sort a set; `tx` is the one that claimed it."""
@@ -93,7 +93,7 @@ class TenantResolver:
         return {str(messages[place].id): tenants for place, tenants in found.items()}
 
     async def _find(self, tx: WorkerTx, messages: Sequence[ResolvedMessage]) -> dict[str, TenantId]:
-        """The tenants with whom these people talk over a shared account."""
+        """The tenants that these people talk with over a shared account."""
         places = await self._places(messages)
         found = {messages[place].id: tenant for place, tenant in (await queue.find_open(tx, places)).items()}
         # STOP must be heard also when the conversation is over, and START comes after its end by its nature.
@@ -119,7 +119,7 @@ class TenantResolver:
         return {str(message_id): tenant for message_id, tenant in found.items()}
 
     async def _places(self, messages: Sequence[ResolvedMessage]) -> list[ConversationAddresses]:
-        pepper = await self._hashes.platform_pepper()
+        pepper = await self.hashes.platform_pepper()
         return [
             ConversationAddresses(
                 channel=message.channel,
@@ -133,9 +133,9 @@ class TenantResolver:
     async def _opened(
         self, claimed: Sequence[ClaimedInbound]
     ) -> tuple[list[ResolvedMessage], list[ClaimedInbound]]:
-        async with self._db.platform() as tx:
+        async with self.db.platform() as tx:
             boxes = await queue.load_payloads(tx, [one.id for one in claimed])
-            key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE)
+            key = await self.keyring.platform_key(tx, PLATFORM_PURPOSE)
         messages: list[ResolvedMessage] = []
         unreadable: list[ClaimedInbound] = []
         for one in claimed:

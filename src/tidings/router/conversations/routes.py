@@ -22,12 +22,7 @@ from tidings.router.conversations import queue, store
 from tidings.router.conversations.answer import Answerer
 from tidings.router.conversations.close import Closer
 from tidings.router.conversations.errors import UnknownConversationError, UnknownInboundMessageError
-from tidings.router.conversations.model import (
-    INBOUND_MESSAGE,
-    Conversation,
-    ConversationId,
-    InboundMessageId,
-)
+from tidings.router.conversations.model import INBOUND_MESSAGE, Conversation, ConversationId, InboundMessageId
 from tidings.router.conversations.transcript import words_of
 from tidings.router.conversations.wakeups import ConversationWakeups
 from tidings.router.conversations.wire import (
@@ -74,10 +69,7 @@ async def show_conversation(tx: TenantTx, conversation_id: ConversationId) -> An
 
 
 @conversations.get(
-    f"{_ONE}/messages",
-    writes=True,
-    listing="conversation_messages",
-    problems=["conversation_not_found"],
+    f"{_ONE}/messages", writes=True, listing="conversation_messages", problems=["conversation_not_found"]
 )
 async def read_transcript(
     tx: TenantTx,

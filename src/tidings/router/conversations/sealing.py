@@ -13,7 +13,7 @@ from tidings.kernel.mapping import by_name
 
 
 class Payload(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came, while nobody knows whose it is: under a platform key."""
+    """What came, while its tenant is not known: under a platform key."""
 
     sender: str
     to: str
@@ -30,7 +30,7 @@ class TranscriptText(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a line of a transcript says: under a subject's data key."""
 
     text: str
-    #: As the vendor shows whoever wrote it.
+    #: The writer's name, as the vendor shows it.
     name: str | None = None
 
     def __repr__(self) -> str:
@@ -46,7 +46,7 @@ _read_words = msgspec.json.Decoder(TranscriptText).decode
 
 
 def seal_payload(key: DataKey, message_id: str, read: ReadInbound) -> bytes:
-    """Before somebody knows whose it is."""
+    """Before its tenant is known."""
     payload = by_name(
         Payload,
         read,

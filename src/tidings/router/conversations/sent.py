@@ -4,8 +4,10 @@ In the transaction that records the attempt: two statements for a set, however m
 """
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 
+from tidings.contracts.conversations import ConversationOpened
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseError, TidingsError
@@ -23,29 +25,30 @@ from tidings.router.executions.sent_message import SentMessage
 _log = get_logger("conversations")
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SentNotes:
     """Notes what was sent."""
 
-    def __init__(self, hashes: AddressHashes, *, outbox: Outbox, clock: Clock) -> None:
-        """`outbox` is that of the schema `chan`."""
-        self._hashes = hashes
-        self._outbox = outbox
-        self._clock = clock
+    hashes: AddressHashes
+    _: KW_ONLY
+    #: Of the schema `chan`.
+    outbox: Outbox
+    clock: Clock
 
     async def get_ready(self) -> None:
         """Before the first transaction: learn what can't be learned inside one."""
-        await self._hashes.platform_pepper()
+        await self.hashes.platform_pepper()
 
     async def note_sent(self, tx: TenantTx, turns: Sequence[SentMessage], now: datetime) -> None:
         """Open or prolong their conversations, with a line each in the transcript."""
         if not turns:
             return
         try:
-            hashed = await self._hashes.of(tx, [turn.to for turn in turns])
+            hashed = await self.hashes.of(tx, [turn.to for turn in turns])
         except DatabaseError:
             raise
         except TidingsError as error:
-            # Whoever keeps the keys is away. What became of the messages is worth more than who may answer them.
+            # The key store is away. What became of the messages is worth more than who may answer them.
             _log.warning("conversations_not_noted", count=len(turns), error=error.code)
             return
         # To the millisecond, as their ids have it: a page of the transcript begins after an id.
@@ -66,17 +69,19 @@ class SentNotes:
         fresh = await store.note_sent(tx, wanted, now=now)
         if not fresh:
             return
-        announcer = Announcer(tx.tenant_id, self._clock)
-        await self._outbox.append(
+        announcer = Announcer(tx.tenant_id, self.clock)
+        await self.outbox.append(
             tx,
             [
                 announcer.opened(
-                    turn.id,
-                    channel=turn.between.channel,
-                    opened_by="tenant",
-                    opened_at=turn.at,
-                    recipient_id=turn.recipient_id,
-                    notification_id=turn.notification_id,
+                    by_name(
+                        ConversationOpened,
+                        turn,
+                        conversation_id=turn.id,
+                        channel=turn.between.channel,
+                        opened_by="tenant",
+                        opened_at=turn.at,
+                    )
                 )
                 for turn in wanted
                 if turn.id in fresh

@@ -1,7 +1,7 @@
-"""The use case "somebody said STOP to a number that tenants share": it holds for each that wrote to them from it.
+"""The use case "a person said STOP to a number that tenants share": it holds for each that wrote to them from it.
 
 The tenant that is answered takes the message on like any other. Here is what follows for the others, each in a transaction
-of its own. Doing it again, because somebody died in between, changes nothing and announces nothing.
+of its own. Doing it again, because a worker died in between, changes nothing and announces nothing.
 """
 
 from collections.abc import Sequence
@@ -29,24 +29,22 @@ class SharedStop:
     language: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class SharedStops:
     """Has a STOP hold for tenants that it was not written to."""
 
-    def __init__(
-        self, *, hashes: AddressHashes, correspondents: Correspondents, outbox: Outbox, clock: Clock
-    ) -> None:
-        """`outbox` is that of the schema `chan`."""
-        self._hashes = hashes
-        self._correspondents = correspondents
-        self._outbox = outbox
-        self._clock = clock
+    hashes: AddressHashes
+    correspondents: Correspondents
+    #: Of the schema `chan`.
+    outbox: Outbox
+    clock: Clock
 
     async def heed(self, tx: TenantTx, stops: Sequence[SharedStop], *, now: datetime) -> None:
         """Suppress, close what is open, and announce both. A START to this tenant that was said later is their last word.
 
         Nothing of what was written becomes this tenant's: neither the text nor the conversation that it stands in.
         """
-        hashed = await self._hashes.of(tx, [stop.message.address for stop in stops])
+        hashed = await self.hashes.of(tx, [stop.message.address for stop in stops])
         sides = [
             ConversationSides(channel=stop.message.channel, sender_id=stop.message.destination, hashed=one)
             for stop, one in zip(stops, hashed, strict=True)
@@ -60,10 +58,10 @@ class SharedStops:
         if not holding:
             return
         messages = [stops[place].message for place in holding]
-        people = await self._correspondents.find(
+        people = await self.correspondents.find(
             tx, [Correspondent(channel=message.channel, address=message.address) for message in messages]
         )
-        await self._correspondents.stop(
+        await self.correspondents.stop(
             tx,
             [
                 KeywordOptOut(
@@ -84,4 +82,4 @@ class SharedStops:
             closed = await store.close_conversations(
                 tx, going_on, status="CLOSED_STOP", reason="stop", now=now
             )
-            await self._outbox.append(tx, Announcer(tx.tenant_id, self._clock).closed(closed))
+            await self.outbox.append(tx, Announcer(tx.tenant_id, self.clock).closed(closed))

@@ -7,10 +7,10 @@ from datetime import datetime
 from tidings.contracts.enums import UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import Row, TenantTx, WorkerTx
+from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import columns
-from tidings.kernel.sql import Queries, sparse
+from tidings.kernel.mapping import RowMapper, columns, sparse_columns
+from tidings.kernel.sql import Queries
 from tidings.router.conversations.hashes import Hashed
 from tidings.router.conversations.keywords import Keyword
 from tidings.router.conversations.model import (
@@ -23,6 +23,8 @@ from tidings.router.conversations.model import (
 )
 
 QUERIES = Queries.beside(__file__)
+#: The columns of the two sides of conversations.
+_SIDES = "channel sender_id hashed.hash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTranscriptLine:
-    """What somebody has said in a conversation."""
+    """What was said in a conversation."""
 
     id: ConversationId
     recipient_id: RecipientId | None
@@ -101,9 +103,11 @@ async def find_taken(tx: TenantTx, ids: Sequence[str]) -> dict[str, Keyword | No
 async def close_expired(
     tx: TenantTx, people: Sequence[tuple[ConversationSides, datetime]]
 ) -> list[Conversation]:
-    """Close those that had ended before somebody wrote again."""
+    """Close those that had ended before the person wrote again."""
     rows = await tx.fetch(
-        QUERIES.close_expired, ats=[at for _, at in people], **_sides([between for between, _ in people])
+        QUERIES.close_expired,
+        ats=[at for _, at in people],
+        **columns([between for between, _ in people], _SIDES),
     )
     return [_conversation(row) for row in rows]
 
@@ -112,17 +116,13 @@ async def find_latest(
     tx: TenantTx, people: Sequence[ConversationSides], *, besides: Sequence[ConversationId] = ()
 ) -> dict[int, Conversation]:
     """The last conversation with each, but for those `besides`, by its place in the list."""
-    rows = await tx.fetch(QUERIES.find_latest, besides=list(besides), **_sides(people))
+    rows = await tx.fetch(QUERIES.find_latest, besides=list(besides), **columns(people, _SIDES))
     return {row["place"] - 1: _conversation(row) for row in rows}
 
 
 async def find_last_wishes(tx: TenantTx, people: Sequence[ConversationSides]) -> dict[int, dict[Action, str]]:
     """The messages by which each said STOP and START last, by their place in the list."""
-    rows = await tx.fetch(
-        QUERIES.find_last_wishes,
-        channels=[between.channel for between in people],
-        platform_hashes=[between.hashed.platform for between in people],
-    )
+    rows = await tx.fetch(QUERIES.find_last_wishes, **columns(people, "channel hashed.platform_hash"))
     found: dict[int, dict[Action, str]] = {}
     for row in rows:
         found.setdefault(row["place"] - 1, {})[row["keyword_action"]] = row["id"]
@@ -135,11 +135,8 @@ async def open_conversations(
     """The open conversation of each, by channel, sender and hash; one with the opening's own id is new."""
     rows = await tx.fetch(
         QUERIES.open_conversations,
-        ids=[o.id for o in openings],
-        platform_hashes=[o.between.hashed.platform for o in openings],
-        ttls=[o.ttl_seconds for o in openings],
-        ats=[o.at for o in openings],
-        **_sides([o.between for o in openings]),
+        **columns(openings, "id ttl_seconds at between.hashed.platform_hash"),
+        **columns([opening.between for opening in openings], _SIDES),
     )
     return {(row["channel"], row["sender_id"], row["address_hash"]): _conversation(row) for row in rows}
 
@@ -149,9 +146,9 @@ async def go_on(tx: TenantTx, said: Sequence[NewTranscriptLine], *, now: datetim
     rows = await tx.fetch(
         QUERIES.go_on,
         now=now,
-        **columns(said, "id recipient_id turns at vendor account_id key_subject stopped"),
-        last_mos=[s.last_message_id for s in said],
-        addresses=[s.address for s in said],
+        **columns(
+            said, "id recipient_id turns last_message_id at vendor account_id key_subject address stopped"
+        ),
     )
     return [_conversation(row) for row in rows]
 
@@ -161,12 +158,10 @@ async def insert_lines(tx: TenantTx, lines: Sequence[TranscriptLine], *, now: da
     await tx.execute(
         QUERIES.insert_lines,
         now=now,
-        **columns(lines, "id conversation_id at direction kind vendor account_id key_subject ciphertext"),
-        occurred_ats=sparse([line.occurred_at for line in lines]),
-        statuses=[line.status for line in lines],
-        keywords=sparse([line.keyword for line in lines]),
-        actions=sparse([line.action for line in lines]),
-        languages=sparse([line.language for line in lines]),
+        **columns(
+            lines, "id conversation_id at direction kind status vendor account_id key_subject ciphertext"
+        ),
+        **sparse_columns(lines, "occurred_at keyword action language"),
     )
 
 
@@ -175,14 +170,9 @@ async def note_sent(tx: TenantTx, turns: Sequence[AnswerableMessage], *, now: da
     rows = await tx.fetch(
         QUERIES.note_sent,
         now=now,
-        **columns(turns, "id line_id notification_id at"),
-        platform_hashes=[t.between.hashed.platform for t in turns],
-        recipient_ids=sparse([t.recipient_id for t in turns]),
-        vendors=sparse([t.vendor for t in turns]),
-        account_ids=sparse([t.account_id for t in turns]),
-        use_cases=sparse([t.use_case for t in turns]),
-        ttls=[t.ttl_seconds for t in turns],
-        **_sides([t.between for t in turns]),
+        **columns(turns, "id line_id notification_id ttl_seconds at between.hashed.platform_hash"),
+        **sparse_columns(turns, "recipient_id vendor account_id use_case"),
+        **columns([turn.between for turn in turns], _SIDES),
     )
     return {row["id"]: row["line_id"] for row in rows}
 
@@ -264,58 +254,23 @@ async def sweep_conversations(tx: WorkerTx, *, until: datetime, limit: int) -> i
     return await tx.execute(QUERIES.sweep_conversations, until=until, limit=limit)
 
 
-def _sides(people: Sequence[ConversationSides]) -> dict[str, list[str]]:
-    return {
-        "channels": [one.channel for one in people],
-        "sender_ids": [one.sender_id for one in people],
-        "hashes": [one.hashed.own for one in people],
-    }
-
-
-def _conversation(row: Row) -> Conversation:
-    return Conversation(
-        id=row["id"],
-        channel=row["channel"],
-        sender_id=row["sender_id"],
-        recipient_id=row["recipient_id"],
-        status=row["status"],
-        turns=row["turn_count"],
-        opened_by=row["opened_by"],
-        use_case=row["use_case"],
-        ttl_seconds=row["ttl_seconds"],
-        vendor=row["vendor"],
-        account_id=row["account_id"],
-        opened_at=row["opened_at"],
-        last_seen_at=row["last_seen_at"],
-        last_mo_at=row["last_mo_at"],
-        last_mt_at=row["last_mt_at"],
-        expires_at=row["expires_at"],
-        closed_at=row["closed_at"],
-        close_reason=row["close_reason"],
-        version=row["version"],
-        key_subject=row["key_subject"],
-        address_ciphertext=row["address_ciphertext"],
-    )
-
-
-def line_of(row: Row) -> TranscriptLine:
-    """A line as its row has it."""
-    return TranscriptLine(
-        id=row["id"],
-        conversation_id=row["conversation_id"],
-        at=row["at"],
-        occurred_at=row["occurred_at"],
-        direction=row["direction"],
-        kind=row["kind"],
-        status=row["status"],
-        reason=row["reason"],
-        keyword=row["keyword"],
-        action=row["keyword_action"],
-        language=row["language"],
-        notification_id=row["notification_id"],
-        vendor=row["vendor"],
-        account_id=row["account_id"],
-        provider_id=row["provider_id"],
-        key_subject=row["key_subject"],
-        ciphertext=row["text_ciphertext"],
-    )
+_conversation = RowMapper(
+    Conversation,
+    [
+        QUERIES.close_expired,
+        QUERIES.find_latest,
+        QUERIES.open_conversations,
+        QUERIES.go_on,
+        QUERIES.list_conversations,
+        QUERIES.find_conversation,
+        QUERIES.lock_conversation,
+        QUERIES.close_conversations,
+    ],
+    columns={"turns": "turn_count"},
+)
+#: A line of a transcript, as its row has it.
+line_of = RowMapper(
+    TranscriptLine,
+    [QUERIES.list_lines],
+    columns={"action": "keyword_action", "ciphertext": "text_ciphertext"},
+)

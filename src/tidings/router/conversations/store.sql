@@ -64,7 +64,7 @@ INSERT INTO chan.conversations AS known (
 SELECT :tenant_id, fresh.id, fresh.channel, fresh.sender_id, fresh.hash, fresh.platform_hash, 'in', fresh.ttl, fresh.at, fresh.at,
        fresh.at + make_interval(secs => fresh.ttl)
 FROM unnest(
-    :ids::text[], :channels::text[], :sender_ids::text[], :hashes::text[], :platform_hashes::text[], :ttls::integer[],
+    :ids::text[], :channels::text[], :sender_ids::text[], :hashes::text[], :platform_hashes::text[], :ttl_seconds::integer[],
     :ats::timestamptz[]
 ) AS fresh (id, channel, sender_id, hash, platform_hash, ttl, at)
 ORDER BY fresh.channel COLLATE "C", fresh.sender_id COLLATE "C", fresh.hash COLLATE "C"
@@ -96,7 +96,7 @@ SET recipient_id = coalesce(said.recipient_id, known.recipient_id),
     close_reason = CASE WHEN said.stopped AND known.status = 'OPEN' THEN 'stop' ELSE known.close_reason END,
     version = known.version + 1
 FROM unnest(
-    :ids::text[], :recipient_ids::text[], :turnss::integer[], :last_mos::text[], :ats::timestamptz[], :vendors::text[],
+    :ids::text[], :recipient_ids::text[], :turns::integer[], :last_message_ids::text[], :ats::timestamptz[], :vendors::text[],
     :account_ids::text[], :key_subjects::text[], :addresses::bytea[], :stoppeds::boolean[]
 ) AS said (id, recipient_id, turns, last_mo, at, vendor, account_id, key_subject, address, stopped)
 WHERE known.tenant_id = :tenant_id AND known.id = said.id
@@ -133,7 +133,7 @@ WITH turn AS MATERIALIZED (
     SELECT * FROM unnest(
         :ids::text[], :line_ids::text[], :channels::text[], :sender_ids::text[], :hashes::text[], :platform_hashes::text[],
         :recipient_ids::text[], :notification_ids::text[], :vendors::text[], :account_ids::text[], :use_cases::text[],
-        :ttls::integer[], :ats::timestamptz[]
+        :ttl_seconds::integer[], :ats::timestamptz[]
     ) AS turn (id, line_id, channel, sender_id, hash, platform_hash, recipient_id, notification_id, vendor, account_id, use_case, ttl, at)
 ), people AS MATERIALIZED (
     -- The last one speaks for all to the same person.

@@ -11,14 +11,14 @@ from tidings.router.conversations import queue, store
 from tidings.router.conversations.events import Announcer
 from tidings.router.conversations.model import CONTACTS_KEPT, KEPT, ConversationId
 
-#: What was nobody's, and the counts of it.
+#: Unmatched messages, and the counts of them.
 UNMATCHED_KEPT: Final = timedelta(days=7)
 #: The empty rows of what stands in transcripts.
 APPLIED_KEPT: Final = timedelta(days=30)
 
 
 async def close_idle(db: Database, outbox: Outbox, clock: Clock, *, limit: int) -> int:
-    """Close open ones whose time is over, and say so; how many. `outbox` is that of the schema `chan`."""
+    """Close open ones that have expired, and say so; how many. `outbox` is that of the schema `chan`."""
     now = clock.now()
     async with db.worker() as tx:
         found = await store.find_expired(tx, now=now, limit=limit)
@@ -28,7 +28,7 @@ async def close_idle(db: Database, outbox: Outbox, clock: Clock, *, limit: int) 
     closed = 0
     for tenant_id, ids in by_tenant.items():
         async with db.tenant(tenant_id) as tenant_tx:
-            # Somebody may have said something since we looked.
+            # A message may have come since we looked.
             over = await store.close_conversations(
                 tenant_tx, ids, status="CLOSED_IDLE", reason="idle", now=now, expired_until=now
             )
@@ -46,7 +46,7 @@ async def sweep_conversations(db: Database, clock: Clock, *, limit: int) -> int:
 
 
 async def sweep_inbound(db: Database, clock: Clock, *, limit: int) -> int:
-    """Remove inbound messages that are done, and old counts of those that were nobody's; how many rows."""
+    """Remove inbound messages that are done, and old counts of unmatched ones; how many rows."""
     now = clock.now()
     async with db.worker() as tx:
         gone = await queue.sweep_inbound(

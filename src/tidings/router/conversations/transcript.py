@@ -21,7 +21,7 @@ async def keys_of(tx: TenantTx, keyring: Keyring, subjects: Iterable[str | None]
 async def words_of(
     tx: TenantTx, keyring: Keyring, lines: Sequence[TranscriptLine]
 ) -> dict[str, TranscriptText]:
-    """What each line says, by its id; those without words, or whose words were erased, are left out."""
+    """What each line says, by its id; those without words, or with erased ones, are left out."""
     keys = await keys_of(tx, keyring, (line.key_subject for line in lines))
     found: dict[str, TranscriptText] = {}
     for line in lines:

@@ -67,12 +67,7 @@ class UnmatchedList(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, found: Sequence[Unmatched]) -> "UnmatchedList":
         """The counts as they are shown."""
-        return cls(
-            items=[
-                UnmatchedView(destination=one.destination, messages=one.messages, last_at=one.last_at)
-                for one in found
-            ]
-        )
+        return cls(items=[by_name(UnmatchedView, one) for one in found])
 
 
 class ListInbound(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -213,4 +208,4 @@ class ConversationAnswer(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, replied: ReplyResult) -> "ConversationAnswer":
         """The answer as it is shown."""
-        return cls(notification_id=replied.notification_id, status=replied.status, created=replied.created)
+        return by_name(cls, replied)

@@ -1,1 +1,1 @@
-"""Ladders being climbed: begun with the hand-off, carried on by whoever is alive, ended once."""
+"""Ladders being climbed: begun with the hand-off, carried on by any living worker, ended once."""

@@ -1,6 +1,7 @@
 """The use case "these executions are due": the state machine says which steps are, notify prepares them, attempts are stored and made."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 
 from msgspec.structs import replace
@@ -37,53 +38,42 @@ _log = get_logger("executions")
 _LOOK_AGAIN = timedelta(seconds=5)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Advancer:
     """Takes claimed executions of one tenant one step on."""
 
-    def __init__(
-        self,
-        db: Database,
-        caller: VendorCaller,
-        committer: TransitionCommitter,
-        preparer: StepPreparer,
-        reserver: AttemptReserver,
-        *,
-        machine: ExecutionStateMachine,
-        jitter: RandomUnit,
-        clock: Clock,
-        observer: ExecutionObserver,
-    ) -> None:
-        self._db = db
-        self._caller = caller
-        self._preparer = preparer
-        self._committer = committer
-        self._reserver = reserver
-        self._machine = machine
-        self._jitter = jitter
-        self._clock = clock
-        self._observer = observer
+    db: Database
+    caller: VendorCaller
+    committer: TransitionCommitter
+    preparer: StepPreparer
+    reserver: AttemptReserver
+    _: KW_ONLY
+    machine: ExecutionStateMachine
+    jitter: RandomUnit
+    clock: Clock
+    observer: ExecutionObserver
 
     async def advance(self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]) -> None:
         """Whatever goes wrong before a vendor is called, the claims are released."""
         try:
             calls, over = await self._ready(tenant_id, worker, ids)
         except Exception as error:  # noqa: BLE001  # whatever it is, the claims must not be kept for nothing
-            self._observer.failed("advance")
+            self.observer.failed("advance")
             _log.error("steps_not_prepared", tenant_id=tenant_id, count=len(ids), error=type(error).__name__)
             # Those that were recorded meanwhile are not ours any more, and stay as they are.
             claims = [ExecutionClaim(tenant_id, one) for one in ids]
-            await give_back(self._db, claims, worker=worker, due_at=self._clock.now() + _LOOK_AGAIN)
+            await give_back(self.db, claims, worker=worker, due_at=self.clock.now() + _LOOK_AGAIN)
             return
         if calls:
-            await self._caller.call(tenant_id, worker, calls)
-        await self._caller.call_off(tenant_id, over)
+            await self.caller.call(tenant_id, worker, calls)
+        await self.caller.call_off(tenant_id, over)
 
     async def _ready(
         self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]
     ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
-        """Those whose open attempts are stored, and those of the others that are over; the transitions of all are written."""
+        """Those with stored open attempts, and those of the others that are over; the transitions of all are written."""
         since = started()
-        loaded = await load.with_receipts(self._db, tenant_id, ids, worker=worker)
+        loaded = await load.with_receipts(self.db, tenant_id, ids, worker=worker)
         traceparents = (execution.traceparent for execution, _ in loaded)
         with span_of_set(
             "ladders", "ladders advance", traceparents, since=since, tenant_id=tenant_id, execution_ids=ids
@@ -101,7 +91,7 @@ class Advancer:
         if asking:
             more, calls = await self._prepared(tenant_id, asking)
             changes += more
-        written = await self._committer.commit(tenant_id, worker, changes)
+        written = await self.committer.commit(tenant_id, worker, changes)
         going = [
             OutgoingExecution(execution=_as_written(change), attempts=calls[id_])
             for id_, change in written.items()
@@ -118,11 +108,11 @@ class Advancer:
         for execution, receipts in loaded:
             died = worker_died_events(execution.state.active_steps)
             events = (*died, *receipts)
-            transition = self._machine.transition(
-                execution.state, events, now=self._clock.now(), jitter=self._jitter()
+            transition = self.machine.transition(
+                execution.state, events, now=self.clock.now(), jitter=self.jitter()
             )
             change = ExecutionChange(execution=execution, transition=transition, events=events)
-            # An attempt whose answer was never learned is written before another one is made.
+            # An attempt with an answer that was never learned is written before another one is made.
             (asking if transition.ask and not died else changes).append(change)
         return asking, changes
 
@@ -131,7 +121,7 @@ class Advancer:
     ) -> tuple[list[ExecutionChange], dict[ExecutionId, tuple[ReservedAttempt, ...]]]:
         """The changes of all of them, and the attempts of those that are ready."""
         asks = [(change, step) for change in asking for step in change.transition.ask]
-        prepared = await self._preparer.prepare(
+        prepared = await self.preparer.prepare(
             tenant_id, [_ask(change.execution, change.transition, s) for change, s in asks]
         )
         ready: list[list[tuple[int, OutboundMessage]]] = [[] for _ in asking]
@@ -152,7 +142,7 @@ class Advancer:
             )
             for change, some in zip(asking, ready, strict=True)
         ]
-        reserved = await self._reserver.reserve(tenant_id, requests)
+        reserved = await self.reserver.reserve(tenant_id, requests)
         changes: list[ExecutionChange] = []
         calls: dict[ExecutionId, tuple[ReservedAttempt, ...]] = {}
         for change, found, refused in zip(asking, reserved, barred, strict=True):
@@ -169,18 +159,18 @@ class Advancer:
         going: tuple[ReservedAttempt, ...],
     ) -> tuple[ExecutionChange, tuple[ReservedAttempt, ...]]:
         """The change as it is written before the vendors are called, with the attempts that are about to be made; and these."""
-        transition = self._machine.further(
-            change.transition, held_back, now=self._clock.now(), jitter=self._jitter()
+        transition = self.machine.further(
+            change.transition, held_back, now=self.clock.now(), jitter=self.jitter()
         )
         after = replace(change, transition=transition, events=(*change.events, *held_back))
         # Time has passed since they were asked for: some may be over by now.
         going = tuple(one for one in going if one.step in transition.ask)
         if not going:
             return after, ()
-        now = moment(self._clock)
+        now = moment(self.clock)
         opened = {attempt.step: attempt.opened() for attempt in going}
         currency = next((held for one in going if (held := one.reservation.currency) is not None), None)
-        kept = self._machine.opened(transition, opened, now=now)
+        kept = self.machine.opened(transition, opened, now=now)
         return replace(after, transition=kept, keep=True, currency=currency), going
 
 

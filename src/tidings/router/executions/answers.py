@@ -1,7 +1,7 @@
 """What vendors answered, word for word: one object in the blob store for each set, each answer under its person's key.
 
 A row names its answer as `<key of the object>#<place in it>`. Erasing a person makes their answers unreadable at once; the
-objects are removed after some weeks. An answer that could not be stored is missed by nobody but whoever wants to read it: what
+objects are removed after some weeks. An answer that could not be stored is missed only by a person who wants to read it: what
 became of a message never waits for it.
 """
 
@@ -88,7 +88,7 @@ async def read(blobs: BlobStore, key: DataKey, attempt_id: str, ref: str) -> byt
 
 
 class AnswerSweeper:
-    """Removes answers whose time is over."""
+    """Removes expired answers."""
 
     def __init__(
         self, blobs: Callable[[], BlobStore], clock: Clock, *, kept: timedelta = ANSWERS_KEPT

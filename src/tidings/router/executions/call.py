@@ -48,7 +48,7 @@ Keep: TypeAlias = Callable[[PackedAnswers], object]
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VendorCaller:
-    """Calls vendors for outgoing whose calls are noted; no transaction is open meanwhile."""
+    """Calls vendors for outgoing executions with stored attempts; no transaction is open meanwhile."""
 
     # Without `blobs` what vendors answer is not kept word for word; `keyring` opens the keys of messages from another process.
     db: Database
@@ -75,7 +75,7 @@ class VendorCaller:
         if len(sets) == 1:
             await sets[0]
             return
-        # Whatever becomes of a set, the others end before anybody thinks that these executions are in no hands.
+        # Whatever becomes of a set, the others end before these executions count as claimed by no worker.
         for ended in await asyncio.gather(*sets, return_exceptions=True):
             if isinstance(ended, BaseException):
                 raise ended

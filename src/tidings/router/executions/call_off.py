@@ -1,4 +1,4 @@
-"""Has vendors forget messages that nobody needs any more: the losers of a race."""
+"""Has vendors cancel messages that are not needed any more: the losers of a race."""
 
 from collections.abc import Sequence
 from typing import Final

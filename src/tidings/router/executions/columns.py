@@ -9,6 +9,7 @@ import msgspec
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
 from tidings.kernel.events import Event, envelope_of
 from tidings.kernel.ids import EVENT, TenantId
+from tidings.kernel.mapping import by_name
 from tidings.router.executions.model import ExecutionChange
 from tidings.router.executions.snapshot import path_text, state_text
 from tidings.router.state_machine.model import CIRCUIT_OPEN, ClosedAttempt, ExecutionEnd
@@ -137,23 +138,8 @@ def _end(tenant_id: TenantId, change: ExecutionChange, end: ExecutionEnd, now: d
 
 def told_attempt(attempt: ClosedAttempt) -> AttemptTold:
     """An attempt as an outcome tells of it."""
-    return AttemptTold(
-        id=attempt.id,
-        step=attempt.step,
-        channel=attempt.channel,
-        status=attempt.receipt if attempt.receipt in _BETTER else attempt.status,
-        started_at=attempt.started_at,
-        ended_at=attempt.ended_at,
-        vendor=attempt.vendor,
-        reason=attempt.reason,
-        provider_message_id=attempt.provider_message_id,
-        effect=attempt.effect,
-        others=attempt.others,
-        http_status=attempt.http_status,
-        retry_after_ms=attempt.retry_after_ms,
-        error=attempt.error,
-        answer_ref=attempt.answer_ref,
-    )
+    status = attempt.receipt if attempt.receipt in _BETTER else attempt.status
+    return by_name(AttemptTold, attempt, status=status)
 
 
 #: Receipts that say more than the call's own answer did.

@@ -6,6 +6,7 @@ is stored now, and the new transition is recorded.
 """
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
 from msgspec.structs import replace
@@ -16,12 +17,7 @@ from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.router.executions import load
-from tidings.router.executions.model import (
-    ClaimedExecution,
-    ExecutionChange,
-    ExecutionId,
-    ExecutionObserver,
-)
+from tidings.router.executions.model import ClaimedExecution, ExecutionChange, ExecutionId, ExecutionObserver
 from tidings.router.executions.record import DATABASE_AWAY, Recorder
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import CallSkipped, ExecutionState, VendorAnswered, WorkerDied
@@ -31,33 +27,25 @@ _log = get_logger("executions")
 _MAX_CONFLICTS: Final = 20
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TransitionCommitter:
     """Records transitions, and decides again where the version check fails."""
 
-    def __init__(
-        self,
-        db: Database,
-        recorder: Recorder,
-        *,
-        machine: ExecutionStateMachine,
-        clock: Clock,
-        jitter: RandomUnit,
-        observer: ExecutionObserver,
-    ) -> None:
-        self._db = db
-        self._recorder = recorder
-        self._machine = machine
-        self._clock = clock
-        self._jitter = jitter
-        self._observer = observer
+    db: Database
+    recorder: Recorder
+    _: KW_ONLY
+    machine: ExecutionStateMachine
+    clock: Clock
+    jitter: RandomUnit
+    observer: ExecutionObserver
 
     async def commit(
         self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange]
     ) -> dict[ExecutionId, ExecutionChange]:
-        """What was written of each, which may be another transition than was given. Executions whose claim was lost are left out."""
+        """What was written of each, which may be another transition than was given. Executions with a lost claim are left out."""
         written: dict[ExecutionId, ExecutionChange] = {}
         for _ in range(_MAX_CONFLICTS):
-            recorded = await self._recorder.record(tenant_id, worker, changes)
+            recorded = await self.recorder.record(tenant_id, worker, changes)
             written.update({change.execution.id: change for change in recorded.written})
             changes = recorded.conflicts
             if not changes:
@@ -69,7 +57,7 @@ class TransitionCommitter:
             written.update(noted)
             if not changes:
                 return written
-        await self._recorder.give_back(tenant_id, worker, changes)
+        await self.recorder.give_back(tenant_id, worker, changes)
         return written
 
     async def _decide_again(
@@ -77,11 +65,11 @@ class TransitionCommitter:
     ) -> tuple[list[ExecutionChange], dict[ExecutionId, ExecutionChange]]:
         """The same events with the receipts that came between; and those changes that had been written after all.
 
-        Executions whose claim was lost are left out.
+        Executions with a lost claim are left out.
         """
         by_id = {change.execution.id: change for change in conflicts}
-        loaded = await self._recorder.retried(
-            lambda: load.with_receipts(self._db, tenant_id, list(by_id), worker=worker)
+        loaded = await self.recorder.retried(
+            lambda: load.with_receipts(self.db, tenant_id, list(by_id), worker=worker)
         )
         noted: dict[ExecutionId, ExecutionChange] = {}
         decided: list[ExecutionChange] = []
@@ -98,8 +86,8 @@ class TransitionCommitter:
                 continue
             # The receipts first: they were there before we wrote.
             events = (*receipts, *before.events)
-            transition = self._machine.transition(
-                execution.state, events, now=self._clock.now(), jitter=self._jitter()
+            transition = self.machine.transition(
+                execution.state, events, now=self.clock.now(), jitter=self.jitter()
             )
             decided.append(
                 ExecutionChange(
@@ -112,7 +100,7 @@ class TransitionCommitter:
             )
         lost = len(conflicts) - len(decided) - len(noted)
         if lost:
-            self._observer.lost(lost)
+            self.observer.lost(lost)
             _log.warning("claims_lost", count=lost)
         return decided, noted
 

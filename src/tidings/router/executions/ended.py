@@ -7,6 +7,7 @@ from tidings.contracts.delivery import DeliveryOutcome, EndedPage
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.executions import store
 from tidings.router.executions.columns import told_attempt
@@ -34,15 +35,17 @@ class StoredEnds:
 def _outcome(row: Row) -> DeliveryOutcome:
     past = path_of(row["fallback_path"])
     delivered = row["outcome"] == "DELIVERED"
-    return DeliveryOutcome(
-        notification_id=row["notification_id"],
-        recipient_id=row["recipient_id"],
-        execution_id=row["id"],
-        result=row["outcome"],
-        ended_at=row["terminated_at"],
-        evidence=row["evidence"],
-        final_channel=row["final_channel"],
+    return _ended(
+        row,
         # The history keeps why each step ended; the last of them is why all of it did.
         reason=None if delivered else next((one.reason for one in reversed(past) if one.reason), None),
         attempts=tuple(map(told_attempt, past)),
     )
+
+
+_ended = RowMapper(
+    DeliveryOutcome,
+    [store.QUERIES.find_ended],
+    columns={"execution_id": "id", "result": "outcome", "ended_at": "terminated_at"},
+    omit="reason attempts",
+)

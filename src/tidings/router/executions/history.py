@@ -20,6 +20,7 @@ from tidings.contracts.ladder import LadderSnapshot
 from tidings.contracts.messages import SenderRecord, SentRecord
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.mapping import RowMapper, by_name
 from tidings.router.adapters.registry import kind_of
 from tidings.router.executions import store
 from tidings.router.executions.snapshot import frozen_of, path_of, state_of
@@ -32,7 +33,6 @@ _LEEWAY = timedelta(minutes=5)
 #: What a step waits for that was accepted.
 RECEIPT: Final = "receipt"
 _NEVER = datetime.max.replace(tzinfo=UTC)
-_read_sender: Final = msgspec.json.Decoder(SenderRecord).decode
 
 
 class StoredHistory:
@@ -61,7 +61,8 @@ class StoredHistory:
         attempts: dict[str, list[AttemptRecord]] = {}
         for row in rows:
             heard = tuple(receipts.get(row["id"], ()))
-            attempts.setdefault(row["execution_id"], []).append(_attempt(row, heard, why.get(row["id"])))
+            made = _attempt(row, receipts=heard, why=why.get(row["id"]), record=record_of(row))
+            attempts.setdefault(row["execution_id"], []).append(made)
         for row in live:
             attempts.setdefault(row["id"], []).extend(_under_way(row))
         found: dict[NotificationId, list[ExecutionRecord]] = {}
@@ -75,35 +76,34 @@ def _execution(
     row: Row, path: tuple[ClosedAttempt, ...], attempts: tuple[AttemptRecord, ...]
 ) -> ExecutionRecord:
     over = "outcome" in row.keys()  # noqa: SIM118  # a driver's row says `in` of its values
-    ended_at: datetime | None = row["terminated_at"] if over else None
     frozen = frozen_of(row["ladder_snapshot"])
     legs = () if over else state_of(row["state"]).active_steps
-    return ExecutionRecord(
-        id=row["id"],
-        notification_id=row["notification_id"],
-        recipient_id=row["recipient_id"],
-        strategy=row["strategy"],
+    return (_ended if over else _live)(
+        row,
         routes=tuple(
             DeliveryRoute(channel=s.channel, vendor=next(iter(s.vendors), "")) for s in frozen.steps
         ),
-        policy_id=row["policy_id"],
-        policy_version=row["policy_version"],
-        started_at=row["started_at"],
-        ended_at=ended_at,
-        result=row["outcome"] if over else None,
-        evidence=row["evidence"] if over else None,
-        final_channel=row["final_channel"] if over else None,
-        due_at=None if over else row["due_at"],
         attempts=attempts,
         steps=tuple(_steps(frozen)),
         waits_for=_waits_for(legs),
         waits=tuple(sorted(_waits(frozen, path, legs), key=lambda wait: (wait.since, wait.step))),
         order=frozen.order,
         cost_cap_micros=frozen.cap,
-        cost_reserved_micros=0 if over else row["cost_reserved_micros"],
-        cost_spent_micros=row["total_cost_micros"] if over else row["cost_spent_micros"],
-        cost_currency=row["cost_currency"],
     )
+
+
+_OF_THE_LADDER: Final = "routes attempts steps waits_for waits order cost_cap_micros"
+_live = RowMapper(
+    ExecutionRecord,
+    [store.QUERIES.find_live],
+    omit=f"{_OF_THE_LADDER} ended_at result evidence final_channel",
+)
+_ended = RowMapper(
+    ExecutionRecord,
+    [store.QUERIES.find_ended],
+    columns={"ended_at": "terminated_at", "result": "outcome", "cost_spent_micros": "total_cost_micros"},
+    omit=f"{_OF_THE_LADDER} due_at cost_reserved_micros",
+)
 
 
 def _waits_for(legs: tuple[ActiveStep, ...]) -> str | None:
@@ -124,25 +124,17 @@ def _waits(
     ]
     for step, waited in found:
         for one in waited:
-            yield WaitRecord(
-                step=step,
-                channel=frozen.steps[step - 1].channel,
-                reason=one.reason,
-                since=one.since,
-                until=one.until,
-            )
+            yield by_name(WaitRecord, one, step=step, channel=frozen.steps[step - 1].channel)
 
 
 def _steps(frozen: LadderSnapshot) -> Iterator[StepRecord]:
     for step, why in zip_longest(frozen.steps, frozen.why):
-        yield StepRecord(
-            channel=step.channel,
-            vendors=step.vendors,
-            success=step.success,
+        yield by_name(
+            StepRecord,
+            step,
             receipts=any(map(_tells_later, step.vendors)),
             deadline_seconds=step.deadline,
             retry_budget=step.retries,
-            barred=step.barred,
             probability=why.p if why is not None else None,
             usual_cost_micros=why.cost_micros if why is not None else None,
             index=why.index if why is not None else None,
@@ -156,53 +148,31 @@ def _tells_later(vendor: str) -> bool:
     return kind is None or kind.capabilities.receipts or "receipts" in kind.by_settings
 
 
-def _attempt(row: Row, receipts: tuple[ReceiptRecord, ...], why: str | None) -> AttemptRecord:
-    return AttemptRecord(
-        id=row["id"],
-        step=row["step_index"],
-        channel=row["channel"],
-        vendor=row["provider"],
-        status=row["status"],
-        reason=row["reason"],
-        meaning=row["meaning"],
-        provider_message_id=row["provider_message_id"],
-        started_at=row["started_at"],
-        ended_at=row["terminated_at"],
-        cost_micros=row["cost_micros"],
-        cost_currency=row["cost_currency"],
-        why=why,
-        receipts=receipts,
-        account_id=row["adapter_config_id"],
-        http_status=row["http_status"],
-        retry_after_ms=row["retry_after_ms"],
-        error=row["error_message"],
-        answer_ref=row["raw_payload_ref"],
-        record=record_of(row),
-    )
-
-
 def record_of(row: Row) -> SentRecord | None:
     """What was kept of the message, as an attempt's row has it; None for a step that was skipped."""
-    if row["sender"] is None:
-        return None
-    return SentRecord(
-        sender=_read_sender(row["sender"]),
-        address_hash=row["address_hash"],
-        address_ciphertext=row["address_ciphertext"],
-        digest=row["content_digest"],
-    )
+    return None if row["sender"] is None else _sent(row)
 
 
-def _receipt(row: Row) -> ReceiptRecord:
-    return ReceiptRecord(
-        id=row["id"],
-        status=row["status"],
-        recorded_at=row["recorded_at"],
-        occurred_at=row["occurred_at"],
-        code=row["provider_code"],
-        reason=row["reason"],
-        late=row["late"],
-    )
+_sent = RowMapper(
+    SentRecord,
+    [store.QUERIES.find_attempts],
+    columns={"digest": "content_digest"},
+    read={"sender": msgspec.json.Decoder(SenderRecord).decode},
+)
+_attempt = RowMapper(
+    AttemptRecord,
+    [store.QUERIES.find_attempts],
+    columns={
+        "step": "step_index",
+        "vendor": "provider",
+        "ended_at": "terminated_at",
+        "account_id": "adapter_config_id",
+        "error": "error_message",
+        "answer_ref": "raw_payload_ref",
+    },
+    omit="why receipts record",
+)
+_receipt = RowMapper(ReceiptRecord, [store.QUERIES.find_receipts], columns={"code": "provider_code"})
 
 
 def _under_way(row: Row) -> list[AttemptRecord]:

@@ -10,11 +10,8 @@ from tidings.router.profiles.facts import FactName, Value
 from tidings.router.profiles.model import Observation, TriState
 from tidings.router.state_machine.model import ReachObservation
 
-#: What is known for sure once a message arrived there, or was refused by whoever has the number.
-_FACTS: Final[Mapping[str, FactName]] = {
-    "whatsapp": "has_whatsapp_business",
-    "voice": "voice_otp_supported",
-}
+#: What is known for sure once a message arrived there, or was refused by the owner of the number.
+_FACTS: Final[Mapping[str, FactName]] = {"whatsapp": "has_whatsapp_business", "voice": "voice_otp_supported"}
 
 
 def observations_of(changes: Sequence[ExecutionChange], *, now: datetime) -> list[Observation]:
@@ -28,15 +25,11 @@ def observations_of(changes: Sequence[ExecutionChange], *, now: datetime) -> lis
 
 
 def observation(recipient_id: RecipientId, learned: ReachObservation, *, at: datetime) -> Observation:
-    """One thing that was learned about somebody."""
+    """One thing that was learned about a recipient."""
     fields: dict[FactName, Value] = {}
     fact = _FACTS.get(learned.channel)
     if fact is not None and (learned.delivered or learned.never):
         fields[fact] = TriState.KNOWN_YES if learned.delivered else TriState.KNOWN_NO
     return Observation(
-        recipient_id=recipient_id,
-        channel=learned.channel,
-        delivered=learned.delivered,
-        at=at,
-        fields=fields,
+        recipient_id=recipient_id, channel=learned.channel, delivered=learned.delivered, at=at, fields=fields
     )

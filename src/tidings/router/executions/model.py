@@ -78,7 +78,7 @@ class ReservedAttempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OutgoingExecution(msgspec.Struct, frozen=True, kw_only=True):
-    """An execution whose open attempts are stored, and those attempts, about to be made."""
+    """An execution with open attempts that are stored and about to be made."""
 
     execution: ClaimedExecution
     attempts: tuple[ReservedAttempt, ...]

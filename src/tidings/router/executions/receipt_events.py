@@ -12,7 +12,7 @@ from tidings.contracts.receipts import LOST, RECEIPT_SUBJECT, TOLD, ReceiptTold
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.events import Event
 from tidings.kernel.ids import EVENT, TenantId, time_of
-from tidings.kernel.mapping import columns
+from tidings.kernel.mapping import by_name, columns
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries
 from tidings.router.receipts import ARRIVED, Receipt
@@ -25,7 +25,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def announce(tx: TenantTx, receipts: Sequence[Receipt], *, over: Container[str], now: datetime) -> None:
-    """Those that were just written, in the transaction that wrote them: each is told once. `over`: whose executions are."""
+    """Those that were just written, in the transaction that wrote them: each is told once. `over`: those of executions that are over."""
     wanted = [
         one
         for one in receipts
@@ -46,19 +46,16 @@ async def announce(tx: TenantTx, receipts: Sequence[Receipt], *, over: Container
         if made["attempt_id"] not in found or made["arrived"]:
             found[made["attempt_id"]] = made
     told = [
-        ReceiptTold(
+        by_name(
+            ReceiptTold,
+            one,
             notification_id=row["notification_id"],
             recipient_id=row["recipient_id"],
-            execution_id=one.execution_id,
-            attempt_id=one.attempt_id,
             attempted_at=one.attempt_started_at,
             channel=row["channel"],
             vendor=row["provider"],
-            status=one.status,
             recorded_at=now,
-            effect=one.effect,
             code=one.provider_code,
-            occurred_at=one.occurred_at,
             arrived=one.status in LOST and row["arrived"],
         )
         for one in wanted

@@ -31,13 +31,13 @@ async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> 
     """
     rows = await tx.fetch(
         QUERIES.apply_receipts,
-        **columns(receipts, "id attempt_id attempt_started_at execution_id occurred_at reason"),
         now=now,
+        **columns(
+            receipts,
+            "id attempt_id attempt_started_at execution_id status occurred_at provider_code reason cost_micros "
+            "cost_currency",
+        ),
         recorded_ats=[time_of(one.id) for one in receipts],
-        statuses=[one.status for one in receipts],
-        codes=[one.provider_code for one in receipts],
-        costs=[one.cost_micros for one in receipts],
-        currencies=[one.cost_currency for one in receipts],
         live_ids=sorted({one.execution_id for one in receipts}),
         traced=is_on(),
     )
@@ -47,7 +47,7 @@ async def apply(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) -> 
     over = [one for one in receipts if fresh.get(one.id) is False and one.status in ARRIVED | _REFUSED]
     if over:
         await _learn(tx, over, now=now)
-    # Last, as those who record do it: whoever adds to the same day at the same time waits for our commit.
+    # Last, as those who record do it: a transaction that adds to the same day at the same time waits for our commit.
     await correct(tx, news)
     traceparents = tuple(row["traceparent"] for row in rows if row["id"] is None)
     return Applied(fresh=frozenset(fresh), woken=any(fresh.values()), traceparents=traceparents)
@@ -58,7 +58,7 @@ async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) ->
     await tx.fetch(QUERIES.lock_attempts, attempt_ids=sorted({one.attempt_id for one in receipts}))
     rows = await tx.fetch(
         QUERIES.find_reached,
-        **columns(receipts, "attempt_id attempt_started_at execution_id id"),
+        **columns(receipts, "id attempt_id attempt_started_at execution_id"),
         execution_started_ats=[time_of(one.execution_id) for one in receipts],
         arrived=list(ARRIVED),
         refused=list(_REFUSED),
@@ -73,7 +73,7 @@ async def _learn(tx: TenantTx, receipts: Sequence[Receipt], *, now: datetime) ->
         arrived_before, refused_before = known[attempt_id]
         arrived = arrived_before or bool(statuses & ARRIVED)
         # Of an attempt each is learned once, so that it does not matter which was heard first: what was read had arrived already,
-        # and what came back after it had arrived counts for both. What arrived once is no sign of somebody who can't be reached.
+        # and what came back after it had arrived counts for both. What arrived once is no sign of a recipient who can't be reached.
         if statuses & _REFUSED and not refused_before:
             told = ReachObservation(channel=channel, delivered=False, never=not arrived)
             found.append(observation(recipient_id, told, at=now))

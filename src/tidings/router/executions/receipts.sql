@@ -4,8 +4,8 @@
 WITH told AS (
     SELECT * FROM unnest(
         :ids::text[], :recorded_ats::timestamptz[], :attempt_ids::text[], :attempt_started_ats::timestamptz[],
-        :execution_ids::text[], :statuses::text[], :occurred_ats::timestamptz[], :codes::text[], :reasons::text[],
-        :costs::bigint[], :currencies::text[]
+        :execution_ids::text[], :statuses::text[], :occurred_ats::timestamptz[], :provider_codes::text[], :reasons::text[],
+        :cost_micros::bigint[], :cost_currencies::text[]
     ) AS told (
         id, recorded_at, attempt_id, attempt_started_at, execution_id, status, occurred_at, code, reason, cost, currency
     )

@@ -1,13 +1,13 @@
 """Records transitions: attempts, the new state, the end and the outcome event of a set, in one statement.
 
 It only records. What follows from events is decided by the state machine, where the events come in: `advance.py`, `call.py`
-and, after a conflict, `commit.py`. The statement writes nothing of an execution whose claim was lost or whose version is
+and, after a conflict, `commit.py`. The statement writes nothing of an execution with a lost claim, or with a version that is
 newer than the one that was read (the version check of an optimistic lock): that is a conflict.
 """
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from typing import Final, TypeAlias, TypeVar
 
@@ -28,19 +28,12 @@ from tidings.router.executions import store
 from tidings.router.executions.bill import spent_in
 from tidings.router.executions.columns import columns_of
 from tidings.router.executions.learning import observations_of
-from tidings.router.executions.model import (
-    ExecutionChange,
-    ExecutionId,
-    ExecutionObserver,
-    moment,
-)
+from tidings.router.executions.model import ExecutionChange, ExecutionId, ExecutionObserver, moment
 from tidings.router.executions.sent_message import SentMessage
 from tidings.router.executions.store import ExecutionClaim
 from tidings.router.profiles.store import learn
 from tidings.router.spend import record_spend as spend
-from tidings.router.state_machine.model import (
-    NOT_IN_TIME,
-)
+from tidings.router.state_machine.model import NOT_IN_TIME
 
 T = TypeVar("T")
 
@@ -64,28 +57,21 @@ class Recorded:
     conflicts: list[ExecutionChange]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Recorder:
-    """Writes sets of changes: those whose claim and version still hold."""
+    """Writes sets of changes: those with a claim and a version that still hold."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        clock: Clock,
-        due_timer: DueTimer,
-        observer: ExecutionObserver,
-        note_sent: NoteSent,
-        stripe: int = 0,
-        timeout: timedelta = timedelta(minutes=10),
-    ) -> None:
-        """`note_sent` is given messages that people can answer. `stripe`: which of the counts of a day this worker adds to. `timeout`: how long an answer that was learned is kept while the database is away."""
-        self._db = db
-        self._clock = clock
-        self._due_timer = due_timer
-        self._observer = observer
-        self._note_sent = note_sent
-        self._stripe = stripe
-        self._timeout = timeout.total_seconds()
+    db: Database
+    _: KW_ONLY
+    clock: Clock
+    due_timer: DueTimer
+    observer: ExecutionObserver
+    #: Is given messages that people can answer.
+    note_sent: NoteSent
+    #: Which of the counts of a day this worker adds to.
+    stripe: int = 0
+    #: How long an answer that was learned is kept while the database is away.
+    timeout: timedelta = timedelta(minutes=10)
 
     async def record(self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange]) -> Recorded:
         """Write a set. Where one of them can't be written, the others are, and its claim is released."""
@@ -94,12 +80,12 @@ class Recorder:
         # In one order with the writers of receipts: no deadlock.
         changes = sorted(changes, key=lambda change: change.execution.id)
         try:
-            kept = await self._write(tenant_id, worker, changes, moment(self._clock))
+            kept = await self._write(tenant_id, worker, changes, moment(self.clock))
         except DATABASE_AWAY:
             await self.give_back(tenant_id, worker, changes)
             return Recorded([], [])
         except DatabaseError as error:
-            self._observer.failed("record")
+            self.observer.failed("record")
             _log.error("outcomes_not_recorded", tenant_id=tenant_id, count=len(changes), error=str(error))
             if len(changes) == 1:
                 await self.give_back(tenant_id, worker, changes)
@@ -116,20 +102,20 @@ class Recorder:
     async def give_back(self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange]) -> None:
         """Release the claims; the executions are due again in a moment."""
         claims = [ExecutionClaim(tenant_id, change.execution.id) for change in changes]
-        await give_back(self._db, claims, worker=worker, due_at=self._clock.now() + _DUE_AGAIN)
+        await give_back(self.db, claims, worker=worker, due_at=self.clock.now() + _DUE_AGAIN)
 
     async def retried(self, do: Callable[[], Awaitable[T]]) -> T:
         """Retry with backoff while the database is away: an answer that was learned is not forgotten."""
-        give_up_at = self._clock.monotonic() + self._timeout
+        give_up_at = self.clock.monotonic() + self.timeout.total_seconds()
         backoff = Backoff(first=0.05, longest=2.0)
         while True:
             try:
                 return await do()
             except DATABASE_AWAY:
-                self._observer.failed("record")
-                if self._clock.monotonic() >= give_up_at:
+                self.observer.failed("record")
+                if self.clock.monotonic() >= give_up_at:
                     raise
-                await self._clock.sleep(backoff.after_failure())
+                await self.clock.sleep(backoff.after_failure())
 
     async def _write(
         self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange], now: datetime
@@ -138,7 +124,7 @@ class Recorder:
         late = [(change.execution.id, attempt.id) for change in changes for attempt in change.transition.late]
 
         async def write() -> set[ExecutionId]:
-            async with self._db.tenant(tenant_id, by_index=True) as tx:
+            async with self.db.tenant(tenant_id, by_index=True) as tx:
                 kept = await store.record_transitions(tx, columns, worker=worker, now=now)
                 if late and (given_up := [one for one in late if one[0] in kept]):
                     await store.note_clock_events(
@@ -149,12 +135,12 @@ class Recorder:
                 if learned:
                     await learn(tx, learned, now=now)
                 if turns := [turn for change in done for turn in change.answerable]:
-                    await self._note_sent(tx, turns, now)
+                    await self.note_sent(tx, turns, now)
                 # Last: another worker that adds to the same day at the same time waits for our commit.
-                await spend.add(tx, spent_in(done), stripe=self._stripe)
+                await spend.add(tx, spent_in(done), stripe=self.stripe)
                 return kept
 
-        # A commit whose answer was lost may have succeeded: then the version check lets nothing pass twice.
+        # A commit without an answer may have succeeded: then the version check lets nothing pass twice.
         return await self.retried(write)
 
     def _tell(self, changes: Sequence[ExecutionChange]) -> None:
@@ -163,13 +149,13 @@ class Recorder:
             if change.transition.end is not None:
                 ends[change.transition.end.result] += 1
             elif not change.keep:
-                self._due_timer.expect(
-                    self._clock.now()
+                self.due_timer.expect(
+                    self.clock.now()
                     if change.transition.ask
-                    else change.transition.due_at or self._clock.now()
+                    else change.transition.due_at or self.clock.now()
                 )
         for result, count in ends.items():
-            self._observer.ended(result, count)
+            self.observer.ended(result, count)
 
 
 async def give_back(db: Database, claims: Sequence[ExecutionClaim], *, worker: str, due_at: datetime) -> None:

@@ -42,7 +42,7 @@ ReservationResult: TypeAlias = ReservedAttempt | StepBarred | StepBlocked
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReservationRequest:
-    """An execution whose steps are ready to be sent."""
+    """An execution with steps that are ready to be sent."""
 
     state: ExecutionState
     ready: Sequence[tuple[int, OutboundMessage]]
@@ -96,7 +96,7 @@ class AttemptReserver:
         requests: Sequence[ReservationRequest],
         accounts: Mapping[str, StoredAccount],
     ) -> dict[str, Mapping[str, str]]:
-        """By vendor, what the settings of shared accounts fix, where a tenant may not appear as anybody."""
+        """By vendor, what the settings of shared accounts fix, where a tenant may not choose its sender."""
         vendors = {
             vendor
             for request in requests
@@ -126,7 +126,7 @@ class AttemptReserver:
                 continue
             cost, paid_in = self._cost(account, answer.message, currency)
             if cost is None and cost_budget.cap is None:
-                # What it costs is not known, and nobody asked for a limit.
+                # What it costs is not known, and there is no cap.
                 cost, paid_in = 0, None
             if cost is None or not cost_budget.allows(cost):
                 # What can't be put into the cap's currency can't be held under it.
@@ -160,7 +160,7 @@ class AttemptReserver:
         if Vendors.of(step.vendors[0], message, is_test=request.is_test) == SIMULATED:
             simulated = Reservation(vendor=SIMULATED, within=within)
             return ReservedAttempt(step=place, message=message, attempt_id=attempt_id, reservation=simulated)
-        # Who may have the message already is asked again, and nobody else.
+        # The vendor that may have the message already is asked again, and no other.
         asked = (
             step.vendors if active is None or active.unlearned not in step.vendors else (active.unlearned,)
         )
@@ -237,7 +237,7 @@ class AttemptReserver:
 
 
 def _another_way(state: ExecutionState, step: int) -> bool:
-    """Whether somebody else can be asked; who is alone is asked again until there is an account."""
+    """Whether another vendor can be asked; one that is alone is asked again until there is an account."""
     return state.next <= len(state.steps) or any(active.step != step for active in state.active_steps)
 
 

@@ -1,6 +1,7 @@
 """What the router offers notify: hand-offs are planned, reserved and started here."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
 from msgspec.structs import replace
 
@@ -20,47 +21,35 @@ from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import VENDOR_LIMIT, StepBlocked
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ExecutionRouter:
     """The contract's `InProcessRouter`."""
 
-    def __init__(
-        self,
-        db: Database,
-        planner: Planner,
-        reserver: AttemptReserver,
-        caller: VendorCaller,
-        committer: TransitionCommitter,
-        *,
-        machine: ExecutionStateMachine,
-        worker_id: WorkerId,
-        clock: Clock,
-        due_timer: DueTimer,
-        in_hand: InHand | None = None,
-    ) -> None:
-        """`worker_id` names the living worker that has the work in hand."""
-        self._db = db
-        self._planner = planner
-        self._reserver = reserver
-        self._caller = caller
-        self._committer = committer
-        self._machine = machine
-        self._worker_id = worker_id
-        self._clock = clock
-        self._due_timer = due_timer
-        self._in_hand = in_hand or InHand()
+    db: Database
+    planner: Planner
+    reserver: AttemptReserver
+    caller: VendorCaller
+    committer: TransitionCommitter
+    _: KW_ONLY
+    machine: ExecutionStateMachine
+    #: Names the living worker that has the work in hand.
+    worker_id: WorkerId
+    clock: Clock
+    due_timer: DueTimer
+    in_hand: InHand = field(default_factory=InHand)
 
     async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
         """The plan of each, in the same order; nothing is written."""
-        return await self._planner.plan(tenant_id, hand_offs)
+        return await self.planner.plan(tenant_id, hand_offs)
 
     async def start(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> None:
         """Plan and write the executions in a transaction of the router's own; their first steps are asked for like any later one."""
-        plans = await self._planner.plan(tenant_id, hand_offs)
+        plans = await self.planner.plan(tenant_id, hand_offs)
         planned = [
             PlannedDelivery(hand_off=hand_off, plan=plan)
             for hand_off, plan in zip(hand_offs, plans, strict=True)
         ]
-        async with self._db.tenant(tenant_id, by_index=True) as tx:
+        async with self.db.tenant(tenant_id, by_index=True) as tx:
             started = await self._start(tx, planned)
         await self._carry_out(started)
 
@@ -68,11 +57,11 @@ class ExecutionRouter:
         self, tenant_id: TenantId, deliveries: Sequence[PlannedDelivery]
     ) -> list[PlannedDelivery]:
         """The same, with reservations for the first steps that are ready; where an account's limit has no room the step waits."""
-        now = moment(self._clock)
+        now = moment(self.clock)
         reserved = list(deliveries)
         ready = {
             place: ReservationRequest(
-                state=start_state(self._machine, delivery, now=now),
+                state=start_state(self.machine, delivery, now=now),
                 ready=((1, delivery.first.message),),
                 is_test=delivery.hand_off.is_test,
                 currency=delivery.plan.currency,
@@ -82,7 +71,7 @@ class ExecutionRouter:
         }
         if not ready:
             return reserved
-        results = await self._reserver.reserve(tenant_id, list(ready.values()))
+        results = await self.reserver.reserve(tenant_id, list(ready.values()))
         for place, [result] in zip(ready, results, strict=True):
             if isinstance(result, ReservedAttempt):
                 reserved[place] = replace(deliveries[place], reservation=result.reservation)
@@ -96,24 +85,24 @@ class ExecutionRouter:
         return lambda: self._carry_out(started)
 
     async def _start(self, tx: TenantTx, deliveries: Sequence[PlannedDelivery]) -> StartedExecutions:
-        worker, now = self._worker_id(), moment(self._clock)
-        return await start(tx, deliveries, machine=self._machine, worker=worker, now=now)
+        worker, now = self.worker_id(), moment(self.clock)
+        return await start(tx, deliveries, machine=self.machine, worker=worker, now=now)
 
     async def _carry_out(self, started: StartedExecutions) -> None:
         """After the commit: send what was reserved, record the answers; end what has no step."""
         ids = [execution.id for execution in started.without_steps]
         ids += [outgoing.execution.id for outgoing in started.outgoing]
-        with self._in_hand.holding(ids):
+        with self.in_hand.holding(ids):
             if started.due_at is not None:
-                self._due_timer.expect(started.due_at)
+                self.due_timer.expect(started.due_at)
             if started.without_steps:
-                now = self._clock.now()
+                now = self.clock.now()
                 changes = [
                     ExecutionChange(
-                        execution=execution, transition=self._machine.transition(execution.state, now=now)
+                        execution=execution, transition=self.machine.transition(execution.state, now=now)
                     )
                     for execution in started.without_steps
                 ]
-                await self._committer.commit(started.tenant_id, started.worker, changes)
+                await self.committer.commit(started.tenant_id, started.worker, changes)
             if started.outgoing:
-                await self._caller.call(started.tenant_id, started.worker, started.outgoing)
+                await self.caller.call(started.tenant_id, started.worker, started.outgoing)

@@ -23,7 +23,7 @@ class SentMessage:
     account_id: str | None
     #: The vendor of that account, by which a confirmation goes out.
     vendor: str | None = None
-    #: Whose policy says what STOP is.
+    #: Its policy says what STOP is.
     use_case: UseCase | None = None
     #: Of that policy.
     ttl_seconds: int = DEFAULT_SESSION_TTL_SECONDS

@@ -9,13 +9,9 @@ from msgspec.structs import replace
 from tidings.contracts.delivery import PlannedDelivery
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import columns
 from tidings.router.executions import store
-from tidings.router.executions.model import (
-    EXECUTION,
-    ClaimedExecution,
-    OutgoingExecution,
-    ReservedAttempt,
-)
+from tidings.router.executions.model import EXECUTION, ClaimedExecution, OutgoingExecution, ReservedAttempt
 from tidings.router.executions.snapshot import frozen_text, state_text
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import ATTEMPT, VENDOR_LIMIT, ExecutionState
@@ -29,11 +25,11 @@ class StartedExecutions:
     tenant_id: TenantId
     #: Who has them in hand.
     worker: str
-    #: Those whose first attempt is reserved, and open.
+    #: Those with a first attempt that is reserved, and open.
     outgoing: list[OutgoingExecution]
     #: Those that have no step at all.
     without_steps: list[ClaimedExecution]
-    #: When the first of those is due whose first step is still to be prepared; None where there are none.
+    #: When the first of those with a step to be prepared is due; None where there are none.
     due_at: datetime | None
 
 
@@ -92,10 +88,7 @@ def _first_attempt(delivery: PlannedDelivery, now: datetime) -> ReservedAttempt 
     if delivery.first is None or delivery.reservation is None:
         return None
     return ReservedAttempt(
-        step=1,
-        message=delivery.first.message,
-        attempt_id=ATTEMPT.new(now),
-        reservation=delivery.reservation,
+        step=1, message=delivery.first.message, attempt_id=ATTEMPT.new(now), reservation=delivery.reservation
     )
 
 
@@ -127,26 +120,16 @@ def _execution(
 def _columns(
     deliveries: Sequence[PlannedDelivery], executions: Sequence[ClaimedExecution]
 ) -> dict[str, list[object]]:
-    hand_offs = [delivery.hand_off for delivery in deliveries]
-    plans = [delivery.plan for delivery in deliveries]
     return {
-        "ids": [execution.id for execution in executions],
-        "expires_ats": [hand_off.expires_at for hand_off in hand_offs],
+        **columns(deliveries, "plan.cap plan.policy_version plan.strategy plan.policy_id"),
+        **columns(
+            [delivery.hand_off for delivery in deliveries],
+            "expires_at is_test notification_id recipient_id use_case priority traceparent",
+        ),
+        **columns(executions, "id currency state.cost_budget.reserved"),
         "due_ats": [delivery.not_before for delivery in deliveries],
-        "caps": [plan.cap for plan in plans],
-        "reserveds": [execution.state.cost_budget.reserved for execution in executions],
-        "policy_versions": [plan.policy_version for plan in plans],
-        "is_tests": [hand_off.is_test for hand_off in hand_offs],
-        "notification_ids": [hand_off.notification_id for hand_off in hand_offs],
-        "recipient_ids": [hand_off.recipient_id for hand_off in hand_offs],
-        "use_cases": [hand_off.use_case for hand_off in hand_offs],
-        "priorities": [hand_off.priority for hand_off in hand_offs],
-        "strategies": [plan.strategy for plan in plans],
-        "policy_ids": [plan.policy_id for plan in plans],
-        "ladder_snapshots": [frozen_text(plan.ladder) for plan in plans],
+        "ladder_snapshots": [frozen_text(delivery.plan.ladder) for delivery in deliveries],
         "states": [state_text(execution.state) for execution in executions],
-        "currencies": [execution.currency for execution in executions],
-        "traceparents": [hand_off.traceparent for hand_off in hand_offs],
         # One without steps is claimed too: it ends as soon as the hand-off is committed.
         "claimeds": [
             delivery.reservation is not None or not execution.state.steps

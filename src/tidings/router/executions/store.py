@@ -9,6 +9,7 @@ from tidings.contracts.delivery import OUTCOME_SUBJECT
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import EVENT, TenantId, time_of
+from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 from tidings.router.executions.model import ClaimedExecution, ExecutionId
 from tidings.router.executions.snapshot import frozen_of, state_of
@@ -20,10 +21,10 @@ QUERIES = Queries.beside(__file__)
 
 
 async def begin_executions(
-    tx: TenantTx, columns: Mapping[str, Any], *, worker: str, now: datetime
+    tx: TenantTx, values: Mapping[str, Any], *, worker: str, now: datetime
 ) -> set[ExecutionId]:
     """Write new executions; those that were really new."""
-    rows = await tx.fetch(QUERIES.begin_executions, worker=worker, now=now, **columns)
+    rows = await tx.fetch(QUERIES.begin_executions, worker=worker, now=now, **values)
     return {row["id"] for row in rows}
 
 
@@ -51,11 +52,11 @@ async def find_receipts(tx: TenantTx, attempts: Sequence[tuple[str, datetime]]) 
 
 
 async def record_transitions(
-    tx: TenantTx, columns: Mapping[str, Any], *, worker: str, now: datetime
+    tx: TenantTx, values: Mapping[str, Any], *, worker: str, now: datetime
 ) -> set[ExecutionId]:
     """Write what happened to a set of executions; those that were still ours, and as we had read them."""
     rows = await tx.fetch(
-        QUERIES.record_transitions, worker=worker, now=now, subject=OUTCOME_SUBJECT, **columns
+        QUERIES.record_transitions, worker=worker, now=now, subject=OUTCOME_SUBJECT, **values
     )
     return {row["id"] for row in rows}
 
@@ -86,11 +87,7 @@ async def release_claims(
 ) -> int:
     """Give them back, to be looked at again at that moment."""
     return await tx.execute(
-        QUERIES.release_claims,
-        worker=worker,
-        due_at=due_at,
-        tenant_ids=[claim.tenant_id for claim in claims],
-        ids=[claim.id for claim in claims],
+        QUERIES.release_claims, worker=worker, due_at=due_at, **columns(claims, "tenant_id id")
     )
 
 
@@ -117,12 +114,12 @@ async def find_attempts(tx: TenantTx, executions: Sequence[tuple[str, datetime, 
 
 
 async def sweep_delivery_outbox(tx: WorkerTx, *, now: datetime, limit: int) -> int:
-    """Remove proofs whose time is over."""
+    """Remove expired proofs."""
     return await tx.execute(QUERIES.sweep_delivery_outbox, now=now, limit=limit)
 
 
 async def sweep_delivery_inbox(tx: WorkerTx, *, now: datetime, limit: int) -> int:
-    """Remove notes of requests whose time is over."""
+    """Remove expired notes of requests."""
     return await tx.execute(QUERIES.sweep_delivery_inbox, now=now, limit=limit)
 
 

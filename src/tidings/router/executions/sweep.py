@@ -1,4 +1,4 @@
-"""Removes proofs and notes whose time is over."""
+"""Removes expired proofs and notes."""
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database

@@ -67,13 +67,13 @@ class Attempt:
     vendor: str | None
     account_id: str | None
     status: str
-    reason: str | None
+    reason: str | None = None
     #: Of the vendor's code, by the status map.
-    meaning: str | None
-    provider_message_id: str | None
+    meaning: str | None = None
+    provider_message_id: str | None = None
     started_at: datetime
-    ended_at: datetime | None
-    cost_micros: int
+    ended_at: datetime | None = None
+    cost_micros: int = 0
     cost_currency: str | None
     http_status: int | None = None
     retry_after_ms: int | None = None

@@ -9,6 +9,7 @@ from tidings.contracts.messages import SenderRecord
 from tidings.kernel.bounded_scan import Glance
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.executions.model import EXECUTION, ExecutionId
 from tidings.router.executions.snapshot import frozen_of, state_of
@@ -62,30 +63,7 @@ async def find_executions(tx: TenantTx, ids: Sequence[ExecutionId]) -> dict[Exec
 async def find_attempts(tx: TenantTx, execution: Execution) -> list[Attempt]:
     """Its calls and skipped steps, the oldest first."""
     rows = await tx.fetch(QUERIES.find_attempts, execution_id=execution.id, since=execution.started_at)
-    return [
-        Attempt(
-            id=row["id"],
-            step=row["step_index"],
-            channel=row["channel"],
-            vendor=row["provider"],
-            account_id=row["adapter_config_id"],
-            status=row["status"],
-            reason=row["reason"],
-            meaning=row["meaning"],
-            provider_message_id=row["provider_message_id"],
-            started_at=row["started_at"],
-            ended_at=row["terminated_at"],
-            cost_micros=row["cost_micros"],
-            cost_currency=row["cost_currency"],
-            http_status=row["http_status"],
-            retry_after_ms=row["retry_after_ms"],
-            error=row["error_message"],
-            answer_ref=row["raw_payload_ref"],
-            sender=_read_sender(row["sender"]) if row["sender"] is not None else None,
-            digest=row["content_digest"],
-        )
-        for row in rows
-    ]
+    return [_attempt(row) for row in rows]
 
 
 async def find_receipts(
@@ -97,63 +75,47 @@ async def find_receipts(
     rows = await tx.fetch(QUERIES.find_receipts, attempt_ids=list(attempt_ids), since=execution.started_at)
     found: dict[str, list[AttemptReceipt]] = {}
     for row in rows:
-        heard = AttemptReceipt(
-            id=row["id"],
-            attempt_id=row["attempt_id"],
-            status=row["status"],
-            recorded_at=row["recorded_at"],
-            occurred_at=row["occurred_at"],
-            late=row["late"],
-            code=row["provider_code"],
-            reason=row["reason"],
-            cost_micros=row["cost_micros"],
-            cost_currency=row["cost_currency"],
-        )
+        heard = _receipt(row)
         found.setdefault(heard.attempt_id, []).append(heard)
     return found
 
 
 def _under_way(row: Row) -> Execution:
     state = state_of(row["state"])
-    return Execution(
-        id=row["id"],
-        notification_id=row["notification_id"],
-        recipient_id=row["recipient_id"],
-        use_case=row["use_case"],
-        strategy=row["strategy"],
-        policy_id=row["policy_id"],
-        policy_version=row["policy_version"],
-        frozen=frozen_of(row["ladder_snapshot"]),
-        path=state.attempts,
-        started_at=row["started_at"],
-        cost_spent_micros=row["cost_spent_micros"],
-        cost_currency=row["cost_currency"],
-        trace_id=row["trace_id"],
-        active_steps=state.active_steps,
-        next_step=state.next,
-        due_at=row["due_at"],
-        expires_at=row["expires_at"],
-        cost_reserved_micros=row["cost_reserved_micros"],
-    )
+    return _live(row, path=state.attempts, active_steps=state.active_steps, next_step=state.next)
 
 
-def _over(row: Row) -> Execution:
-    return Execution(
-        id=row["id"],
-        notification_id=row["notification_id"],
-        recipient_id=row["recipient_id"],
-        use_case=row["use_case"],
-        strategy=row["strategy"],
-        policy_id=row["policy_id"],
-        policy_version=row["policy_version"],
-        frozen=frozen_of(row["ladder_snapshot"]),
-        path=_read_path(row["fallback_path"]),
-        started_at=row["started_at"],
-        cost_spent_micros=row["total_cost_micros"],
-        cost_currency=row["cost_currency"],
-        trace_id=row["trace_id"],
-        ended_at=row["terminated_at"],
-        outcome=row["outcome"],
-        evidence=row["evidence"],
-        final_channel=row["final_channel"],
-    )
+_live = RowMapper(
+    Execution,
+    [QUERIES.find_under_way],
+    columns={"frozen": "ladder_snapshot"},
+    read={"frozen": frozen_of},
+    omit="path active_steps next_step ended_at outcome evidence final_channel",
+)
+_over = RowMapper(
+    Execution,
+    [QUERIES.find_over],
+    columns={
+        "frozen": "ladder_snapshot",
+        "path": "fallback_path",
+        "cost_spent_micros": "total_cost_micros",
+        "ended_at": "terminated_at",
+    },
+    read={"frozen": frozen_of, "path": _read_path},
+    omit="active_steps next_step due_at expires_at cost_reserved_micros",
+)
+_attempt = RowMapper(
+    Attempt,
+    [QUERIES.find_attempts],
+    columns={
+        "step": "step_index",
+        "vendor": "provider",
+        "account_id": "adapter_config_id",
+        "ended_at": "terminated_at",
+        "error": "error_message",
+        "answer_ref": "raw_payload_ref",
+        "digest": "content_digest",
+    },
+    read={"sender": lambda text: None if text is None else _read_sender(text)},
+)
+_receipt = RowMapper(AttemptReceipt, [QUERIES.find_receipts], columns={"code": "provider_code"})

@@ -1,7 +1,7 @@
 """Executions as JSON: what requests ask and answers show."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
@@ -79,7 +79,7 @@ class ExecutionSummary(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, execution: Execution) -> "ExecutionSummary":
         """The execution in short."""
-        return cls(**_summary(execution))
+        return by_name(cls, execution, status=_status(execution), costs=_costs(execution))
 
 
 class ExecutionStep(Struct, frozen=True, kw_only=True):
@@ -227,9 +227,11 @@ class ExecutionView(ExecutionSummary, frozen=True, kw_only=True):
     ) -> "ExecutionView":
         """The execution with all that is known of it."""
         steps = execution.frozen.steps
-        return cls(
-            **_summary(execution),
-            expires_at=execution.expires_at,
+        return by_name(
+            cls,
+            execution,
+            status=_status(execution),
+            costs=_costs(execution),
             order=execution.frozen.order,
             order_reasons=[_reason(why) for why in execution.frozen.why],
             value_of_a_second=execution.frozen.value_of_a_second,
@@ -243,33 +245,20 @@ class ExecutionView(ExecutionSummary, frozen=True, kw_only=True):
                     if active.open_attempt is not None
                 ),
             ],
-            trace_id=execution.trace_id,
         )
 
 
-def _summary(execution: Execution) -> dict[str, Any]:
-    return {
-        "id": execution.id,
-        "notification_id": execution.notification_id,
-        "recipient_id": execution.recipient_id,
-        "status": "under_way" if execution.ended_at is None else "over",
-        "use_case": execution.use_case,
-        "strategy": execution.strategy,
-        "policy_id": execution.policy_id,
-        "policy_version": execution.policy_version,
-        "outcome": execution.outcome,
-        "evidence": execution.evidence,
-        "final_channel": execution.final_channel,
-        "started_at": execution.started_at,
-        "ended_at": execution.ended_at,
-        "due_at": execution.due_at,
-        "costs": ExecutionCosts(
-            currency=execution.cost_currency,
-            spent_micros=execution.cost_spent_micros,
-            reserved_micros=execution.cost_reserved_micros,
-            cap_micros=execution.frozen.cap,
-        ),
-    }
+def _status(execution: Execution) -> ExecutionStatus:
+    return "under_way" if execution.ended_at is None else "over"
+
+
+def _costs(execution: Execution) -> ExecutionCosts:
+    return ExecutionCosts(
+        currency=execution.cost_currency,
+        spent_micros=execution.cost_spent_micros,
+        reserved_micros=execution.cost_reserved_micros,
+        cap_micros=execution.frozen.cap,
+    )
 
 
 def _step(execution: Execution, place: int, step: LadderStep) -> ExecutionStep:
@@ -317,25 +306,19 @@ def _sender(sender: SenderRecord | None) -> ExecutionSender | None:
 def _calling(execution: Execution, active: ActiveStep) -> ExecutionAttempt:
     calling = active.open_attempt
     assert calling is not None, "only for a step that is being called for"  # noqa: S101
-    return ExecutionAttempt(
-        id=calling.id,
-        step=active.step,
-        channel=execution.frozen.steps[active.step - 1].channel,
-        vendor=calling.vendor,
-        account_id=calling.account,
-        status=_UNDER_WAY,
-        reason=None,
-        meaning=None,
-        provider_message_id=None,
-        started_at=calling.started_at,
-        ended_at=None,
-        cost_micros=0,
-        cost_currency=execution.cost_currency,
-        http_status=None,
-        retry_after_ms=None,
-        error=None,
-        answer_kept=False,
-        sender=_sender(calling.record.sender if calling.record is not None else None),
-        content_digest=calling.record.digest if calling.record is not None else None,
-        receipts=[],
+    record = calling.record
+    return _attempt(
+        Attempt(
+            id=calling.id,
+            step=active.step,
+            channel=execution.frozen.steps[active.step - 1].channel,
+            vendor=calling.vendor,
+            account_id=calling.account,
+            status=_UNDER_WAY,
+            started_at=calling.started_at,
+            cost_currency=execution.cost_currency,
+            sender=record.sender if record is not None else None,
+            digest=record.digest if record is not None else None,
+        ),
+        (),
     )

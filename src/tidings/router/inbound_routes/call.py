@@ -16,7 +16,7 @@ from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
 from tidings.router.inbound_routes.webhook_payload import signed
 
 _log = get_logger("inbound_routes")
-#: Gone: whoever says so wants no more.
+#: Gone: a webhook that says so wants no more.
 _GONE: Final = 410
 
 

@@ -1,7 +1,7 @@
 """Makes, changes, removes and brings back inbound routes; each change is a line in the audit."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,26 +29,24 @@ from tidings.router.inbound_routes.model import INBOUND_ROUTE, InboundRoute, Inb
 Expect = Callable[[InboundRoute], None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RouteChanger:
     """Every way in which a route changes."""
 
-    def __init__(
-        self, *, secrets: SecretResolver, audit: AuditLog, clock: Clock, require_https: bool = True
-    ) -> None:
-        """`audit` is of the schema `chan`."""
-        self._secrets = secrets
-        self._audit = audit
-        self._clock = clock
-        self._require_https = require_https
+    secrets: SecretResolver
+    #: Of the schema `chan`.
+    audit: AuditLog
+    clock: Clock
+    require_https: bool = True
 
     async def refuse_unfit(self, tenant_id: TenantId, *, webhook_url: str, secret_ref: str) -> None:
         """Refuse an address that can't be called, and a reference that leads to nothing to sign with.
 
-        Before the transaction: whoever keeps the secret is asked.
+        Before the transaction: the secret store is asked.
         """
         self._url(webhook_url)
         try:
-            secret = await self._secrets.resolve(secret_ref, tenant_id=tenant_id)
+            secret = await self.secrets.resolve(secret_ref, tenant_id=tenant_id)
         except (SecretNotFoundError, NotConfiguredError):
             raise BadValueError(
                 "secret_ref",
@@ -63,19 +61,12 @@ class RouteChanger:
             )
 
     async def create(
-        self,
-        tx: TenantTx,
-        inbound: str,
-        *,
-        webhook_url: str,
-        secret_ref: str,
-        platform: bool,
-        actor: str,
+        self, tx: TenantTx, inbound: str, *, webhook_url: str, secret_ref: str, platform: bool, actor: str
     ) -> InboundRoute:
         """Make one, with a secret that was looked at. `platform`: an operator says that the number is this tenant's also on the
         platform's accounts."""
         url = self._url(webhook_url)
-        now = self._clock.now()
+        now = self.clock.now()
         route_id = INBOUND_ROUTE.new(now)
         made = InboundRoute(
             id=route_id,
@@ -90,7 +81,7 @@ class RouteChanger:
             version=1,
         )
         if not await store.insert_route(tx, made):
-            # The same words, whoever has it and why.
+            # The same words, whichever tenant has it and why.
             raise InboundNotAvailableError
         await self._tell(tx, None, made, "created", actor)
         return made
@@ -124,7 +115,7 @@ class RouteChanger:
     ) -> InboundRoute:
         """It goes on working for `grace`, and can be restored until then; the number is free for others afterwards."""
         before = await self._in_force(tx, route_id, expect)
-        ends_at = self._clock.now() + grace
+        ends_at = self.clock.now() + grace
         after = replace(before, active=grace > timedelta(0), grace_period_ends_at=ends_at)
         return await self._keep(tx, before, after, "removed", actor)
 
@@ -133,7 +124,7 @@ class RouteChanger:
         before = await _locked(tx, route_id)
         if before.grace_period_ends_at is None:
             raise InboundRouteInForceError
-        if not before.serves(self._clock.now()):
+        if not before.serves(self.clock.now()):
             raise InboundRouteGraceOverError
         after = replace(before, grace_period_ends_at=None)
         return await self._keep(tx, before, after, "restored", actor)
@@ -141,7 +132,7 @@ class RouteChanger:
     async def let_go(self, tx: TenantTx, route_id: InboundRouteId) -> bool:
         """Its time is over: the number is free; whether it was still to be done."""
         before = await store.lock_route(tx, route_id)
-        now = self._clock.now()
+        now = self.clock.now()
         if before is None or not before.active or before.grace_period_ends_at is None:
             return False
         if before.grace_period_ends_at > now:
@@ -151,8 +142,8 @@ class RouteChanger:
 
     def _url(self, text: str) -> str:
         url = normalise_http_url(text.strip())
-        if url is None or (self._require_https and not url.startswith("https://")):
-            scheme = "https" if self._require_https else "http or https"
+        if url is None or (self.require_https and not url.startswith("https://")):
+            scheme = "https" if self.require_https else "http or https"
             raise BadValueError(
                 "webhook_url", f"must be an absolute {scheme} URL without user name, password or fragment"
             )
@@ -168,7 +159,7 @@ class RouteChanger:
     async def _keep(
         self, tx: TenantTx, before: InboundRoute, after: InboundRoute, action: str, actor: str
     ) -> InboundRoute:
-        kept = replace(after, version=before.version + 1, updated_at=self._clock.now())
+        kept = replace(after, version=before.version + 1, updated_at=self.clock.now())
         try:
             await store.update_route(tx, kept)
         except AlreadyExistsError:
@@ -188,7 +179,7 @@ class RouteChanger:
             before=None if before is None else _kept(before),
             after=_kept(after),
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
 
 
 def _kept(route: InboundRoute) -> dict[str, Any]:

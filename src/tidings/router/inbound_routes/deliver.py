@@ -4,7 +4,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 from typing import Final
 
@@ -20,7 +20,7 @@ from tidings.router.inbound_routes.delivery_store import Due, Tried
 from tidings.router.inbound_routes.retry_policy import WEBHOOK_RETRY
 from tidings.router.inbound_routes.webhook_payload import letter_of
 
-#: Calls of one tenant side by side: one whose webhook hangs must not take all connections.
+#: Calls of one tenant side by side: one with a webhook that hangs must not take all connections.
 _AT_ONCE: Final = 8
 
 
@@ -32,25 +32,17 @@ class _Ready:
     body: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Deliverer:
     """Calls webhooks; no transaction is open meanwhile."""
 
-    def __init__(
-        self,
-        db: Database,
-        caller: WebhookCaller,
-        *,
-        keyring: Keyring,
-        clock: Clock,
-        observer: ConversationObserver | None = None,
-        jitter: RandomUnit = random.random,
-    ) -> None:
-        self._db = db
-        self._caller = caller
-        self._keyring = keyring
-        self._clock = clock
-        self._observer = observer or ConversationObserver()
-        self._jitter = jitter
+    db: Database
+    caller: WebhookCaller
+    _: KW_ONLY
+    keyring: Keyring
+    clock: Clock
+    observer: ConversationObserver = ConversationObserver()
+    jitter: RandomUnit = random.random
 
     async def deliver(self, tenant_id: TenantId, worker: str, ids: Sequence[str]) -> None:
         """Tell what was claimed, and write what became of each."""
@@ -64,20 +56,20 @@ class Deliverer:
         tried = [*given_up, *await asyncio.gather(*map(tell, ready))]
         if not tried:
             return
-        async with self._db.tenant(tenant_id) as tx:
-            written = await delivery_store.end_deliveries(tx, tried, worker=worker, now=self._clock.now())
+        async with self.db.tenant(tenant_id) as tx:
+            written = await delivery_store.end_deliveries(tx, tried, worker=worker, now=self.clock.now())
         words = Counter("again" if t.status == "pending" else t.status for t in tried if t.id in written)
         for word, count in words.items():
-            self._observer.delivered(word, count)
+            self.observer.delivered(word, count)
 
     async def _load(
         self, tenant_id: TenantId, worker: str, ids: Sequence[str]
     ) -> tuple[list[_Ready], list[Tried]]:
         """What can be told, and what never can."""
-        async with self._db.tenant(tenant_id) as tx:
-            found = await delivery_store.load_deliveries(tx, ids, worker=worker, now=self._clock.now())
+        async with self.db.tenant(tenant_id) as tx:
+            found = await delivery_store.load_deliveries(tx, ids, worker=worker, now=self.clock.now())
             subjects = {s for due in found for s in (due.key_subject, due.address_subject) if s is not None}
-            keys = await self._keyring.data_keys(tx, subjects, create=False) if subjects else {}
+            keys = await self.keyring.data_keys(tx, subjects, create=False) if subjects else {}
         ready: list[_Ready] = []
         given_up: list[Tried] = []
         for due in found:
@@ -92,13 +84,13 @@ class Deliverer:
 
     async def _tell(self, tenant_id: TenantId, one: _Ready) -> Tried:
         due = one.due
-        called = await self._caller.call(
+        called = await self.caller.call(
             tenant_id, url=one.url, secret_ref=one.secret_ref, webhook_id=due.id, body=one.body
         )
         if called.delivered:
             return Tried(id=due.id, status="delivered", answer=called.status)
-        pause = None if called.final else WEBHOOK_RETRY.next_delay(due.attempts + 1, self._jitter())
+        pause = None if called.final else WEBHOOK_RETRY.next_delay(due.attempts + 1, self.jitter())
         if pause is None:
             return Tried(id=due.id, status="dead", answer=called.status, reason=called.reason)
-        next_at = self._clock.now() + max(pause, called.after or timedelta(0))
+        next_at = self.clock.now() + max(pause, called.after or timedelta(0))
         return Tried(id=due.id, status="pending", next_at=next_at, answer=called.status, reason=called.reason)

@@ -6,10 +6,10 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import Row, TenantTx, WorkerTx
+from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.durable.claims import TableClaims
-from tidings.kernel.mapping import columns
-from tidings.kernel.sql import Queries, sparse
+from tidings.kernel.mapping import RowMapper, columns, sparse_columns
+from tidings.kernel.sql import Queries
 from tidings.router.inbound_routes.model import (
     DEFAULT_ROUTE,
     DeliveryStatus,
@@ -80,7 +80,7 @@ class Dead:
     to: str
 
 
-#: Messages whose webhook is to be called. What is claimed and not held may be freed at once: to tell twice is no harm.
+#: Messages for webhooks that are to be called. What is claimed and not held may be freed at once: to tell twice is no harm.
 DELIVERY_CLAIMS: Final = TableClaims[str](
     claim=QUERIES.claim_deliveries, next_due=QUERIES.next_delivery, free_orphans=QUERIES.free_deliveries
 )
@@ -96,29 +96,7 @@ async def insert_deliveries(tx: TenantTx, deliveries: Sequence[NewDelivery], *, 
 async def load_deliveries(tx: TenantTx, ids: Sequence[str], *, worker: str, now: datetime) -> list[Due]:
     """What has to be told; only what this worker has in hand."""
     rows = await tx.fetch(QUERIES.load_deliveries, ids=list(ids), worker=worker, now=now)
-    return [
-        Due(
-            id=row["id"],
-            attempts=row["attempts"],
-            webhook_url=row["webhook_url"],
-            secret_ref=row["secret_ref"],
-            message_id=row["message_id"],
-            at=row["at"],
-            occurred_at=row["occurred_at"],
-            kind=row["kind"],
-            keyword=row["keyword"],
-            action=row["keyword_action"],
-            key_subject=row["key_subject"],
-            ciphertext=row["text_ciphertext"],
-            conversation_id=row["conversation_id"],
-            channel=row["channel"],
-            to=row["sender_id"],
-            recipient_id=row["recipient_id"],
-            address_subject=row["address_subject"],
-            address=row["address_ciphertext"],
-        )
-        for row in rows
-    ]
+    return [_due(row) for row in rows]
 
 
 async def end_deliveries(tx: TenantTx, tried: Sequence[Tried], *, worker: str, now: datetime) -> set[str]:
@@ -127,11 +105,8 @@ async def end_deliveries(tx: TenantTx, tried: Sequence[Tried], *, worker: str, n
         QUERIES.end_deliveries,
         worker=worker,
         now=now,
-        ids=[t.id for t in tried],
-        statuses=[t.status for t in tried],
-        next_ats=sparse([t.next_at for t in tried]),
-        answers=sparse([t.answer for t in tried]),
-        reasons=sparse([t.reason for t in tried]),
+        **columns(tried, "id status"),
+        **sparse_columns(tried, "next_at answer reason"),
     )
     return {row["id"] for row in rows}
 
@@ -178,7 +153,7 @@ async def lock_dead(
         anything=DEFAULT_ROUTE in serving,
         limit=limit,
     )
-    return [Dead(id=row["id"], route_id=row["route_id"], to=row["sender_id"]) for row in rows]
+    return [_dead(row) for row in rows]
 
 
 async def redeliver_dead(
@@ -198,17 +173,15 @@ async def sweep_deliveries(tx: WorkerTx, *, until: datetime, limit: int) -> int:
     return await tx.execute(QUERIES.sweep_deliveries, until=until, limit=limit)
 
 
-def _delivery(row: Row) -> InboundDelivery:
-    return InboundDelivery(
-        id=row["id"],
-        message_id=row["message_id"],
-        conversation_id=row["conversation_id"],
-        route_id=row["route_id"],
-        status=row["status"],
-        attempts=row["attempts"],
-        created_at=row["created_at"],
-        next_attempt_at=row["next_attempt_at"],
-        delivered_at=row["delivered_at"],
-        last_status=row["last_status"],
-        last_reason=row["last_reason"],
-    )
+_due = RowMapper(
+    Due,
+    [QUERIES.load_deliveries],
+    columns={
+        "action": "keyword_action",
+        "ciphertext": "text_ciphertext",
+        "to": "sender_id",
+        "address": "address_ciphertext",
+    },
+)
+_dead = RowMapper(Dead, [QUERIES.lock_dead], columns={"to": "sender_id"})
+_delivery = RowMapper(InboundDelivery, [QUERIES.list_deliveries, QUERIES.find_delivery, QUERIES.redeliver])

@@ -40,8 +40,14 @@ async def lock_route(tx: TenantTx, route_id: InboundRouteId) -> InboundRoute | N
 
 
 async def insert_route(tx: TenantTx, route: InboundRoute) -> bool:
-    """Write a new one; False where somebody has the number."""
-    return bool(await tx.execute(QUERIES.insert_route, route, now=route.created_at))
+    """Write a new one; False where the number is taken."""
+    return bool(
+        await tx.execute(
+            QUERIES.insert_route,
+            route,
+            now=route.created_at,
+        )
+    )
 
 
 async def update_route(tx: TenantTx, route: InboundRoute) -> None:

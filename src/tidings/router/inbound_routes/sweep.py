@@ -1,4 +1,4 @@
-"""Lets go of numbers whose routes were removed, and removes deliveries that were kept long enough."""
+"""Lets go of numbers of removed routes, and removes deliveries that were kept long enough."""
 
 from datetime import timedelta
 from typing import Final
@@ -13,7 +13,7 @@ DELIVERIES_KEPT: Final = timedelta(days=30)
 
 
 async def release_numbers(db: Database, changer: RouteChanger, clock: Clock, *, limit: int) -> int:
-    """Free the numbers of routes whose grace is over; how many."""
+    """Free the numbers of routes after their grace period; how many."""
     async with db.worker() as tx:
         found = await store.find_outlived(tx, now=clock.now(), limit=limit)
     freed = 0

@@ -37,7 +37,7 @@ class WebhookPayload(Struct, frozen=True, kw_only=True, rename={"from_": "from"}
     #: As the vendor says.
     occurred_at: Moment | None
     recipient_id: str | None
-    #: As the vendor shows whoever wrote it.
+    #: The writer's name, as the vendor shows it.
     sender_name: str | None
 
     def __repr__(self) -> str:

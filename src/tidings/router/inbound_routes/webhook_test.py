@@ -1,4 +1,6 @@
-"""The use case "does my webhook work": one signed call that nobody wrote."""
+"""The use case "does my webhook work": one signed call with a message that no person wrote."""
+
+from dataclasses import KW_ONLY, dataclass
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
@@ -11,24 +13,25 @@ from tidings.router.inbound_routes.model import INBOUND_DELIVERY, InboundRouteId
 from tidings.router.inbound_routes.webhook_payload import trial_letter
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WebhookTester:
     """Tries routes."""
 
-    def __init__(self, db: Database, caller: WebhookCaller, *, clock: Clock) -> None:
-        self._db = db
-        self._caller = caller
-        self._clock = clock
+    db: Database
+    caller: WebhookCaller
+    _: KW_ONLY
+    clock: Clock
 
     async def try_route(
         self, tenant_id: TenantId, route_id: InboundRouteId, *, role: CallerRole | None
     ) -> WebhookResult:
         """Call it once; no transaction is open meanwhile, and nothing is kept."""
-        async with self._db.tenant(tenant_id, caller_role=role) as tx:
+        async with self.db.tenant(tenant_id, caller_role=role) as tx:
             route = await store.find_route(tx, route_id)
         if route is None:
             raise UnknownInboundRouteError(f"there is no inbound route with the id {route_id}")
-        now = self._clock.now()
-        return await self._caller.call(
+        now = self.clock.now()
+        return await self.caller.call(
             tenant_id,
             url=route.webhook_url,
             secret_ref=route.secret_ref,

@@ -178,4 +178,4 @@ class TrialView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, called: WebhookResult) -> "TrialView":
         """The call as it is shown."""
-        return cls(delivered=called.delivered, status=called.status, reason=called.reason)
+        return by_name(cls, called)

@@ -129,7 +129,7 @@ class PolicyChanger:
         try:
             await self._keep(tx, before, after, "restored", actor)
         except AlreadyExistsError:
-            # Somebody has made one since we looked; the transaction is over, and who it was can't be asked any more.
+            # Another caller has made one since we looked; the transaction is over, and who it was can't be asked any more.
             raise UseCaseTakenError from None
         return await self.judged(tx, after)
 

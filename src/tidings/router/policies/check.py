@@ -12,9 +12,9 @@ from tidings.router.adapters.registry import AdapterKind
 from tidings.router.policies.model import Conditions, PolicyStep, PolicyTerms
 from tidings.router.policies.step_deadlines import beginnings, told
 
-#: Channels whose addresses are telephone numbers.
+#: Channels with telephone numbers as addresses.
 _TELEPHONES: Final[frozenset[Channel]] = frozenset({"sms", "whatsapp", "viber", "voice"})
-#: Channels of which a profile knows whether they reach somebody.
+#: Channels of which a profile knows whether they reach a recipient.
 _KNOWN_OF: Final[frozenset[Channel]] = frozenset({"whatsapp", "telegram", "viber", "voice", "email"})
 #: Receipts that are older than this are not matched any more.
 _LONGEST_LADDER: Final = timedelta(days=30)

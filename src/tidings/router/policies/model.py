@@ -28,7 +28,7 @@ Reachable = Literal["not_known_no", "known_yes"]
 MOST_STEPS: Final = 20
 #: What a second of waiting costs where a policy does not say, in micros: who waits for a code or an alarm waits dearly.
 _SECOND_OF: Final[Mapping[UseCase, int]] = {"otp": 1_000, "alert": 1_000}
-#: In which costs are summed where nobody says otherwise.
+#: In which costs are summed by default.
 DEFAULT_CURRENCY: Final = "USD"
 #: For how long a conversation stays open after its last word, where no policy says otherwise.
 DEFAULT_SESSION_TTL_SECONDS: Final = 86_400

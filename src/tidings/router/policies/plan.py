@@ -30,7 +30,7 @@ from tidings.router.traffic.vendor_selection import VendorSelection
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Planner:
-    """Plans whole sets: from memory, but for the profiles of people whose order is learned."""
+    """Plans whole sets: from memory, but for the profiles that an order is learned from."""
 
     db: Database
     _: KW_ONLY

@@ -34,7 +34,7 @@ class Policies:
         return known
 
     async def within(self, tx: TenantTx) -> Mapping[UseCase, Policy]:
-        """The same for somebody who has a transaction under way."""
+        """The same within a transaction that is under way."""
         known = self._known.get(tx.tenant_id)
         return known if known is not None else await self._look(tx)
 

@@ -61,10 +61,7 @@ async def list_policies(
     problems=["policy_exists"],
     example={
         "use_case": "otp",
-        "ladder": [
-            {"channel": "sms", "deadline_seconds": 30},
-            {"channel": "email", "deadline_seconds": 60},
-        ],
+        "ladder": [{"channel": "sms", "deadline_seconds": 30}, {"channel": "email", "deadline_seconds": 60}],
     },
 )
 async def create_policy(
@@ -77,9 +74,7 @@ async def create_policy(
     """
     made = await changer.create(tx, body.use_case, body.terms(), actor=caller.actor)
     return Answer(
-        PolicyView.of(made),
-        version=made.policy.version,
-        location=f"/api/v1/router/policies/{made.policy.id}",
+        PolicyView.of(made), version=made.policy.version, location=f"/api/v1/router/policies/{made.policy.id}"
     )
 
 
@@ -142,8 +137,7 @@ async def delete_policy(
 
 
 @policies.post(
-    f"{_ONE}/restore",
-    problems=["policy_not_found", "policy_in_force", "policy_grace_over", "policy_exists"],
+    f"{_ONE}/restore", problems=["policy_not_found", "policy_in_force", "policy_grace_over", "policy_exists"]
 )
 async def restore_policy(
     tx: TenantTx, policy_id: PolicyId, caller: Caller, changer: PolicyChanger
@@ -170,11 +164,7 @@ async def roll_back_policy(
     That is a new version too. `If-Match` may be left out.
     """
     done = await changer.roll_back(
-        tx,
-        policy_id,
-        body.version,
-        expect=lambda known: if_match.expect(known.version),
-        actor=caller.actor,
+        tx, policy_id, body.version, expect=lambda known: if_match.expect(known.version), actor=caller.actor
     )
     return _shown(done)
 
@@ -193,10 +183,7 @@ async def list_policy_versions(tx: TenantTx, policy_id: PolicyId, paging: Paging
 
 
 @policies.get(
-    f"{_ONE}/versions/{{version}}",
-    verb="show-version",
-    test_keys=True,
-    problems=["policy_version_not_found"],
+    f"{_ONE}/versions/{{version}}", verb="show-version", test_keys=True, problems=["policy_version_not_found"]
 )
 async def show_policy_version(
     tx: TenantTx, policy_id: PolicyId, version: Annotated[int, Parsed(_number_in_path)]

@@ -5,6 +5,8 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import partial
 
+from msgspec.structs import asdict
+
 from tidings.contracts.delivery import DeliveryPlan, HandOff
 from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.messages import Accepted, Unlearned
@@ -147,27 +149,14 @@ class PolicySimulator:
             silence=silence,
             worst_case=max(silence.spent, dearest.spent),
             costs=tuple(fares.cost(place, at) for place in range(1, len(plan.ladder.steps) + 1)),
-            currencies=tuple(fares.currency(place, at) for place in range(1, len(plan.ladder.steps) + 1)),
+            currencies=tuple(fares.currency_of(place, at) for place in range(1, len(plan.ladder.steps) + 1)),
             warnings=[] if policy is None else warnings_about(terms_of(policy), policy.use_case, around),
         )
 
 
 def _imagined(terms: PolicyTerms, told: SimulatedMessage, now: datetime) -> Policy:
     return Policy(
-        id=POLICY.new(now),
-        use_case=told.use_case,
-        strategy=terms.strategy,
-        order=terms.order,
-        ladder=terms.ladder,
-        value_of_a_second=terms.value_of_a_second,
-        cost_cap_micros=terms.cost_cap_micros,
-        cost_cap_currency=terms.cost_cap_currency,
-        session_ttl_seconds=terms.session_ttl_seconds,
-        stop_keywords=terms.stop_keywords,
-        description=terms.description,
-        version=1,
-        created_at=now,
-        updated_at=now,
+        **asdict(terms), id=POLICY.new(now), use_case=told.use_case, version=1, created_at=now, updated_at=now
     )
 
 

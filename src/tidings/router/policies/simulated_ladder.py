@@ -122,11 +122,7 @@ def _called(
         return here, None
     marked = {
         step: OpenAttempt(
-            id=ATTEMPT.new(at),
-            vendor=fare.vendor,
-            account=fare.account_id,
-            started_at=at,
-            reserved=fare.cost,
+            id=ATTEMPT.new(at), vendor=fare.vendor, account=fare.account_id, started_at=at, reserved=fare.cost
         )
         for step, fare in calls.items()
     }

@@ -47,32 +47,20 @@ async def lock_policy(tx: TenantTx, policy_id: PolicyId) -> Policy | None:
 
 async def insert_policy(tx: TenantTx, policy: Policy, *, actor: str) -> bool:
     """Write a new one; False where the use case has one."""
-    return bool(
-        await tx.execute(
-            QUERIES.insert_policy,
-            **_values(tx, policy, actor),
-            use_case=policy.use_case,
-            created_at=policy.created_at,
-        )
-    )
+    return bool(await tx.execute(QUERIES.insert_policy, policy, **_values(policy, actor)))
 
 
 async def update_policy(tx: TenantTx, policy: Policy, *, actor: str) -> None:
     """Write a changed one."""
-    await tx.execute(
-        QUERIES.update_policy,
-        **_values(tx, policy, actor),
-        deleted_at=policy.deleted_at,
-        grace_period_ends_at=policy.grace_period_ends_at,
-    )
+    await tx.execute(QUERIES.update_policy, policy, **_values(policy, actor))
 
 
 async def insert_version(tx: TenantTx, policy: Policy, *, actor: str) -> None:
     """Keep it as it is now."""
     await tx.execute(
         QUERIES.insert_version,
+        policy,
         policy_id=policy.id,
-        version=policy.version,
         snapshot=_encode(policy).decode(),
         actor=actor,
         now=policy.updated_at,
@@ -93,21 +81,11 @@ async def find_version(tx: TenantTx, policy_id: PolicyId, version: int) -> Polic
     return None if row is None else _version(row)
 
 
-def _values(tx: TenantTx, policy: Policy, actor: str) -> dict[str, Any]:
+def _values(policy: Policy, actor: str) -> dict[str, Any]:
     return {
-        "tenant_id": tx.tenant_id,
-        "id": policy.id,
-        "strategy": policy.strategy,
         "ladder_order": policy.order,
         "ladder": _encode(policy.ladder).decode(),
-        "value_of_a_second": policy.value_of_a_second,
-        "cost_cap_micros": policy.cost_cap_micros,
-        "cost_cap_currency": policy.cost_cap_currency,
-        "session_ttl_seconds": policy.session_ttl_seconds,
         "stop_keywords": list(policy.stop_keywords),
-        "description": policy.description,
-        "version": policy.version,
-        "updated_at": policy.updated_at,
         "actor": actor,
     }
 

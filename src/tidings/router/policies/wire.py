@@ -120,12 +120,7 @@ class PolicyVersionView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, kept: PolicyVersion) -> "PolicyVersionView":
         """The version as it is shown."""
-        return cls(
-            version=kept.version,
-            changed_at=kept.changed_at,
-            changed_by=kept.changed_by,
-            policy=_view(kept.policy, []),
-        )
+        return by_name(cls, kept, policy=_view(kept.policy, []))
 
 
 def _view(policy: Policy, warnings: list[PolicyWarning]) -> PolicyView:

@@ -9,7 +9,7 @@ from tidings.kernel.logs import get_logger
 
 __all__ = ["PrefixPrice", "PriceModel", "prices_text", "read_prices"]
 
-#: A price that nobody has set, as the column has it.
+#: A price that is not set, as the column has it.
 NO_PRICES = "{}"
 
 _decode = msgspec.json.Decoder(PriceModel).decode
@@ -19,7 +19,7 @@ _log = get_logger("prices")
 
 @lru_cache(maxsize=4096)
 def read_prices(stored: str) -> PriceModel | None:
-    """The model in an account's row; None where nobody has said what its messages cost."""
+    """The model in an account's row; None where no price is set."""
     if stored == NO_PRICES:
         return None
     try:

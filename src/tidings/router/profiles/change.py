@@ -1,6 +1,7 @@
 """Changes a profile by hand: tells a fact, or forgets all that was learned; each with its line in the audit."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -20,13 +21,13 @@ _ENTITY = "profile"
 Expect = Callable[[int], None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ProfileChanger:
     """Changes profiles."""
 
-    def __init__(self, *, recipients: KnownRecipients, audit: AuditLog, clock: Clock) -> None:
-        self._recipients = recipients
-        self._audit = audit
-        self._clock = clock
+    recipients: KnownRecipients
+    audit: AuditLog
+    clock: Clock
 
     async def tell(
         self,
@@ -38,9 +39,9 @@ class ProfileChanger:
         expect: Expect,
         actor: str,
     ) -> Profile:
-        """Take in what somebody says; of each fact the later word counts, so an old one may change nothing."""
-        await expect_known(self._recipients, tx, recipient_id)
-        now = self._clock.now()
+        """Take in what a caller says; of each fact the later word counts, so an old one may change nothing."""
+        await expect_known(self.recipients, tx, recipient_id)
+        now = self.clock.now()
         known = await store.lock_profile(tx, recipient_id)
         if known is not None and told(known, values, at=at or now).facts == known.facts:
             # All of it is known from later: nothing changes, its version neither.
@@ -62,12 +63,12 @@ class ProfileChanger:
             before=_shown(before, values),
             after=_shown(after, values),
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
         return after
 
     async def forget(self, tx: TenantTx, recipient_id: RecipientId, *, expect: Expect, actor: str) -> bool:
-        """Remove all that was learned about somebody who stays known; whether there was anything."""
-        await expect_known(self._recipients, tx, recipient_id)
+        """Remove all that was learned about a recipient who stays known; whether there was anything."""
+        await expect_known(self.recipients, tx, recipient_id)
         before = await store.lock_profile(tx, recipient_id)
         expect(before.version if before is not None else 0)
         if before is None:
@@ -80,12 +81,12 @@ class ProfileChanger:
             actor=actor,
             before={"discovery_state": before.discovery.value, "observations": before.observations},
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
         return True
 
 
 async def expect_known(recipients: KnownRecipients, tx: TenantTx, recipient_id: RecipientId) -> None:
-    """An `UnknownProfileError` where nobody has this id, or they were erased."""
+    """An `UnknownProfileError` where no recipient has this id, or they were erased."""
     if recipient_id not in await recipients.known(tx, [recipient_id]):
         raise UnknownProfileError(f"there is no recipient with the id {recipient_id}, or they were erased")
 

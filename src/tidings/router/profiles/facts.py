@@ -32,7 +32,7 @@ class TriState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SealedId:
-    """Somebody's id with a messenger: found by its hash, opened with their data key."""
+    """A recipient's id with a messenger: found by its hash, opened with their data key."""
 
     hash: str
     ciphertext: bytes = field(repr=False)

@@ -1,4 +1,4 @@
-"""Forgets what was learned about reaching somebody, in the transaction that erases them."""
+"""Forgets what was learned about reaching a recipient, in the transaction that erases them."""
 
 from collections.abc import Sequence
 

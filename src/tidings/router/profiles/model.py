@@ -1,4 +1,4 @@
-"""What the router knows about reaching somebody: how well each channel does, and a few facts."""
+"""What the router knows about reaching a recipient: how well each channel does, and a few facts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Discovery(StrEnum):
 
 
 def discovery_of(observations: int) -> Discovery:
-    """How well somebody is known after so many observations."""
+    """How well a recipient is known after so many observations."""
     if observations == 0:
         return Discovery.UNSEEN
     return Discovery.STABLE if observations >= STABLE_FROM else Discovery.LEARNING
@@ -64,7 +64,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChannelScore:
-    """How well one channel reaches somebody."""
+    """How well one channel reaches a recipient."""
 
     channel: Channel
     posterior: Posterior = NOTHING_SEEN

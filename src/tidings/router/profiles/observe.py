@@ -12,7 +12,7 @@ def observed(profile: Profile, observations: Sequence[Observation], *, now: date
     """With these observations of the same person taken in."""
     channels, facts = dict(profile.channels), dict(profile.facts)
     for one in observations:
-        # A vendor whose clock runs ahead must not make all that is older worthless.
+        # A vendor's clock that runs ahead must not make all that is older worthless.
         at = min(one.at, now)
         known = channels.get(one.channel) or ChannelScore(channel=one.channel)
         channels[one.channel] = known.after(delivered=one.delivered, at=at)
@@ -25,6 +25,6 @@ def observed(profile: Profile, observations: Sequence[Observation], *, now: date
 
 
 def told(profile: Profile, values: Mapping[FactName, Value], *, at: datetime) -> Profile:
-    """With these facts as somebody told them at that moment; what is known from later stays."""
+    """With these facts as they were told at that moment; what is known from later stays."""
     news = {name: Fact(value, at) for name, value in values.items()}
     return replace(profile, facts=latest(profile.facts, news))

@@ -12,7 +12,7 @@ from tidings.router.profiles.thompson_sampling import draw
 
 Order = Literal["fixed", "learned", "cheapest"]
 
-#: What a second of waiting costs where nobody says: without it a free channel that never arrives would always come first.
+#: What a second of waiting costs where the policy does not say: without it a free channel that never arrives would always come first.
 USUAL_SECOND: Final = 100
 
 

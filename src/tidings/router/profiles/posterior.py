@@ -1,4 +1,4 @@
-"""How likely a channel reaches somebody: a Beta distribution whose evidence fades with time."""
+"""How likely a channel reaches a recipient: a Beta distribution with evidence that fades with time."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

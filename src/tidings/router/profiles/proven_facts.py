@@ -1,4 +1,4 @@
-"""Takes in what others know for certain: whose mailbox is proven, and under which id a messenger knows somebody."""
+"""Takes in what others know for certain: which mailbox is proven, and under which id a messenger knows a recipient."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -27,7 +27,7 @@ class StoredMailboxNews:
 async def hear(tx: TenantTx, news: Mapping[RecipientId, News], *, now: datetime) -> None:
     """Take in facts about a set of people, of each fact the later word: one statement where all is known, three at most.
 
-    Of somebody who was erased nothing is kept. All of a set are locked in one order.
+    Of a recipient who was erased nothing is kept. All of a set are locked in one order.
     """
     if not news:
         return

@@ -20,7 +20,7 @@ class _Channel(Struct, frozen=True, kw_only=True):
     channel: Channel
     a: float
     b: float
-    #: Mean and confidence as of then, for whoever reads the table.
+    #: Mean and confidence as of then, for readers of the table.
     score: float
     confidence: float
     observations: int

@@ -17,7 +17,7 @@ QUERIES = Queries.beside(__file__)
 async def learn(tx: TenantTx, observations: Sequence[Observation], *, now: datetime) -> None:
     """Take in what a set of steps taught, in the transaction that records them: two statements, however many.
 
-    Of somebody who was erased nothing is learned. Call it once in a transaction, so that all who write profiles lock
+    Of a recipient who was erased nothing is learned. Call it once in a transaction, so that all who write profiles lock
     them in one order.
     """
     if not observations:
@@ -32,7 +32,7 @@ async def learn(tx: TenantTx, observations: Sequence[Observation], *, now: datet
 
 
 async def load(tx: TenantTx, recipient_ids: Sequence[RecipientId]) -> dict[RecipientId, Profile]:
-    """What is known about them; nobody stands here of whom nothing is."""
+    """What is known about them; recipients without a profile are left out."""
     if not recipient_ids:
         return {}
     rows = await tx.fetch(QUERIES.load_profiles, recipient_ids=sorted(set(recipient_ids)))

@@ -1,5 +1,7 @@
 """Tells a person what was learned about reaching them: all of it, in the clear."""
 
+from dataclasses import dataclass
+
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.profiles import LearnedChannel, LearnedProfile, ProfileAudit
 from tidings.kernel.audit.log import AuditLog
@@ -14,14 +16,14 @@ from tidings.router.profiles import store
 from tidings.router.profiles.facts import FactName, SealedId, sealing_purpose
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StoredProfiles:
     """The contract's `ProfileTeller`."""
 
-    def __init__(self, *, keyring: Keyring, audit: AuditLog, clock: Clock) -> None:
-        """`audit` is that of the schema `chan`."""
-        self._keyring = keyring
-        self._audit = audit
-        self._clock = clock
+    keyring: Keyring
+    #: Of the schema `chan`.
+    audit: AuditLog
+    clock: Clock
 
     async def tell(self, tx: TenantTx, recipient_id: str) -> LearnedProfile | None:
         """All of it; None where nothing is kept."""
@@ -31,8 +33,8 @@ class StoredProfiles:
             return None
         key: DataKey | None = None
         if profile.telegram_chat_id is not None or profile.viber_id is not None:
-            key = (await self._keyring.data_keys(tx, [wanted], create=False)).get(wanted)
-        now = self._clock.now()
+            key = (await self.keyring.data_keys(tx, [wanted], create=False)).get(wanted)
+        now = self.clock.now()
         return by_name(
             LearnedProfile,
             profile,
@@ -57,7 +59,7 @@ class StoredProfiles:
         self, tx: TenantTx, recipient_id: str, *, before: str | None, limit: int
     ) -> list[ProfileAudit]:
         """What was done by hand, the newest first."""
-        rows = await self._audit.read_recent(
+        rows = await self.audit.read_recent(
             tx,
             entity_type="profile",
             entity_id=recipient_id,

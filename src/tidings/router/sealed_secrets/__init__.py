@@ -1,1 +1,1 @@
-"""Secrets that were entered over the API: sealed, named by accounts as `sealed://…`, shown to nobody."""
+"""Secrets that were entered over the API: sealed, named by accounts as `sealed://…`, never shown."""

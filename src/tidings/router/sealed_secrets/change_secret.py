@@ -1,7 +1,7 @@
 """The use cases "a secret is entered, replaced, removed": what reads it is looked at first and reads it anew at once."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from tidings.contracts.channel_configs import VendorProbe
 from tidings.kernel.audit.log import AuditLog, Entry
@@ -31,17 +31,16 @@ class SecretWithReaders:
     used_by: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SecretChanger:
     """Secrets of a tenant, and of the platform; an owner of None is the platform."""
 
-    def __init__(
-        self, configs: AdapterConfigs, desk: VendorProbe, keyring: Keyring, *, audit: AuditLog, clock: Clock
-    ) -> None:
-        self._configs = configs
-        self._desk = desk
-        self._keyring = keyring
-        self._audit = audit
-        self._clock = clock
+    configs: AdapterConfigs
+    desk: VendorProbe
+    keyring: Keyring
+    _: KW_ONLY
+    audit: AuditLog
+    clock: Clock
 
     async def list(self, tx: TenantTx | PlatformTx) -> list[SecretWithReaders]:
         """All, by name; never what is in them."""
@@ -61,21 +60,21 @@ class SecretChanger:
         if signed and not signs(text):
             raise BadValueError("value", f"{SIGNING_FORM} (for {', '.join(signed)})")
         await self._refuse_unusable(owner, name, text, readers)
-        now = self._clock.now()
+        now = self.clock.now()
         async with begin() as tx:
             await store.lock_secret(tx, name)
             known = (await store.find_secrets(tx, [name])).get(name)
-            box = await seal(self._keyring, tx, name, text)
+            box = await seal(self.keyring, tx, name, text)
             write = store.insert_secret if known is None else store.update_secret
             await write(tx, name, box, actor=actor, now=now)
             readers = (await _readers(tx)).get(name, [])
             for account in readers:
-                # Its reference stays what it is: somebody else may be changing it at this moment.
-                await self._configs.change(
+                # Its reference stays what it is: another transaction may be changing it at this moment.
+                await self.configs.change(
                     tx, account.id, AccountChange(renew=True), expect=lambda _: None, actor=actor
                 )
             action = "created" if known is None else "replaced"
-            await self._audit.append(tx, [_entry(name, action, actor, readers)])
+            await self.audit.append(tx, [_entry(name, action, actor, readers)])
             written = (await store.find_secrets(tx, [name]))[name]
             webhooks = await _webhooks(tx)
         return SecretWithReaders(secret=written, used_by=_named(name, {name: readers}, webhooks))
@@ -89,15 +88,15 @@ class SecretChanger:
             raise SecretInUseError(users)
         await store.delete_secret(tx, name)
         if isinstance(tx, TenantTx):
-            await self._keyring.destroy(tx, [subject_of(name)])
-        await self._audit.append(tx, [_entry(name, "removed", actor, ())])
+            await self.keyring.destroy(tx, [subject_of(name)])
+        await self.audit.append(tx, [_entry(name, "removed", actor, ())])
 
     async def _refuse_unusable(
         self, owner: TenantId | None, name: str, text: str, readers: Sequence[StoredAccount]
     ) -> None:
         with trying(owner, name, text):
             for account in readers:
-                wrong = await self._desk.wrong_with(owner, account.vendor, reference(name))
+                wrong = await self.desk.wrong_with(owner, account.vendor, reference(name))
                 if wrong:
                     raise InvalidError(
                         [

@@ -27,7 +27,7 @@ def reference(name: str) -> str:
 
 
 def subject_of(name: str) -> str:
-    """Whose key seals it: each has one of its own, so that removing a secret destroys it."""
+    """The subject of the key that seals it: each has one of its own, so that removing a secret destroys it."""
     return f"secret/{name}"
 
 

@@ -15,7 +15,7 @@ from tidings.router.sealed_secrets import store
 from tidings.router.sealed_secrets.model import SCHEME
 from tidings.router.sealed_secrets.sealing import unseal
 
-#: What somebody wants to enter: read in its place while the adapters look at it.
+#: What a caller wants to enter: read in its place while the adapters look at it.
 _tried: ContextVar[tuple[TenantId | None, str, str] | None] = ContextVar("tried_secret", default=None)
 
 

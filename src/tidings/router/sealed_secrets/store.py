@@ -12,7 +12,7 @@ QUERIES = Queries.beside(__file__)
 
 
 async def lock_secret(tx: TenantTx | PlatformTx, name: str) -> None:
-    """Wait for whoever is changing the same one."""
+    """Wait for a transaction that is changing the same one."""
     await tx.fetch(QUERIES.lock_secret, name=name)
 
 

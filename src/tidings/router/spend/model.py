@@ -21,7 +21,7 @@ class SpendEntry:
     #: In micros of the currency.
     estimated: int = 0
     real: int = 0
-    #: Attempts whose vendor has told the price for the first time.
+    #: Attempts with a price that the vendor has told for the first time.
     corrected: int = 0
 
 

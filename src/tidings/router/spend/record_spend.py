@@ -10,7 +10,7 @@ from tidings.router.spend.model import SpendEntry, gathered
 async def add(tx: TenantTx, rows: Iterable[SpendEntry], *, stripe: int = 0) -> None:
     """One statement, whatever their number; nothing where nothing costs anything.
 
-    `stripe`: whoever adds beside others has one of its own, so that two transactions do not wait for each other.
+    `stripe`: each of the workers that add side by side has one of its own, so that two transactions do not wait for each other.
     """
     some = gathered(rows)
     if some:

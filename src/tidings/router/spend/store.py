@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from tidings.kernel.db import TenantTx
-from tidings.kernel.mapping import columns
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.router.spend.model import By, SpendEntry, SpendSum, UnpricedCalls
 
@@ -41,36 +41,24 @@ async def add_spent(tx: TenantTx, rows: Sequence[SpendEntry], *, stripe: int) ->
     await tx.execute(
         QUERIES.add_spent,
         stripe=stripe,
-        **columns(rows, "day channel vendor estimated real corrected"),
-        currencies=[one.currency for one in rows],
-        messages=[one.messages for one in rows],
+        **columns(rows, "day channel vendor currency messages estimated real corrected"),
     )
 
 
 async def sum_spent(tx: TenantTx, *, since: date, until: date, by: By) -> list[SpendSum]:
     """From one day to another, both counted."""
     rows = await tx.fetch(QUERIES.sum_spent, since=since, until=until, by=by)
-    return [
-        SpendSum(
-            part=row["part"],
-            currency=row["currency"],
-            messages=row["messages"],
-            estimated=row["estimated"],
-            real=row["real"],
-            corrected=row["corrected"],
-        )
-        for row in rows
-    ]
+    return [_sum(row) for row in rows]
 
 
 async def count_unpriced(tx: TenantTx, *, since: date, until: date, by: By, most: int) -> list[UnpricedCalls]:
     """Calls of these days that are not known to have cost anything; at most so many are counted."""
     rows = await tx.fetch(QUERIES.count_unpriced, since=since, until=until, by=by, most=most)
-    return [UnpricedCalls(part=row["part"], messages=row["messages"]) for row in rows]
+    return [_unpriced(row) for row in rows]
 
 
 async def lock_attempts(tx: TenantTx, attempt_ids: Sequence[str]) -> None:
-    """Nobody else corrects these until `tx` ends."""
+    """No other transaction corrects these until `tx` ends."""
     await tx.fetch(QUERIES.lock_attempts, attempt_ids=sorted(set(attempt_ids)))
 
 
@@ -100,3 +88,7 @@ async def find_prices(
 
 def _price(micros: int | None, currency: str | None) -> Price | None:
     return None if micros is None or currency is None else Price(micros=micros, currency=currency)
+
+
+_sum = RowMapper(SpendSum, [QUERIES.sum_spent])
+_unpriced = RowMapper(UnpricedCalls, [QUERIES.count_unpriced])

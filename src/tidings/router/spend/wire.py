@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
 from msgspec import Meta, Struct
 
@@ -38,15 +38,9 @@ class AmountView(Struct, frozen=True, kw_only=True):
     corrected: int
 
     @classmethod
-    def of(cls, amount: SpendSum) -> "AmountView":
+    def of(cls, amount: SpendSum) -> Self:
         """The amount as it is shown."""
-        return cls(
-            currency=amount.currency,
-            messages=amount.messages,
-            estimated_micros=amount.estimated,
-            real_micros=amount.real,
-            corrected=amount.corrected,
-        )
+        return by_name(cls, amount, estimated_micros=amount.estimated, real_micros=amount.real)
 
 
 class PartView(AmountView, frozen=True, kw_only=True):
@@ -54,11 +48,6 @@ class PartView(AmountView, frozen=True, kw_only=True):
 
     #: A day, a channel or a vendor.
     part: str
-
-    @classmethod
-    def of(cls, amount: SpendSum) -> "PartView":
-        """The part as it is shown."""
-        return by_name(cls, amount, estimated_micros=amount.estimated, real_micros=amount.real)
 
 
 class UnpricedPart(Struct, frozen=True, kw_only=True):

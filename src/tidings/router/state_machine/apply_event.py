@@ -71,7 +71,7 @@ def apply_event(builder: TransitionBuilder, event: ExecutionEvent) -> None:
 
 
 def worker_died_events(active_steps: Iterable[ActiveStep]) -> list[WorkerDied]:
-    """The events of an execution whose worker died: one for each open attempt."""
+    """The events of an execution after its worker died: one for each open attempt."""
     return [
         WorkerDied(step=active.step, attempt_id=active.open_attempt.id)
         for active in active_steps

@@ -116,11 +116,11 @@ class ActiveStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     deadline_at: Moment | None = None
     #: Stored as `calling`.
     open_attempt: OpenAttempt | None = msgspec.field(default=None, name="calling")
-    #: The attempt that was accepted, whose receipt is awaited.
+    #: The accepted attempt that a receipt is awaited for.
     awaiting: str | None = None
     #: Vendors that were called in it.
     tried: tuple[str, ...] = ()
-    #: A vendor whose answer was not learned and which recognises a repeated message: it is retried, and no other vendor in this step.
+    #: A vendor that did not answer in time and recognises a repeated message: it is retried, and no other vendor in this step.
     unlearned: str | None = None
     #: What it waits for: `circuit_open`, `account_off`, `vendor_limit`, or the reason of a gate.
     waits: str | None = None
@@ -251,7 +251,7 @@ class Transition:
     state: ExecutionState
     #: None: the execution goes on.
     end: ExecutionEnd | None = None
-    #: Steps whose next attempt is due now.
+    #: Steps with an attempt that is due now.
     ask: tuple[int, ...] = ()
     #: When the execution is due again, where it goes on and no step is due now.
     due_at: datetime | None = None
@@ -259,6 +259,6 @@ class Transition:
     new_attempts: tuple[ClosedAttempt, ...] = ()
     #: Attempts given up because their receipt did not come before the step's timeout.
     late: tuple[ClosedAttempt, ...] = ()
-    #: Attempts whose messages are not needed any more: their vendors may cancel them.
+    #: Attempts with messages that are not needed any more: their vendors may cancel them.
     needless: tuple[ClosedAttempt, ...] = ()
     learned: tuple[ReachObservation, ...] = field(default=())

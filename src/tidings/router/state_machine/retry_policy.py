@@ -8,7 +8,7 @@ from typing import Final
 from tidings.contracts.enums import UseCase
 from tidings.kernel.durable.retry_policy import RetryPolicy
 
-#: Nobody is called again sooner than this, whatever a vendor says.
+#: No vendor is called again sooner than this, whatever it says.
 _SHORTEST = timedelta(milliseconds=100)
 
 

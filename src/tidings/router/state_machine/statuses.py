@@ -43,7 +43,7 @@ WEIGHT: Final[dict[str, int]] = {
 
 
 def is_of_person(refused: Refused) -> bool:
-    """Whether another vendor would hear the same: it is the address, or whoever has it, and not the vendor."""
+    """Whether another vendor would hear the same: it is the address, or its owner, and not the vendor."""
     return (
         is_of_address(refused.code)
         or refused.status == "rejected_by_recipient"

@@ -25,7 +25,7 @@ def waiting(active: ActiveStep, reason: str, *, now: datetime, until: datetime) 
 
 
 def woken(active_steps: tuple[ActiveStep, ...], at: datetime) -> tuple[ActiveStep, ...]:
-    """The steps of an execution whose due time was moved up to that moment: those that wait for a circuit are due then."""
+    """The steps of an execution after its due time was moved up to that moment: those that wait for a circuit are due then."""
     if not any(
         active.waits == CIRCUIT_OPEN and active.due_at is not None and active.due_at > at
         for active in active_steps

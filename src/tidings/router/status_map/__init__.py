@@ -1,1 +1,1 @@
-"""What vendors' codes mean: lines for everybody and of single tenants, and codes that have no line yet."""
+"""What vendors' codes mean: lines for all tenants and of single ones, and codes that have no line yet."""

@@ -8,6 +8,7 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.mapping import by_name
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.status_map import store
 from tidings.router.status_map.errors import (
@@ -23,7 +24,7 @@ Expect = Callable[[StatusLine | None], None]
 
 
 class StatusMapper:
-    """Changes lines of whoever's transaction it is: a tenant its own, the platform everybody's."""
+    """Changes lines of the owner of the transaction: a tenant its own, the platform those for all tenants."""
 
     def __init__(self, *, audit: AuditLog, clock: Clock) -> None:
         """`audit` is of schema `chan`."""
@@ -49,8 +50,17 @@ class StatusMapper:
         before = await store.lock_line(tx, adapter=adapter, code=code)
         if before is None:
             expect(None)
-            made = await self._new(tx, adapter, code, canonical=canonical, reason=reason, actor=actor)
-            if made is not None:
+            made = StatusLine(
+                platform=isinstance(tx, PlatformTx),
+                adapter=adapter,
+                code=code,
+                canonical=canonical,
+                reason=reason,
+                version=1,
+                updated_by=actor,
+                updated_at=self._clock.now(),
+            )
+            if await self._written(tx, made):
                 return made
             before = await store.lock_line(tx, adapter=adapter, code=code)
             if before is None:
@@ -75,7 +85,7 @@ class StatusMapper:
     async def remove(
         self, tx: TenantTx | PlatformTx, adapter: str, code: str, *, expect: Expect, actor: str
     ) -> None:
-        """The line is gone: for a tenant everybody's counts again, if there is one."""
+        """The line is gone: for a tenant the platform's counts again, if there is one."""
         before = await self._known(tx, adapter, code)
         expect(before)
         kind = ADAPTERS.get(adapter)
@@ -84,41 +94,13 @@ class StatusMapper:
         await store.delete_line(tx, before)
         await self._audit.append(tx, [_entry("deleted", before, None, actor=actor)])
 
-    async def _new(
-        self,
-        tx: TenantTx | PlatformTx,
-        adapter: str,
-        code: str,
-        *,
-        canonical: Mapped,
-        reason: str,
-        actor: str,
-    ) -> StatusLine | None:
+    async def _written(self, tx: TenantTx | PlatformTx, made: StatusLine) -> bool:
         if await store.count_lines(tx) >= MOST_LINES:
             raise FullMapError
-        made = StatusLine(
-            platform=isinstance(tx, PlatformTx),
-            adapter=adapter,
-            code=code,
-            canonical=canonical,
-            reason=reason,
-            version=1,
-            updated_by=actor,
-            updated_at=self._clock.now(),
-        )
-        written = await store.insert_line(
-            tx,
-            adapter=adapter,
-            code=code,
-            canonical=canonical,
-            reason=reason,
-            actor=actor,
-            now=made.updated_at,
-        )
-        if not written:
-            return None
-        await self._audit.append(tx, [_entry("created", None, made, actor=actor)])
-        return made
+        if not await store.insert_line(tx, made):
+            return False
+        await self._audit.append(tx, [_entry("created", None, made, actor=made.updated_by)])
+        return True
 
     async def _changed(
         self,
@@ -134,13 +116,7 @@ class StatusMapper:
         if (before.canonical, before.reason) == (canonical, reason):
             return before
         now = self._clock.now()
-        was = StatusLineVersion(
-            version=before.version,
-            canonical=before.canonical,
-            reason=before.reason,
-            until=now,
-            by=before.updated_by,
-        )
+        was = by_name(StatusLineVersion, before, until=now, by=before.updated_by)
         after = replace(
             before,
             canonical=canonical,

@@ -1,7 +1,7 @@
 """What can go wrong with the status map.
 
 NotFoundError
-├── UnknownLineError         nobody has said what this code means
+├── UnknownLineError         no line says what this code means
 └── UnknownLineVersionError  the line never had, or no longer keeps, this version
 ConflictError
 ├── SeededLineError          the adapter itself says what the code means: it can be changed and not removed

@@ -25,7 +25,7 @@ from tidings.router.status_map.store import Key
 __all__ = ["Meanings", "StatusMeaning", "TenantMeanings", "code_of", "codes_of", "read_by", "translate"]
 
 _log = get_logger("status_map")
-#: Tenants whose lines are remembered at once.
+#: Tenants with remembered lines, at most.
 _MOST = 10_000
 
 _NO: Final[Mapping[Canonical, Literal["failed_perm", "rejected_by_provider", "rejected_by_recipient"]]] = {
@@ -47,7 +47,7 @@ class TenantMeanings:
     everybodys: Mapping[Key, StatusMeaning]
 
     def of(self, vendor: str, code: str) -> StatusMeaning | None:
-        """A vendor's own name before that of its kind; of each the tenant's own line before everybody's."""
+        """A vendor's own name before that of its kind; of each the tenant's own line before the platform's."""
         for name in _names(vendor):
             found = self.own.get((name, code)) or self.everybodys.get((name, code))
             if found is not None:
@@ -59,7 +59,7 @@ _NOTHING: Final = TenantMeanings({}, {})
 
 
 class Meanings:
-    """Remembers the lines of tenants, and those of everybody once."""
+    """Remembers the lines of tenants, and those of the platform once."""
 
     def __init__(self, db: Database, *, clock: Clock, look_again: timedelta = timedelta(seconds=1)) -> None:
         """A change is seen after `look_again` at most."""
@@ -72,7 +72,7 @@ class Meanings:
         )
 
     async def of(self, tenant_id: TenantId, vendor: str, code: str) -> StatusMeaning | None:
-        """What the code means; None where nobody has said."""
+        """What the code means; None where no line says so."""
         return (await self.known(tenant_id)).of(vendor, code)
 
     async def known(self, tenant_id: TenantId) -> TenantMeanings:

@@ -10,7 +10,7 @@ import msgspec
 from tidings.contracts.callback_forms import Canonical, Effect
 from tidings.contracts.moments import Moment
 
-#: What a code can mean; nobody says of a code that it is unknown.
+#: What a code can mean; a line never says that it is unknown.
 Mapped: TypeAlias = Literal[
     "accepted",
     "sent",
@@ -67,9 +67,9 @@ class StatusLineVersion(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusLine:
-    """One code of one adapter, or of one vendor, as somebody reads it."""
+    """One code of one adapter, or of one vendor, as its owner reads it."""
 
-    #: The platform's, for everybody; a tenant's own is before it.
+    #: The platform's, for all tenants; a tenant's own is before it.
     platform: bool
     #: `twilio`, or a vendor's own name, such as `http_acme`.
     adapter: str

@@ -1,12 +1,12 @@
 """The use case "this code has got a meaning": receipts that were kept as unknown are told with it.
 
-A receipt is never changed. Another one follows from it, with its moment, whose id comes out of its own and of what it means:
+A receipt is never changed. Another one follows from it, with its moment, and an id that comes out of its own and of what it means:
 doing it again changes nothing, and another meaning is told once more.
 """
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -44,35 +44,26 @@ class Reapplied:
     more: bool
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Reapplier:
     """Tells receipts again, set by set."""
 
-    def __init__(
-        self,
-        db: Database,
-        apply: ApplyReceipts,
-        *,
-        audit: AuditLog,
-        clock: Clock,
-        on_woken: Callable[[datetime], None],
-        most: int = _MOST,
-        set_size: int = _SET,
-    ) -> None:
-        """`audit` is of schema `chan`; `on_woken` hears that a ladder has to be looked at now."""
-        self._db = db
-        self._apply = apply
-        self._audit = audit
-        self._clock = clock
-        self._on_woken = on_woken
-        self._most = most
-        self._set = set_size
+    db: Database
+    apply: ApplyReceipts
+    _: KW_ONLY
+    #: Of the schema `chan`.
+    audit: AuditLog
+    clock: Clock
+    on_woken: Callable[[datetime], None]
+    most: int = _MOST
+    set_size: int = _SET
 
     async def count(
         self, tenant_id: TenantId, adapter: str, code: str, *, most: int | None = None
     ) -> Reapplied:
         """How many receipts of a tenant would be told; nothing is written."""
-        most = self._most if most is None else most
-        async with self._db.tenant(tenant_id) as tx:
+        most = self.most if most is None else most
+        async with self.db.tenant(tenant_id) as tx:
             found = await store.find_unknown_receipts(
                 tx, adapter=adapter, code=code, since=self._since(), limit=most + 1
             )
@@ -82,10 +73,10 @@ class Reapplier:
         self, tenant_id: TenantId, adapter: str, code: str, *, actor: str, most: int | None = None
     ) -> Reapplied:
         """Tell receipts of a tenant; what was told stays, whatever happens to the next set."""
-        most = self._most if most is None else most
+        most = self.most if most is None else most
         told, more = 0, True
         while more and told < most:
-            count, more = await self._some(tenant_id, adapter, code, min(self._set, most - told), actor)
+            count, more = await self._some(tenant_id, adapter, code, min(self.set_size, most - told), actor)
             told += count
             if not count:
                 break
@@ -96,12 +87,12 @@ class Reapplier:
         told = 0
         after: TenantId | None = None
         while True:
-            async with self._db.platform() as tx:
+            async with self.db.platform() as tx:
                 tenants = await store.tenants_with_unknown(
                     tx, adapter=adapter, code=code, since=self._since(), after=after, limit=_TENANTS
                 )
             for tenant_id in tenants:
-                left = self._most - told
+                left = self.most - told
                 if left <= 0:
                     return Reapplied(reapplied=told, more=True)
                 done = (
@@ -120,15 +111,15 @@ class Reapplier:
         self, tenant_id: TenantId, adapter: str, code: str, limit: int, actor: str
     ) -> tuple[int, bool]:
         """One set: how many were told, and whether there are others."""
-        now = self._clock.now()
-        async with self._db.tenant(tenant_id) as tx:
+        now = self.clock.now()
+        async with self.db.tenant(tenant_id) as tx:
             found = await store.find_unknown_receipts(
                 tx, adapter=adapter, code=code, since=self._since(), limit=limit + 1
             )
             some = found[:limit]
             if not some:
                 return 0, False
-            applied = await self._apply(tx, [_receipt(one) for one in some], now=now)
+            applied = await self.apply(tx, [_receipt(one) for one in some], now=now)
             entry = Entry(
                 entity_type="status_map",
                 entity_id=f"{adapter}/{code}",
@@ -136,13 +127,13 @@ class Reapplier:
                 actor=actor,
                 after={"receipts": len(applied.fresh)},
             )
-            await self._audit.append(tx, [entry])
+            await self.audit.append(tx, [entry])
         if applied.woken:
-            self._on_woken(now)
+            self.on_woken(now)
         return len(applied.fresh), len(found) > limit
 
     def _since(self) -> datetime:
-        return self._clock.now() - REACH
+        return self.clock.now() - REACH
 
 
 def follower_of(receipt_id: str, *, canonical: str, reason: str) -> InboundWebhookEventId:

@@ -12,7 +12,7 @@ from tidings.router.status_map.model import MAPPED, StatusMeaning
 async def seed(tx: PlatformTx, kinds: Iterable[AdapterKind], *, now: datetime) -> int:
     """Write what is missing, and what is still as an earlier release seeded it; how many lines changed.
 
-    What somebody has changed stays. Any number of processes may do this at once, and every start may.
+    What an operator has changed stays. Any number of processes may do this at once, and every start may.
     """
     seeds = {
         (kind.name, one.code): StatusMeaning(canonical=one.canonical, reason=one.reason)

@@ -10,7 +10,7 @@ from tidings.kernel.db import PlatformTx, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
-from tidings.router.status_map.model import Mapped, StatusLine, StatusLineVersion, StatusMeaning
+from tidings.router.status_map.model import StatusLine, StatusLineVersion, StatusMeaning
 
 QUERIES = Queries.beside(__file__)
 
@@ -58,7 +58,7 @@ class UnknownReceipt:
 
 
 async def find_meanings(tx: TenantTx, codes: Sequence[Key]) -> Mapping[Key, StatusMeaning]:
-    """Vendor and code → what that means; those alone that somebody has said something about."""
+    """Vendor and code → what that means; those with a line alone."""
     rows = await tx.fetch(
         QUERIES.find_meanings, vendors=[vendor for vendor, _ in codes], codes=[code for _, code in codes]
     )
@@ -72,7 +72,7 @@ async def load_own(tx: TenantTx) -> dict[Key, StatusMeaning]:
 
 
 async def load_everybodys(tx: TenantTx) -> dict[Key, StatusMeaning]:
-    """All that the platform says to everybody."""
+    """All that the platform says to all tenants."""
     rows = await tx.fetch(QUERIES.load_everybodys)
     return {(row["adapter"], row["provider_code"]): _meaning(row) for row in rows}
 
@@ -101,37 +101,24 @@ async def find_lines(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> l
 
 
 async def lock_line(tx: TenantTx | PlatformTx, *, adapter: str, code: str) -> StatusLine | None:
-    """The line of whoever's transaction it is, until that ends."""
-    row = await tx.fetch_one(QUERIES.lock_line, owner=tx.tenant_id, adapter=adapter, code=code)
+    """The line of the owner of the transaction, until that ends."""
+    row = await tx.fetch_one(QUERIES.lock_line, adapter=adapter, code=code)
     return None if row is None else _line(row)
 
 
 async def count_lines(tx: TenantTx | PlatformTx) -> int:
     """How many lines of its own the tenant, or the platform, has."""
-    count: int = await tx.fetch_value(QUERIES.count_lines, owner=tx.tenant_id)
+    count: int = await tx.fetch_value(QUERIES.count_lines)
     return count
 
 
-async def insert_line(
-    tx: TenantTx | PlatformTx,
-    *,
-    adapter: str,
-    code: str,
-    canonical: Mapped,
-    reason: str,
-    actor: str,
-    now: datetime,
-) -> bool:
+async def insert_line(tx: TenantTx | PlatformTx, line: StatusLine) -> bool:
     """Write a new line; False where there is one."""
     written = await tx.execute(
         QUERIES.insert_line,
-        owner=tx.tenant_id,
-        adapter=adapter,
-        code=code,
-        canonical=canonical,
-        reason=reason,
-        actor=actor,
-        now=now,
+        line,
+        actor=line.updated_by,
+        now=line.updated_at,
     )
     return written == 1
 
@@ -141,7 +128,6 @@ async def update_line(tx: TenantTx | PlatformTx, line: StatusLine) -> None:
     await tx.execute(
         QUERIES.update_line,
         line,
-        owner=tx.tenant_id,
         history=_encode(list(line.history)).decode(),
         actor=line.updated_by,
         now=line.updated_at,
@@ -150,7 +136,7 @@ async def update_line(tx: TenantTx | PlatformTx, line: StatusLine) -> None:
 
 async def delete_line(tx: TenantTx | PlatformTx, line: StatusLine) -> None:
     """Remove a line that was locked."""
-    await tx.execute(QUERIES.delete_line, owner=tx.tenant_id, adapter=line.adapter, code=line.code)
+    await tx.execute(QUERIES.delete_line, line)
 
 
 async def seed_lines(tx: PlatformTx, seeds: Mapping[Key, StatusMeaning], *, now: datetime) -> int:
@@ -190,19 +176,7 @@ async def list_unknown(
 ) -> list[UnknownCode]:
     """The tenant's, or those of all tenants together; what has no meaning yet first, then by how often."""
     rows = await tx.fetch(QUERIES.list_unknown, adapter=adapter, limit=limit)
-    return [
-        UnknownCode(
-            vendor=row["vendor"],
-            code=row["code"],
-            adapter=row["adapter"],
-            count=row["count"],
-            tenants=row["tenants"],
-            first_seen=row["first_seen"],
-            last_seen=row["last_seen"],
-            means=None if row["canonical"] is None else _meaning(row),
-        )
-        for row in rows
-    ]
+    return [_unknown(row, means=None if row["canonical"] is None else _meaning(row)) for row in rows]
 
 
 async def tenants_with_unknown(
@@ -216,28 +190,16 @@ async def tenants_with_unknown(
 
 
 async def sweep_unknown(tx: WorkerTx, *, before: datetime, limit: int) -> int:
-    """Forget codes that nobody has said since then; how many went."""
+    """Forget codes that were not heard since then; how many went."""
     return await tx.execute(QUERIES.sweep_unknown, before=before, limit=limit)
 
 
 async def find_unknown_receipts(
     tx: TenantTx, *, adapter: str, code: str, since: datetime, limit: int
 ) -> list[UnknownReceipt]:
-    """Receipts kept as unknown whose meaning is that line by now, and that were not told so; the oldest first."""
+    """Receipts kept as unknown that this line gives a meaning by now, and that were not told so; the oldest first."""
     rows = await tx.fetch(QUERIES.find_unknown_receipts, adapter=adapter, code=code, since=since, limit=limit)
-    return [
-        UnknownReceipt(
-            id=row["id"],
-            recorded_at=row["recorded_at"],
-            occurred_at=row["occurred_at"],
-            attempt_id=row["attempt_id"],
-            attempt_started_at=row["started_at"],
-            execution_id=row["execution_id"],
-            code=row["provider_code"],
-            means=_meaning(row),
-        )
-        for row in rows
-    ]
+    return [_receipt(row, means=_meaning(row)) for row in rows]
 
 
 _meaning = RowMapper(
@@ -257,4 +219,11 @@ _line = RowMapper(
     [QUERIES.list_lines, QUERIES.find_lines, QUERIES.lock_line],
     columns={"platform": "tenant_id", "code": "provider_code"},
     read={"platform": lambda value: value is None, "history": lambda value: tuple(_read_history(value))},
+)
+_unknown = RowMapper(UnknownCode, [QUERIES.list_unknown], omit="means")
+_receipt = RowMapper(
+    UnknownReceipt,
+    [QUERIES.find_unknown_receipts],
+    columns={"attempt_started_at": "started_at", "code": "provider_code"},
+    omit="means",
 )

@@ -45,17 +45,17 @@ ORDER BY tenant_id NULLS LAST;
 -- Whoever changes a line comes through here, one at a time.
 SELECT tenant_id, adapter, provider_code, canonical, reason, version, updated_by, updated_at, history
 FROM chan.adapter_status_map
-WHERE tenant_id IS NOT DISTINCT FROM :owner::text AND adapter = :adapter AND provider_code = :code
+WHERE tenant_id IS NOT DISTINCT FROM :tenant_id::text AND adapter = :adapter AND provider_code = :code
 FOR UPDATE;
 
 -- name: count_lines
 -- How many one owner has.
-SELECT count(*) FROM chan.adapter_status_map WHERE tenant_id IS NOT DISTINCT FROM :owner::text;
+SELECT count(*) FROM chan.adapter_status_map WHERE tenant_id IS NOT DISTINCT FROM :tenant_id::text;
 
 -- name: insert_line
 -- Two who write the same at once: one line stays, and the other finds it.
 INSERT INTO chan.adapter_status_map (tenant_id, adapter, provider_code, canonical, reason, updated_by, updated_at)
-VALUES (:owner::text, :adapter, :code, :canonical, :reason, :actor, :now)
+VALUES (:tenant_id::text, :adapter, :code, :canonical, :reason, :actor, :now)
 ON CONFLICT (tenant_id, adapter, provider_code) DO NOTHING;
 
 -- name: update_line
@@ -63,12 +63,12 @@ ON CONFLICT (tenant_id, adapter, provider_code) DO NOTHING;
 UPDATE chan.adapter_status_map
 SET canonical = :canonical, reason = :reason, version = :version, history = :history::text::jsonb,
     updated_by = :actor, updated_at = :now
-WHERE tenant_id IS NOT DISTINCT FROM :owner::text AND adapter = :adapter AND provider_code = :code;
+WHERE tenant_id IS NOT DISTINCT FROM :tenant_id::text AND adapter = :adapter AND provider_code = :code;
 
 -- name: delete_line
 -- Under its lock.
 DELETE FROM chan.adapter_status_map
-WHERE tenant_id IS NOT DISTINCT FROM :owner::text AND adapter = :adapter AND provider_code = :code;
+WHERE tenant_id IS NOT DISTINCT FROM :tenant_id::text AND adapter = :adapter AND provider_code = :code;
 
 -- name: seed_lines
 -- What adapters bring along, in one order for all processes that start at once. A line that somebody has changed stays his.

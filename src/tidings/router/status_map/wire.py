@@ -57,8 +57,7 @@ class ListStatusLines(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ] = None
     limit: Annotated[int, Meta(ge=1, le=1000, description="How many codes at most.")] = 200
     cursor: Annotated[
-        str | None,
-        Meta(description="`next_cursor` of the page before; leave it out for the first page."),
+        str | None, Meta(description="`next_cursor` of the page before; leave it out for the first page.")
     ] = None
 
 

@@ -39,7 +39,7 @@ async def admit(
     try:
         taken = await limits.take(None, groups)
     except DatabaseError as error:
-        # Nobody knows what was taken: better none than too many.
+        # What was taken is not known: better none than too many.
         _log.warning("limits_not_asked", error=error.code)
         later = clock.now() + _SECOND
         return [

@@ -1,6 +1,7 @@
 """Writes what a look has decided: the new state, its audit row and its event in one transaction, or nothing."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 
 from tidings.contracts.channels import CHANNEL_DEGRADED, CHANNEL_RESTORED, ChannelDegraded, ChannelRestored
 from tidings.contracts.events import ROUTER_SOURCE
@@ -18,36 +19,37 @@ from tidings.router.traffic.traffic_state import AccountCircuit
 SYSTEM = "system"
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TrafficChanger:
     """The one way in which circuits and weights change."""
 
-    def __init__(self, db: Database, *, audit: AuditLog, outbox: Outbox, clock: Clock) -> None:
-        """`audit` and `outbox` are of schema `chan`."""
-        self._db = db
-        self._audit = audit
-        self._outbox = outbox
-        self._clock = clock
+    db: Database
+    _: KW_ONLY
+    #: Of the schema `chan`.
+    audit: AuditLog
+    outbox: Outbox
+    clock: Clock
 
     async def change_circuit(self, change: CircuitChange) -> bool:
-        """In the transaction of the account's owner; False where somebody else was quicker."""
+        """In the transaction of the account's owner; False where another process was quicker."""
         tenant_id = change.before.tenant_id
         if tenant_id is None:
-            async with self._db.platform() as platform:
+            async with self.db.platform() as platform:
                 return await self.circuit_within(platform, change, actor=SYSTEM)
-        async with self._db.tenant(tenant_id) as tx:
+        async with self.db.tenant(tenant_id) as tx:
             return await self.circuit_within(tx, change, actor=SYSTEM)
 
     async def circuit_within(
         self, tx: TenantTx | PlatformTx, change: CircuitChange, *, actor: str, reason: str | None = None
     ) -> bool:
-        """The same for somebody who has a transaction under way; `reason` is a person's."""
+        """The same within a transaction that is under way; `reason` is a person's."""
         before, after = change.before, change.after
         written = await store.change_circuit(
-            tx, before.account_id, after, known_version=before.circuit.version, now=self._clock.now()
+            tx, before.account_id, after, known_version=before.circuit.version, now=self.clock.now()
         )
         if not written:
             return False
-        await self._outbox.append(tx, self._events(before, after, change.counts))
+        await self.outbox.append(tx, self._events(before, after, change.counts))
         entry = Entry(
             entity_type="circuit_breaker",
             entity_id=before.account_id,
@@ -57,22 +59,22 @@ class TrafficChanger:
             after=_told(after, before.vendor),
             reason=reason or after.reason,
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
         return True
 
     async def change_weights(self, change: WeightsChange) -> bool:
-        """In the transaction of the weights' owner; False where somebody else was quicker."""
+        """In the transaction of the weights' owner; False where another process was quicker."""
         tenant_id = change.before.tenant_id
         if tenant_id is None:
-            async with self._db.platform() as platform:
+            async with self.db.platform() as platform:
                 return await self._weights_within(platform, change)
-        async with self._db.tenant(tenant_id) as tx:
+        async with self.db.tenant(tenant_id) as tx:
             return await self._weights_within(tx, change)
 
     async def _weights_within(self, tx: TenantTx | PlatformTx, change: WeightsChange) -> bool:
         before = change.before
         written = await store.change_weights(
-            tx, change.after, known_version=before.version, now=self._clock.now()
+            tx, change.after, known_version=before.version, now=self.clock.now()
         )
         if not written:
             return False
@@ -89,7 +91,7 @@ class TrafficChanger:
             for prefix, move in change.moves.items()
             if move.frm is not None
         ]
-        await self._audit.append(tx, entries)
+        await self.audit.append(tx, entries)
         return True
 
     def _events(self, before: AccountCircuit, after: Circuit, counts: Counts) -> Sequence[Event]:
@@ -126,7 +128,7 @@ class TrafficChanger:
                 tenant_id=before.tenant_id,
                 ordering_key=f"account:{before.account_id}",
                 source=ROUTER_SOURCE,
-                clock=self._clock,
+                clock=self.clock,
             )
         ]
 

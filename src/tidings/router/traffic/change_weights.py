@@ -1,6 +1,7 @@
 """The use case "vendors share a channel so": checks weights and writes them; the points go home at once."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Final, NewType
 
 from tidings.contracts.channel_configs import adapter_of
@@ -23,14 +24,15 @@ WEIGHTS: Final = IdKind("wgt", WeightsId)
 Expect = Callable[[ChannelWeights | None], None]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class WeightSetter:
     """Writes the homes of weights."""
 
-    def __init__(self, adapters: Mapping[str, frozenset[str]], *, audit: AuditLog, clock: Clock) -> None:
-        """`adapters` by name, with the channels that each serves; `audit` is of schema `chan`."""
-        self._adapters = adapters
-        self._audit = audit
-        self._clock = clock
+    adapters: Mapping[str, frozenset[str]]
+    _: KW_ONLY
+    #: Of the schema `chan`.
+    audit: AuditLog
+    clock: Clock
 
     async def put(
         self,
@@ -49,7 +51,7 @@ class WeightSetter:
             raise InvalidError(wrong)
         before = await self.own(tx, channel)
         expect(before)
-        now = self._clock.now()
+        now = self.clock.now()
         after = ChannelWeights(
             id=before.id if before else WEIGHTS.new(now),
             tenant_id=tx.tenant_id,
@@ -72,7 +74,7 @@ class WeightSetter:
             before=_told(before) if before else None,
             after=_told(after),
         )
-        await self._audit.append(tx, [entry])
+        await self.audit.append(tx, [entry])
         return after
 
     @staticmethod
@@ -93,8 +95,8 @@ class WeightSetter:
             if (points or place != "home") and sum(points.values()) != ALL_POINTS:
                 wrong.append(FieldError(place, f"must come to {ALL_POINTS} points in all"))
             for vendor in points:
-                adapter = adapter_of(vendor, self._adapters)
-                if adapter is None or channel not in self._adapters[adapter]:
+                adapter = adapter_of(vendor, self.adapters)
+                if adapter is None or channel not in self.adapters[adapter]:
                     wrong.append(FieldError(f"{place}.{vendor}", f"must be a vendor that serves {channel}"))
                 elif vendor not in known:
                     wrong.append(FieldError(f"{place}.{vendor}", "has no account; set one up first"))

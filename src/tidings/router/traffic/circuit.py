@@ -23,7 +23,7 @@ _NUMBERS: Final = re.compile(r"\d+ of \d+ ")
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Calls that were answered, or whose answer did not come."""
+    """Calls that were answered, or were not in time."""
 
     ok: int = 0
     failed: int = 0
@@ -47,7 +47,7 @@ class Override:
     """A person holds the circuit open or closed."""
 
     state: Literal["OPEN", "CLOSED"]
-    #: None: until somebody lifts it.
+    #: None: until a person lifts it.
     until: datetime | None
     reason: str
 
@@ -61,11 +61,11 @@ class Circuit:
     version: int = 0
     #: When it came to stand so.
     since: datetime | None = None
-    #: OPEN: from when on it may be tried again; None: not before somebody says so.
+    #: OPEN: from when on it may be tried again; None: not before a person says so.
     until: datetime | None = None
     #: How often it opened since it was closed last.
     openings: int = 0
-    #: HALF_OPEN: whose probes go through.
+    #: HALF_OPEN: the worker that may probe.
     prober: str | None = None
     override: Override | None = None
     #: Why it stands so.
@@ -161,7 +161,7 @@ def lift(circuit: Circuit, *, now: datetime) -> Circuit:
 
 
 def without_numbers(reason: str) -> str:
-    """The reason for somebody who is not to learn how much goes through the account: `calls failed`."""
+    """The reason for a caller that is not to learn how much goes through the account: `calls failed`."""
     return _NUMBERS.sub("", reason)
 
 

@@ -26,7 +26,7 @@ class CircuitHolder:
     async def hold(
         self, tx: TenantTx | PlatformTx, account_id: str, override: Override, *, actor: str
     ) -> AccountCircuit:
-        """Until `override.until`, or until somebody lets it go."""
+        """Until `override.until`, or until a person lets it go."""
         now = self._clock.now()
         if override.until is not None and override.until <= now:
             raise BadValueError("until", "must be in the future; leave it out to hold it until it is let go")
@@ -37,7 +37,7 @@ class CircuitHolder:
     async def let_go(
         self, tx: TenantTx | PlatformTx, account_id: str, *, actor: str, reason: str | None = None
     ) -> AccountCircuit:
-        """It follows the counts again; nothing happens where nobody held it."""
+        """It follows the counts again; nothing happens where it was not held."""
         now = self._clock.now()
         return await self._change(
             tx,
@@ -69,9 +69,6 @@ class CircuitHolder:
             wish = CircuitChange(before=before, after=after, counts=NONE)
             if await self._changer.circuit_within(tx, wish, actor=actor, reason=reason):
                 return AccountCircuit(
-                    account_id=account_id,
-                    tenant_id=before.tenant_id,
-                    vendor=before.vendor,
-                    circuit=after,
+                    account_id=account_id, tenant_id=before.tenant_id, vendor=before.vendor, circuit=after
                 )
         raise ContestedError

@@ -1,6 +1,7 @@
 """Looks once a second: tells the others what this process saw, learns what they decided, decides where it is first."""
 
 import asyncio
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
@@ -44,35 +45,27 @@ class CircuitWakeup(Protocol):
         ...
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class TrafficJob:
     """Keeps one process' `VendorSelection` in step with all the others'; every process that sends runs one."""
 
-    def __init__(
-        self,
-        db: Database,
-        traffic: VendorSelection,
-        changer: TrafficChanger,
-        *,
-        clock: Clock,
-        observer: TrafficObserver | None = None,
-        wake: CircuitWakeup | None = None,
-    ) -> None:
-        """`wake` has the messages that wait for circuits looked at again, from now on within so long."""
-        self._db = db
-        self._traffic = traffic
-        self._changer = changer
-        self._clock = clock
-        self._observer = observer or TrafficObserver()
-        self._wake = wake
-        self._wake_again = False
-        self._backoff = Backoff(longest=5.0)
-        self._read_at: datetime | None = None
-        self._all_read_at: datetime | None = None
-        self._swept_at: datetime | None = None
+    db: Database
+    traffic: VendorSelection
+    changer: TrafficChanger
+    _: KW_ONLY
+    clock: Clock
+    observer: TrafficObserver = TrafficObserver()
+    #: Has the messages that wait for circuits looked at again, from now on within so long.
+    wake: CircuitWakeup | None = None
+    _wake_again: bool = field(init=False, default=False)
+    _backoff: Backoff = field(init=False, default_factory=lambda: Backoff(longest=5.0))
+    _read_at: datetime | None = field(init=False, default=None)
+    _all_read_at: datetime | None = field(init=False, default=None)
+    _swept_at: datetime | None = field(init=False, default=None)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Look until told to stop."""
-        every = self._traffic.settings.look_every.total_seconds()
+        every = self.traffic.settings.look_every.total_seconds()
         while not stop.is_set():
             try:
                 await self.look()
@@ -85,17 +78,17 @@ class TrafficJob:
 
     async def look(self) -> None:
         """Once: tell, learn, decide."""
-        now = self._clock.now()
+        now = self.clock.now()
         sums = await self._exchange(now)
-        self._traffic.learn_taken(sums.took_at)
-        for change in circuit_changes(self._traffic, sums, now=now):
+        self.traffic.learn_taken(sums.took_at)
+        for change in circuit_changes(self.traffic, sums, now=now):
             await self._change_circuit(change)
         for moved in await self._weights_changes(sums, now):
             await self._move_weights(moved)
         await self._wake_waiting(now)
-        self._observer.circuits(self._traffic.barred())
+        self.observer.circuits(self.traffic.barred())
         if self._swept_at is None or now >= self._swept_at + _ALL_AGAIN:
-            async with self._db.worker() as tx:
+            async with self.db.worker() as tx:
                 await store.sweep_counts(tx, before=now - _KEPT)
             self._swept_at = now
 
@@ -104,29 +97,29 @@ class TrafficJob:
 
         Once more at the next look: until this one, others of this process were still told the old time.
         """
-        sooner = self._traffic.sooner
-        if self._wake is None or not (sooner or self._wake_again):
+        sooner = self.traffic.sooner
+        if self.wake is None or not (sooner or self._wake_again):
             return
-        async with self._db.worker(claims=True) as tx:
-            await self._wake(tx, now=now, spread=self._traffic.settings.spread)
-        self._traffic.sooner = False
+        async with self.db.worker(claims=True) as tx:
+            await self.wake(tx, now=now, spread=self.traffic.settings.spread)
+        self.traffic.sooner = False
         self._wake_again = sooner
 
     async def _exchange(self, now: datetime) -> AnswerTotals:
         """Tell what was seen, learn what changed; the sums of all."""
-        observed = self._traffic.tally.take()
-        settings = self._traffic.settings
-        asked = [one.account_id for one in self._traffic.barred()]
+        observed = self.traffic.tally.take()
+        settings = self.traffic.settings
+        asked = [one.account_id for one in self.traffic.barred()]
         window = max(settings.circuits.window, settings.weights.window)
         try:
             # Counts need not survive a crash: they fade within a minute anyway.
-            async with self._db.worker(claims=True) as tx:
+            async with self.db.worker(claims=True) as tx:
                 if observed:
-                    await store.add_counts(tx, observed, bucket=_bucket(now), worker=self._traffic.name)
+                    await store.add_counts(tx, observed, bucket=_bucket(now), worker=self.traffic.name)
                 await self._learn(tx, now)
                 found = await store.read_sums(tx, since=_bucket(now - window), account_ids=asked)
         except BaseException:
-            self._traffic.tally.give_back(observed)
+            self.traffic.tally.give_back(observed)
             raise
         return AnswerTotals.of(found)
 
@@ -138,8 +131,8 @@ class TrafficJob:
             and now < self._all_read_at + _ALL_AGAIN
         ):
             since = self._read_at - _OVERLAP
-        self._traffic.learn_circuits(await store.read_circuits(tx, since=since))
-        self._traffic.learn_weights(await store.read_weights(tx, since=since))
+        self.traffic.learn_circuits(await store.read_circuits(tx, since=since))
+        self.traffic.learn_weights(await store.read_weights(tx, since=since))
         self._read_at = now
         if since is None:
             self._all_read_at = now
@@ -147,14 +140,14 @@ class TrafficJob:
     async def _change_circuit(self, change: CircuitChange) -> None:
         before, after = change.before, change.after
         try:
-            written = await self._changer.change_circuit(change)
+            written = await self.changer.change_circuit(change)
         except DatabaseError as error:
             # One account's trouble must not keep the others from their turn; the next look tries again.
             _log.warning("circuit_not_changed", account_id=before.account_id, error=error.code)
             return
         if not written:
             return
-        self._traffic.learn_circuits(
+        self.traffic.learn_circuits(
             [
                 AccountCircuit(
                     account_id=before.account_id,
@@ -164,7 +157,7 @@ class TrafficJob:
                 )
             ]
         )
-        self._observer.changed(before.vendor, after.state)
+        self.observer.changed(before.vendor, after.state)
         _log.warning(
             "circuit_changed",
             account_id=before.account_id,
@@ -175,36 +168,36 @@ class TrafficJob:
         )
 
     async def _weights_changes(self, sums: AnswerTotals, now: datetime) -> list[WeightsChange]:
-        looked_at = weights_to_look_at(self._traffic, sums)
+        looked_at = weights_to_look_at(self.traffic, sums)
         if not looked_at:
             return []
         asks = [
             (one.tenant_id, sorted({*one.home, *(v for points in one.by_prefix.values() for v in points)}))
             for one in looked_at
         ]
-        async with self._db.worker() as tx:
+        async with self.db.worker() as tx:
             accounts = await store.accounts_of_tenants(tx, asks)
         changes = [
-            weights_change(self._traffic, one, theirs, sums, now=now)
+            weights_change(self.traffic, one, theirs, sums, now=now)
             for one, theirs in zip(looked_at, accounts, strict=True)
         ]
         return [change for change in changes if change is not None]
 
     async def _move_weights(self, change: WeightsChange) -> None:
         try:
-            written = await self._changer.change_weights(change)
+            written = await self.changer.change_weights(change)
         except DatabaseError as error:
             _log.warning("weights_not_moved", weights_id=change.before.id, error=error.code)
             return
         if written:
-            self._traffic.learn_weights([change.after])
+            self.traffic.learn_weights([change.after])
             self._tell_moves(change)
 
     def _tell_moves(self, change: WeightsChange) -> None:
         for prefix, move in change.moves.items():
             if move.frm is None or move.to is None:
                 continue
-            self._observer.moved(change.before.channel, move.frm, move.to, move.many)
+            self.observer.moved(change.before.channel, move.frm, move.to, move.many)
             _log.info(
                 "weights_moved",
                 weights_id=change.before.id,

@@ -28,7 +28,7 @@ class ChosenVendor(Struct, frozen=True):
 
 
 class NoVendorAvailable(Struct, frozen=True):
-    """Nobody can be called now."""
+    """No vendor can be called now."""
 
     reason: Literal["circuit_open", "account_off"]
     #: When to ask again.

@@ -1,6 +1,7 @@
 """Operations on circuits and weights: of a tenant, and under `/internal` of the platform."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
 from tidings.contracts.channels import channel_named
@@ -43,13 +44,14 @@ _PROBLEMS = ("adapter_not_found", "platform_account", "contested")
 _Channel = Annotated[str, Parsed(channel_named)]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CircuitReader:
     """Shows circuits with what was counted lately."""
 
-    def __init__(self, db: Database, *, clock: Clock, settings: TrafficSettings) -> None:
-        self._db = db
-        self._clock = clock
-        self._settings = settings
+    db: Database
+    _: KW_ONLY
+    clock: Clock
+    settings: TrafficSettings
 
     async def views(self, caller: Caller, circuits: Sequence[AccountCircuit]) -> list[CircuitView]:
         """A tenant is shown how the platform's stand, and nothing of what others send through them."""
@@ -68,8 +70,8 @@ class CircuitReader:
         """Of these accounts alone; the caller was shown them."""
         if not account_ids:
             return {}
-        since = self._clock.now() - self._settings.circuits.window
-        async with self._db.worker() as tx:
+        since = self.clock.now() - self.settings.circuits.window
+        async with self.db.worker() as tx:
             sums = AnswerTotals.of(await store.read_sums(tx, since=since, account_ids=account_ids))
         counts: dict[str, Counts] = {}
         for (account_id, _), of_prefix in sums.by_prefix.items():
@@ -162,12 +164,7 @@ async def show_weights(tx: OwnerTx, channel: _Channel) -> Answer[WeightsView]:
 
 @weights.put("/{channel}", if_match="where_there", problems=["contested"])
 async def put_weights(
-    tx: OwnerTx,
-    channel: _Channel,
-    body: PutWeights,
-    if_match: IfMatch,
-    caller: Caller,
-    setter: WeightSetter,
+    tx: OwnerTx, channel: _Channel, body: PutWeights, if_match: IfMatch, caller: Caller, setter: WeightSetter
 ) -> Answer[WeightsView]:
     """Say how vendors share a channel; a change names the version it is made from by If-Match.
 

@@ -19,7 +19,7 @@ class TrafficSettings:
     weights: WeightRules = field(default_factory=WeightRules)
     #: Between two looks at what the other processes have seen.
     look_every: timedelta = timedelta(seconds=1)
-    #: Whoever waits for a circuit that a person holds open asks again after this.
+    #: An execution that waits for a circuit that a person holds open asks again after this.
     ask_again: timedelta = timedelta(seconds=15)
     #: Those who wait for a circuit come back over this time, and not all at once.
     spread: timedelta = timedelta(seconds=5)

@@ -44,28 +44,14 @@ async def add_counts(tx: WorkerTx, observed: Sequence[Observed], *, bucket: date
         QUERIES.add_counts,
         bucket=bucket,
         worker=worker,
-        **columns(ordered, "account_id era ok failed slow"),
-        prefixes=[one.prefix for one in ordered],
-        seconds=[one.seconds for one in ordered],
+        **columns(ordered, "account_id prefix era ok failed slow seconds"),
     )
 
 
 async def read_sums(tx: WorkerTx, *, since: datetime, account_ids: Sequence[str] = ()) -> list[AnswerCounts]:
     """What all processes saw of accounts that did not do well, and of those that are asked for."""
     rows = await tx.fetch(QUERIES.read_sums, since=since, account_ids=list(account_ids))
-    return [
-        AnswerCounts(
-            account_id=row["account_id"],
-            tenant_id=row["tenant_id"],
-            vendor=row["provider"],
-            prefix=row["prefix"],
-            era=row["era"],
-            counts=Counts(row["ok"], row["failed"], row["slow"]),
-            seconds=row["seconds"],
-            took_at=row["took_at"],
-        )
-        for row in rows
-    ]
+    return [_counts(row, counts=Counts(row["ok"], row["failed"], row["slow"])) for row in rows]
 
 
 async def sweep_counts(tx: WorkerTx, *, before: datetime) -> int:
@@ -91,7 +77,7 @@ async def find_circuits(tx: TenantTx | PlatformTx, *, account_id: str | None = N
 async def change_circuit(
     tx: TenantTx | PlatformTx, account_id: str, circuit: Circuit, *, known_version: int, now: datetime
 ) -> bool:
-    """Write the circuit, unless somebody else has changed it meanwhile; whether it was written."""
+    """Write the circuit, unless another transaction has changed it meanwhile; whether it was written."""
     override = circuit.override
     written = await tx.execute(
         QUERIES.change_circuit,
@@ -124,8 +110,7 @@ async def insert_weights(tx: TenantTx | PlatformTx, weights: ChannelWeights, *, 
     """Write new ones; False where there are some for the channel already."""
     written = await tx.execute(
         QUERIES.insert_weights,
-        id=weights.id,
-        channel=weights.channel,
+        weights,
         home=_encode(weights.home).decode(),
         by_prefix=_encode(weights.by_prefix).decode(),
         now=now,
@@ -136,10 +121,10 @@ async def insert_weights(tx: TenantTx | PlatformTx, weights: ChannelWeights, *, 
 async def change_weights(
     tx: TenantTx | PlatformTx, weights: ChannelWeights, *, known_version: int, now: datetime
 ) -> bool:
-    """Write them, unless somebody else has changed them meanwhile; whether they were written."""
+    """Write them, unless another transaction has changed them meanwhile; whether they were written."""
     written = await tx.execute(
         QUERIES.change_weights,
-        id=weights.id,
+        weights,
         known_version=known_version,
         home=_encode(weights.home).decode(),
         by_prefix=_encode(weights.by_prefix).decode(),
@@ -165,10 +150,7 @@ async def accounts_of_tenants(
         for place, (tenant_id, vendors) in enumerate(asks)
         for vendor in vendors
     ]
-    rows = await tx.fetch(
-        QUERIES.accounts_of_tenants,
-        **columns(asked, "place tenant_id vendor"),
-    )
+    rows = await tx.fetch(QUERIES.accounts_of_tenants, **columns(asked, "place tenant_id vendor"))
     found: list[dict[str, str]] = [{} for _ in asks]
     for row in rows:
         found[row["place"]][row["vendor"]] = row["id"]
@@ -183,19 +165,30 @@ def _circuit(row: Row) -> AccountCircuit:
             until=row["circuit_held_until"],
             reason=row["circuit_held_reason"] or "",
         )
-    circuit = Circuit(
-        state=row["circuit_state"],
-        version=row["circuit_version"],
-        since=row["circuit_changed_at"],
-        until=row["circuit_until"],
-        openings=row["circuit_openings"],
-        prober=row["circuit_prober"],
-        override=override,
-        reason=row["circuit_reason"],
-    )
-    return AccountCircuit(
-        account_id=row["id"], tenant_id=row["tenant_id"], vendor=row["provider"], circuit=circuit
-    )
+    return _account(row, circuit=_circuit_state(row, override=override))
+
+
+_counts = RowMapper(AnswerCounts, [QUERIES.read_sums], columns={"vendor": "provider"}, omit="counts")
+_account = RowMapper(
+    AccountCircuit,
+    [QUERIES.read_circuits, QUERIES.find_circuits],
+    columns={"account_id": "id", "vendor": "provider"},
+    omit="circuit",
+)
+_circuit_state = RowMapper(
+    Circuit,
+    [QUERIES.read_circuits, QUERIES.find_circuits],
+    columns={
+        "state": "circuit_state",
+        "version": "circuit_version",
+        "since": "circuit_changed_at",
+        "until": "circuit_until",
+        "openings": "circuit_openings",
+        "prober": "circuit_prober",
+        "reason": "circuit_reason",
+    },
+    omit="override",
+)
 
 
 def _read_shifts(stored: str) -> Mapping[str, WeightShift]:

@@ -27,7 +27,7 @@ class AnswerCounts:
 class AnswerTotals:
     """The same, added up as circuits and weights need it."""
 
-    #: By account: whose it is, and with which vendor.
+    #: By account: its owner, and its vendor.
     accounts: dict[str, tuple[TenantId | None, str]] = field(default_factory=dict)
     #: By account and version of its circuit.
     by_era: dict[tuple[str, int], Counts] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-#: The era of calls that were begun before their circuit opened: they count for nobody's circuit.
+#: The era of calls that were begun before their circuit opened: they count for no circuit.
 LATE: Final = -1
 
 

@@ -22,7 +22,7 @@ NOT_LET_IN: Final = frozenset(
         "ESME_RBINDFAIL",
     }
 )
-#: The cause of a call that nobody answered.
+#: The cause of an unanswered call.
 NO_ANSWER: Final = "late"
 #: SMTP's words about one mailbox (RFC 3463): the next one may well be taken.
 _ONE_MAILBOX: Final = ("4.1.", "4.2.", "450")
@@ -46,6 +46,6 @@ def is_failure(outcome: Outcome) -> bool | None:
         own = outcome.code in OUR_CODES or outcome.code == _ONE_SENDER
         return None if own or outcome.code.startswith(_ONE_MAILBOX) else True
     if isinstance(outcome, Refused):
-        # Telegram says 403 for somebody who has blocked the bot.
+        # Telegram says 403 for a person who has blocked the bot.
         return outcome.code in NOT_LET_IN and outcome.status != "rejected_by_recipient"
     return True

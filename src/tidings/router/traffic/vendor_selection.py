@@ -1,4 +1,4 @@
-"""What a process knows about its vendors, for whoever is about to call one. All from memory but `admit`."""
+"""What a process knows about its vendors, for a task that is about to call one. All from memory but `admit`."""
 
 import secrets
 from collections import Counter, deque
@@ -33,7 +33,7 @@ from tidings.router.traffic.weights import Points
 PROBE = "probe"
 
 
-#: Failures of an account whose codes are remembered.
+#: Remembered failure codes of an account.
 _CAUSES: Final = 50
 
 
@@ -51,11 +51,11 @@ class VendorSelection:
         """`name` tells this process from the others; made up where it is None."""
         self.settings = settings or TrafficSettings()
         self.name = name or secrets.token_hex(8)
-        #: What was observed since somebody took it away.
+        #: What was observed since it was last taken away.
         self.tally = AnswerTally()
         #: Codes of the latest failures of accounts that fail, as this process met them.
         self._causes: dict[str, deque[str]] = {}
-        #: Accounts whose circuit may be tried again, and somebody asked for them.
+        #: Accounts with a circuit that may be tried again, and that were asked for.
         self.wanted: set[str] = set()
         self._limits = limits
         self._clock = clock
@@ -68,7 +68,7 @@ class VendorSelection:
         self._probes: dict[str, int] = {}
         #: By account: when it was last seen to take a message, by any process.
         self._took_at: dict[str, datetime] = {}
-        #: A circuit may be gone through earlier than those who wait for it were told; whoever wakes them takes it back.
+        #: A circuit may be gone through earlier than those who wait for it were told; the job that wakes them takes it back.
         self.sooner = True
 
     # --- asked before a call
@@ -177,7 +177,7 @@ class VendorSelection:
         """Whether a vendor took too long for so many messages."""
         return seconds > self.settings.slow_seconds + self.settings.slow_seconds_each * (messages - 1)
 
-    # --- told by whoever looks at the database
+    # --- told by the job that looks at the database
 
     def learn_circuits(self, circuits: Iterable[AccountCircuit]) -> None:
         """How circuits stand; one that is known to be further on stays."""
@@ -213,7 +213,7 @@ class VendorSelection:
         return list(self._barred.values())
 
     def watched(self) -> list[AccountCircuit]:
-        """All circuits whose time may come without any call: those that are not closed, or are held by hand."""
+        """All circuits that may change without any call: those that are not closed, or are held by hand."""
         return [
             one for one in self._circuits.values() if one.circuit.state != "CLOSED" or one.circuit.override
         ]
@@ -258,7 +258,7 @@ class VendorSelection:
         fresh = [vendor for vendor in free if vendor not in tried]
         if barred:
             for known in barred:
-                # A repeat goes to somebody else first. Where there is nobody else it may be a probe, once all that wait
+                # A repeat goes to another vendor first. Where there is no other it may be a probe, once all that wait
                 # have had the time to come back and those that never failed here have had their turn.
                 may = known.vendor not in tried or (not fresh and self._is_late(known.circuit))
                 if may and self._take_probe(known):
@@ -284,7 +284,7 @@ class VendorSelection:
     def _sorted(
         self, vendors: Sequence[str], accounts: Mapping[str, StoredAccount]
     ) -> tuple[list[str], list[AccountCircuit], list[str]]:
-        """Who can be called, whose circuit is not closed, whose account is switched off; each in their order."""
+        """Vendors that can be called, those with a circuit that is not closed, those with an account that is switched off; each in their order."""
         free: list[str] = []
         barred: list[AccountCircuit] = []
         off: list[str] = []

@@ -1,7 +1,7 @@
 """How vendors of one channel share its traffic: where the weights stand and how the vendors do in, a move out. No I/O.
 
 Points sum to 100. A sick vendor loses ten of them at a time to one that is well, not twice within a minute. Where all
-are sick nothing moves: it would help nobody. After fifteen quiet minutes the points drift home, ten at a time.
+are sick nothing moves: it would not help. After fifteen quiet minutes the points drift home, ten at a time.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ class WeightRules:
     step: int = 10
     #: Between two moves.
     rest: timedelta = timedelta(minutes=1)
-    #: Nobody was sick for so long: points may go home.
+    #: No vendor was sick for so long: points may go home.
     quiet: timedelta = timedelta(minutes=15)
 
     def fault(self, health: Health) -> str | None:
@@ -145,7 +145,7 @@ def _move(
 
 
 def _note_sickness(shift: WeightShift | None, *, now: datetime, rules: WeightRules) -> WeightMove | None:
-    """Points stay away from home while somebody is sick; once a minute is often enough to say so."""
+    """Points stay away from home while a vendor is sick; once a minute is often enough to say so."""
     if shift is None or now < shift.sick_at + rules.rest:
         return None
     return WeightMove(shift=WeightShift(points=shift.points, moved_at=shift.moved_at, sick_at=now))

@@ -8,6 +8,7 @@ from tidings.contracts.enums import Vendor
 from tidings.contracts.moments import Moment
 from tidings.contracts.prices import Prefix
 from tidings.contracts.text import Reason
+from tidings.kernel.mapping import by_name
 from tidings.router.traffic.circuit import CircuitState, Counts, Override, without_numbers
 from tidings.router.traffic.traffic_state import AccountCircuit, ChannelWeights
 
@@ -54,7 +55,7 @@ class CountsView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, counts: Counts) -> "CountsView":
         """The counts as they are shown."""
-        return cls(calls=counts.calls, failed=counts.failed, slow=counts.slow)
+        return by_name(cls, counts)
 
 
 class CircuitView(Struct, frozen=True, kw_only=True):
@@ -80,13 +81,12 @@ class CircuitView(Struct, frozen=True, kw_only=True):
         """The circuit as it is shown; `shared`: to somebody who is one of many that use the account."""
         circuit = one.circuit
         held = circuit.override
-        return cls(
+        return by_name(
+            cls,
+            circuit,
             account_id=one.account_id,
             vendor=one.vendor,
             owner="platform" if one.tenant_id is None else "tenant",
-            state=circuit.state,
-            since=circuit.since,
-            until=circuit.until,
             reason=without_numbers(circuit.reason) if shared and circuit.reason else circuit.reason,
             held=HeldView(until=held.until, reason=None if shared else held.reason) if held else None,
             last_minute=None if shared else CountsView.of(counts),
@@ -134,8 +134,9 @@ class WeightsView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, weights: ChannelWeights) -> "WeightsView":
         """The weights as they are shown."""
-        return cls(
-            channel=weights.channel,
+        return by_name(
+            cls,
+            weights,
             owner="platform" if weights.tenant_id is None else "tenant",
             home=dict(weights.home),
             by_prefix={prefix: dict(points) for prefix, points in weights.by_prefix.items()},
@@ -144,7 +145,6 @@ class WeightsView(Struct, frozen=True, kw_only=True):
                 for prefix, shift in sorted(weights.shifts.items())
                 if shift.points != weights.home_of(prefix)
             ],
-            version=weights.version,
         )
 
 

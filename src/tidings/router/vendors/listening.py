@@ -50,7 +50,7 @@ async def accounts_across(db: Database, kinds: Sequence[str]) -> list[tuple[Stor
 
 
 class ListeningJob:
-    """Listens to every account whose vendor speaks over the adapter's own connection; any number of processes may.
+    """Listens to every account of a vendor that speaks over the adapter's own connection; any number of processes may.
 
     A connection is let go from time to time, so that one that was opened anew takes its place.
     """
@@ -122,10 +122,10 @@ class ListeningJob:
         while True:
             try:
                 async with self._adapters.borrow(account, owner):
-                    # It connects by itself as soon as it is made, and stays open for as long as somebody has it.
+                    # It connects by itself as soon as it is made, and stays open for as long as a task has it.
                     backoff.after_success()
                     await asyncio.sleep(self._look_again)
             except UnusableError as error:
-                # Whoever sends hears it too; it is logged where it is opened.
+                # The sending task hears it too; it is logged where it is opened.
                 _log.info("account_not_listened_to", account_id=account.id, code=error.code)
                 await self._clock.sleep(backoff.after_failure())

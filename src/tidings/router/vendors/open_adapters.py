@@ -1,6 +1,6 @@
 """Adapters that are open, one for each account, with their pooled connections.
 
-An account that was changed is opened anew at its next use. One whose secret has other content is noticed by reading
+An account that was changed is opened anew at its next use. One with another content of its secret is noticed by reading
 it again from time to time: beside the sends while there are any, before the first one after a pause. Whatever is
 under way through the one before it ends there.
 """
@@ -31,15 +31,15 @@ from tidings.router.adapters.registry import ReadAccount, read_account
 
 #: Seconds that vendors get for the end of their connections when we end.
 _GOODBYE = 0.5
-#: The code of an account whose secret is not there.
+#: The code of an account without its secret.
 _NO_SECRET = "account_secret"  # noqa: S105
-#: The code of one whose secret can't be asked for right now.
+#: The code of one while its secret can't be read.
 SECRET_STORE = "secret_store"  # noqa: S105
 
 _log = get_logger("vendors")
 
 
-#: Takes what a vendor says by itself to whoever has this account; it is durable when this returns.
+#: Takes what a vendor says by itself to the owner of this account; it is durable when this returns.
 HearAccount: TypeAlias = Callable[[StoredAccount, ParsedCallback], Awaitable[None]]
 
 
@@ -98,7 +98,7 @@ class OpenAdapters:
         max_age: timedelta = timedelta(seconds=30),
     ) -> None:
         """`tenant_guard` says where tenants' own accounts may lead; the platform's may lead anywhere. `hear` is told what
-        vendors say by themselves, and to whose account. `write_token`: the token of an account's attempt, for its return path.
+        vendors say by themselves, and to which account. `write_token`: the token of an account's attempt, for its return path.
 
         A secret is read again after `max_age`; no send begins with one that was read more than twice that ago.
         """
@@ -149,7 +149,7 @@ class OpenAdapters:
             return {}
 
     async def read_fixed_senders(self, account: StoredAccount) -> Mapping[str, str]:
-        """The same for one of the platform's, without opening it: its secret is read now, and nobody is connected to."""
+        """The same for one of the platform's, without opening it: its secret is read now, and no connection is made."""
         try:
             return (await self._read(account, TenantId(""))).fixed_senders()
         except UnusableError:
@@ -178,12 +178,12 @@ class OpenAdapters:
         while self._open:
             self._close_later(self._open.popitem()[1].adapter)
         if self._closing:
-            # Whoever is silent now has been silent for all the time that there was to finish in.
+            # A send that is silent now has been silent for all the time that there was to finish in.
             await asyncio.wait(self._closing, timeout=_GOODBYE)
 
     async def _renewed(self, account: StoredAccount, tenant_id: TenantId) -> _Open:
         opened = self._open.get(account.id)
-        # Somebody was quicker; and one that is newer than what we know of is right too.
+        # Another task was quicker; and one that is newer than what we know of is right too.
         if opened is not None and opened.version >= account.version:
             overdue = opened.version == account.version and self._clock.monotonic() >= opened.overdue_at
             return await self._read_again(opened, account, tenant_id) if overdue else opened

@@ -33,7 +33,7 @@ class AdapterProbe:
         self, tenant_id: TenantId | None, vendor: str, secret_ref: str
     ) -> Sequence[FieldError]:
         """What the adapter can't read of what the reference leads to, as an account of the tenant's own, or the platform's
-        where that is None; nobody is asked."""
+        where that is None; no vendor is asked."""
         account = _unsaved(vendor, secret_ref, platform=tenant_id is None)
         try:
             async with asyncio.timeout(self._patience), self._adapters.apart(account, tenant_id or _NOBODY):

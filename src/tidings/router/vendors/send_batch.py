@@ -14,7 +14,7 @@ _SILENT = Unlearned(reason="the adapter did not come back in time")
 async def hand_over(
     adapter: Adapter, messages: Sequence[OutboundMessage], *, within: float | None
 ) -> Sequence[Outcome]:
-    """One outcome each; of a set that was cut off, or whose adapter fell, what was learned until then."""
+    """One outcome each; of a set that was cut off, or that its adapter failed on, what was learned until then."""
     learned: list[Outcome] = [_SILENT] * len(messages)
     outcomes: Sequence[Outcome] = learned
     try:

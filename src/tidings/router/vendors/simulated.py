@@ -28,7 +28,7 @@ _FIXED: Final[Mapping[str, Outcome]] = {
     "later": TryLater(reason="try again later (simulated)", code="4.3.0"),
     "unlearned": Unlearned(reason="the vendor did not answer (simulated)"),
 }
-#: E.164 numbers that nobody has.
+#: E.164 numbers that no person has.
 _NUMBERS: Final[Mapping[str, str]] = {
     "+15005550001": "delivered",
     "+15005550002": "bounce",

@@ -115,7 +115,7 @@ class Vendors:
         return [next(told) if may else _NOT_GRANTED for may in granted]
 
     async def cancel(self, tenant_id: TenantId, vendor: str, message_ids: Sequence[str]) -> set[str]:
-        """Ask a vendor to call messages off; those that it did. Whatever goes wrong, nobody has to know."""
+        """Ask a vendor to call messages off; those that it did. A failure is not reported."""
         try:
             account = (await self.accounts.of(tenant_id)).get(vendor)
             if account is None:

@@ -12,6 +12,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.kms import KmsError
+from tidings.kernel.mapping import by_name
 from tidings.router.conversations.jobs import ConversationSettings
 from tidings.router.conversations.receive import Receiver, ReceiveResult
 from tidings.router.conversations.resolve import ResolvedMessage
@@ -241,13 +242,10 @@ async def test_two_workers_take_each_message_once(world: ConversationWorld, tena
 class _Dies(Receiver):
     """Does its work, and then the process is gone before anything is marked."""
 
-    def __init__(self, inner: Receiver) -> None:
-        self._inner = inner
-
     async def receive(
         self, tx: TenantTx, messages: Sequence[ResolvedMessage], *, now: datetime
     ) -> ReceiveResult:
-        await self._inner.receive(tx, messages, now=now)
+        await super().receive(tx, messages, now=now)
         # As if this one had committed, and the worker had died in the next moment.
         await tx.connection.execute("COMMIT; BEGIN")
         raise DatabaseUnavailableError("gone")
@@ -259,7 +257,7 @@ async def test_a_worker_that_dies_before_it_marks_does_nothing_twice(
     account = await world.account(tenant_id)
     await world.write(account, "STOP")
     dying = world.process()
-    dying.router.parts.add(Receiver, _Dies(dying.router.parts.get(Receiver)))
+    dying.router.parts.add(Receiver, by_name(_Dies, dying.router.parts.get(Receiver)))
     with pytest.raises(DatabaseUnavailableError):
         await dying.conversations.job.turn()
     assert [row["status"] for row in await world.inbound()] == ["queued"]

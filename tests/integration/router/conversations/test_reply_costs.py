@@ -1,5 +1,7 @@
 """What confirmations cost: counted when they are sent, taken back where nothing was, corrected by receipts; once."""
 
+from dataclasses import dataclass
+
 import msgspec
 import pytest
 
@@ -163,7 +165,7 @@ async def test_what_a_dead_worker_was_sending_is_counted_and_not_again(
             claims = await confirmation_store.REPLY_CLAIMS.claim(
                 tx, worker=dead, now=world.clock.now(), limit=9
             )
-        slow = _TakenForDead(world)
+        slow = _TakenForDead(world.db, world.vendors, keyring=world.keyring, clock=world.clock, world=world)
         await slow.send(tenant_id, dead, [id_ for _, id_ in claims])
         assert await world.replies().drain() == 0
 
@@ -172,16 +174,15 @@ async def test_what_a_dead_worker_was_sending_is_counted_and_not_again(
     assert await _attempts(world, tenant_id) == []
 
 
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class _TakenForDead(ConfirmationSender):
     """Others take it for dead between its call and its writing."""
 
-    def __init__(self, world: ConversationWorld) -> None:
-        super().__init__(world.db, world.vendors, keyring=world.keyring, clock=world.clock)
-        self._world = world
+    world: ConversationWorld
 
     async def _write(self, *given: object) -> None:
-        async with self._world.db.worker() as tx:
-            assert await self._world.replies().free_orphans(tx) == 1
+        async with self.world.db.worker() as tx:
+            assert await self.world.replies().free_orphans(tx) == 1
         await super()._write(*given)  # type: ignore[arg-type]
 
 

@@ -12,6 +12,7 @@ from tests.support.played_http import answer, played_http
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import by_name
 from tidings.router.conversations import store, sweep
 from tidings.router.conversations.shared_stop import SharedStop, SharedStops
 
@@ -139,11 +140,8 @@ async def test_it_reaches_back_eighteen_months_and_no_further(world: Conversatio
 class _Dies(SharedStops):
     """The first tenant's part is done, and then the process is gone."""
 
-    def __init__(self, inner: SharedStops) -> None:
-        self._inner = inner
-
     async def heed(self, tx: TenantTx, stops: Sequence[SharedStop], *, now: datetime) -> None:
-        await self._inner.heed(tx, stops, now=now)
+        await super().heed(tx, stops, now=now)
         await tx.connection.execute("COMMIT; BEGIN")
         raise DatabaseUnavailableError("gone")
 
@@ -155,7 +153,7 @@ async def test_a_worker_that_dies_between_two_tenants_leaves_nobody_out(world: C
         await wrote(world, account, *tenants)
         await world.write(account, "STOP")
         dying = world.process()
-        dying.router.parts.add(SharedStops, _Dies(dying.router.parts.get(SharedStops)))
+        dying.router.parts.add(SharedStops, by_name(_Dies, dying.router.parts.get(SharedStops)))
         with pytest.raises(DatabaseUnavailableError):
             await dying.conversations.job.turn()
         before = [await world.suppressed(tenant) for tenant in tenants]

@@ -14,6 +14,7 @@ from tidings.contracts.delivery import DeliveryRoute, WaitRecord
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.operations.partitions import make_missing
 from tidings.router.executions import load
+from tidings.router.executions.record import Recorder
 from tidings.router.executions.snapshot import state_of
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 from tidings.router.policies.model import PolicyStep
@@ -122,16 +123,15 @@ async def test_a_commit_that_was_not_heard_of_lets_the_call_be_made(
 ) -> None:
     """The call is noted, but the answer to that was lost: it is made once, and not told as never answered."""
     await worker.send(world.tenant_id, [Wish(hand_off=world.hand_off(EMAIL))])
-    recorder = worker.recorder
-    write = recorder._write
+    write = Recorder._write
 
-    async def unheard(*args: Any) -> Any:
-        monkeypatch.setattr(recorder, "_write", write)
-        await write(*args)
+    async def unheard(recorder: Recorder, *args: Any) -> Any:
+        monkeypatch.setattr(Recorder, "_write", write)
+        await write(recorder, *args)
         # As the fence answers when the same is written again.
         return set()
 
-    monkeypatch.setattr(recorder, "_write", unheard)
+    monkeypatch.setattr(Recorder, "_write", unheard)
     await worker.due.drain()
 
     (outcome,) = await world.outcomes()

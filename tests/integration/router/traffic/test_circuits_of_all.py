@@ -233,7 +233,7 @@ async def test_without_a_database_nothing_that_was_seen_is_lost(world: TrafficWo
     one = world.process("one")
     one.sees("http_a", failed=20)
     gone = Database("postgresql://nobody@127.0.0.1:1/nowhere")
-    there, one.job._db = one.job._db, gone
+    there, one.job.db = one.job.db, gone
     try:
         await one.job.look()
     except DatabaseUnavailableError:
@@ -241,7 +241,7 @@ async def test_without_a_database_nothing_that_was_seen_is_lost(world: TrafficWo
     else:
         raise AssertionError("there was a database")
 
-    one.job._db = there
+    one.job.db = there
     await world.passes(1, one)
 
     assert vendor_of(one.chooses("http_a")) is None

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
+import pytest
+
 from tests.integration.router.traffic.world import TrafficWorld
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.clock import SystemClock
@@ -66,11 +68,13 @@ async def test_it_looks_until_it_is_told_to_stop(world: TrafficWorld) -> None:
     assert ("http_a", "OPEN") in looks.changes
 
 
-async def test_one_account_that_cannot_be_written_keeps_no_other_from_its_turn(world: TrafficWorld) -> None:
+async def test_one_account_that_cannot_be_written_keeps_no_other_from_its_turn(
+    world: TrafficWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one = world.process("one")
     changer = FallingChanger(world.db, audit=world.audit, outbox=world.outbox, clock=world.clock)
-    changer.falls_for = world.accounts["http_a"].id
-    one.job._changer = changer
+    monkeypatch.setattr(FallingChanger, "falls_for", world.accounts["http_a"].id)
+    one.job.changer = changer
     one.sees("http_a", failed=20)
     one.sees("http_b", failed=20)
 
@@ -78,7 +82,7 @@ async def test_one_account_that_cannot_be_written_keeps_no_other_from_its_turn(w
 
     barred = {known.vendor for known in one.traffic.barred() if known.tenant_id == world.tenant_id}
     assert barred == {"http_b"}
-    changer.falls_for = ""
+    monkeypatch.setattr(FallingChanger, "falls_for", "")
     await world.passes(1, one)
     barred = {known.vendor for known in one.traffic.barred() if known.tenant_id == world.tenant_id}
     assert barred == {"http_a", "http_b"}

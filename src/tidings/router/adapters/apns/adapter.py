@@ -47,7 +47,7 @@ _MOST_BYTES: Final = 4096
 _MOST_COLLAPSE_ID: Final = 64
 #: Names of messages are made of ours under this one: the same for the same message and device.
 _NAMES: Final = uuid.UUID("5f2c7c0e-5d3b-5f0a-9f39-6f2d3c1b7a44")
-#: No device has it: asked for a check, so that nobody gets anything.
+#: No device has it: asked for a check, so that no device gets anything.
 _NOBODY: Final = "0" * 64
 _EXPIRED: Final = "ExpiredProviderToken"
 _BAD_DEVICE: Final = "BadDeviceToken"
@@ -75,7 +75,7 @@ _CODES: Final[Mapping[str, CodeMeaning]] = {
     "BadPath": _BAD_REQUEST,
     "BadPriority": _BAD_REQUEST,
     "BadTopic": _TOPIC,
-    # Another app's: nothing is wrong with the device, and a topic that is set wrong must not cost everybody theirs.
+    # Another app's: nothing is wrong with the device, and a topic that is set wrong must not cost all recipients theirs.
     "DeviceTokenNotForTopic": ("refused", "rejected_by_provider", "topic_mismatch"),
     "DuplicateHeaders": _BAD_REQUEST,
     _EXPIRED: _CREDENTIALS,
@@ -112,7 +112,7 @@ class ApnsSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields
     key_id: Annotated[
         str, Meta(pattern=r"^[A-Z0-9]{10}\Z", description="must be a key's id such as ABC123DEFG")
     ]
-    #: Whose: ten characters.
+    #: The team's: ten characters.
     team_id: Annotated[
         str, Meta(pattern=r"^[A-Z0-9]{10}\Z", description="must be a team's id such as DEF123GHIJ")
     ]
@@ -191,7 +191,7 @@ class ApnsAdapter:
         return [_certain(outcome) for outcome in await send_to_devices(messages, send, learned)]
 
     async def check(self) -> Outcome:
-        """Write to a device that nobody has: Apple looks at our token first."""
+        """Write to a device that does not exist: Apple looks at our token first."""
         answer = await self._sender.call(self._to(_NOBODY, {"aps": {}}, [("apns-priority", "5")]))
         if isinstance(answer, TryLater):
             return answer

@@ -4,18 +4,9 @@ import asyncio
 import ssl
 from dataclasses import dataclass, field
 
-from tidings.contracts.failures import NOT_ALLOWED_THERE
 from tidings.router.adapters.apns.http2 import Http2Link, LostError
-from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
-
-
-class ApnsConnectError(Exception):
-    """There is no connection to be had now."""
-
-    def __init__(self, reason: str, code: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.code = code
+from tidings.router.adapters.connect import ConnectError, connect_error
+from tidings.router.adapters.egress import Guard, look_up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +21,7 @@ class ApnsServer:
 
 
 async def open_link(server: ApnsServer, *, seconds: float) -> Http2Link:
-    """The connection, once both sides have said what they can; `ApnsConnectError` where any of it fails."""
+    """The connection, once both sides have said what they can; `ConnectError` where any of it fails."""
     link: Http2Link | None = None
     try:
         async with asyncio.timeout(seconds):
@@ -66,16 +57,10 @@ async def _connect(server: ApnsServer) -> tuple[asyncio.StreamReader, asyncio.St
     raise OSError("there is no address")
 
 
-def _cannot(error: BaseException) -> ApnsConnectError | None:
+def _cannot(error: BaseException) -> ConnectError | None:
     match error:
-        case NotAllowedThereError():
-            return ApnsConnectError(NOT_ALLOWED_THERE, "address")
-        case ssl.SSLCertVerificationError():
-            return ApnsConnectError("the vendor's certificate is not one that we trust", "tls")
-        case ssl.SSLError():
-            return ApnsConnectError("TLS could not be agreed on", "tls")
-        case OSError() | TimeoutError():
-            return ApnsConnectError("the vendor can't be reached", "connection")
         case LostError():
-            return ApnsConnectError("nobody speaks HTTP/2 there", "connection")
-    return None
+            return ConnectError("nobody speaks HTTP/2 there", "connection")
+        case TimeoutError():
+            return ConnectError("the vendor can't be reached", "connection")
+    return connect_error(error, "the vendor")

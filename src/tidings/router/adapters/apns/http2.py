@@ -1,7 +1,7 @@
 """One connection over HTTP/2: many requests at once, and of each what is certain.
 
 A request that never left is `NotBegunError`; one of which the other side says that it did not look at it is `NotTakenError`;
-after anything else that ends it nobody knows, and it is `LostError`.
+after anything else that ends it the outcome is not known, and it is `LostError`.
 """
 
 import asyncio
@@ -46,7 +46,7 @@ class GoawayFilter:
         while len(self._buffer) >= _FRAME_HEADER:
             length = int.from_bytes(self._buffer[:3], "big")
             if length > _MOST_FRAME:
-                # Nobody was told that such a long one may come; whoever speaks HTTP/1.1 seems to send one.
+                # No such long frame was allowed; a server that speaks HTTP/1.1 seems to send one.
                 raise FrameTooLargeError
             end = _FRAME_HEADER + length
             if len(self._buffer) < end:

@@ -11,8 +11,9 @@ import msgspec
 from tidings.contracts.messages import OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
-from tidings.router.adapters.apns.connect import ApnsConnectError, ApnsServer, open_link
+from tidings.router.adapters.apns.connect import ApnsServer, open_link
 from tidings.router.adapters.apns.http2 import Http2Link, LostError, NotBegunError, NotTakenError
+from tidings.router.adapters.connect import ConnectError
 from tidings.router.adapters.http_client.answers import HttpAnswer, with_answer
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
 
@@ -39,7 +40,7 @@ class Http2Request:
 
 #: A message as the vendor wants it; a `BadValueError` where it can't be said to this vendor.
 Ask: TypeAlias = Callable[[OutboundMessage], Http2Request]
-#: What the vendor's answer means; it may raise, and then nobody knows.
+#: What the vendor's answer means; it may raise, and then the outcome is not known.
 Read: TypeAlias = Callable[[HttpAnswer, OutboundMessage], Outcome]
 
 
@@ -210,7 +211,7 @@ class ApnsSender:
     async def _dial(self) -> Http2Link | TryLater:
         try:
             return await open_link(self._server, seconds=self._connect_seconds)
-        except ApnsConnectError as error:
+        except ConnectError as error:
             return TryLater(reason=error.reason, code=error.code)
         except asyncio.CancelledError:
             return _CLOSED

@@ -48,7 +48,20 @@ def since_1970(number: str | int | None, received_at: datetime, *, a_second: int
         at = datetime.fromtimestamp(int(number or "") / a_second, UTC)
     except (ValueError, OverflowError, OSError):
         return None
-    return at if at - received_at <= FURTHEST_AHEAD else None
+    return believable(at, received_at)
+
+
+def believable(at: datetime | None, received_at: datetime) -> datetime | None:
+    """The moment; None where it lies far ahead."""
+    return at if at is not None and at - received_at <= FURTHEST_AHEAD else None
+
+
+def in_utc(at: datetime | None) -> datetime | None:
+    """The same moment in UTC; None where there is no such moment."""
+    try:
+        return at.astimezone(UTC) if at is not None else None
+    except OverflowError:
+        return None
 
 
 def from_seconds(seconds: float | None) -> datetime | None:

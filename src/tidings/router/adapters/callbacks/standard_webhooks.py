@@ -41,21 +41,20 @@ class StandardWebhooks:
         given = request.header(SIGNATURE_HEADER)
         if webhook_id is None or timestamp is None or given is None:
             names = f"{ID_HEADER}, {TIMESTAMP_HEADER} and {SIGNATURE_HEADER}"
-            return UnverifiedCallback(code="unsigned", remedy=f"send the headers {names}, each once")
+            return UnverifiedCallback("unsigned", f"send the headers {names}, each once")
         if not _ID.fullmatch(webhook_id):
             return UnverifiedCallback(
-                code="malformed",
-                remedy=f"the header {ID_HEADER} must be 1 to 256 visible characters without a dot",
+                "malformed", f"the header {ID_HEADER} must be 1 to 256 visible characters without a dot"
             )
         if not _TIMESTAMP.fullmatch(timestamp):
             return UnverifiedCallback(
-                code="malformed", remedy=f"the header {TIMESTAMP_HEADER} must be whole seconds since 1970"
+                "malformed", f"the header {TIMESTAMP_HEADER} must be whole seconds since 1970"
             )
         signed_at = datetime.fromtimestamp(int(timestamp), UTC)
         if abs(signed_at - request.received_at) > WINDOW:
             return UnverifiedCallback(
-                code="stale",
-                remedy=f"the header {TIMESTAMP_HEADER} is more than five minutes off; sign when you send, by a clock that is right",
+                "stale",
+                f"the header {TIMESTAMP_HEADER} is more than five minutes off; sign when you send, by a clock that is right",
             )
         offered = [word for word in given.split()[:_MOST_SIGNATURES] if word.startswith("v1,")]
         fits = False
@@ -66,6 +65,6 @@ class StandardWebhooks:
         if fits:
             return VerifiedCallback()
         return UnverifiedCallback(
-            code="mismatch",
-            remedy="the signature does not fit the body and the account's callback_secret; sign the bytes as they are sent",
+            "mismatch",
+            "the signature does not fit the body and the account's callback_secret; sign the bytes as they are sent",
         )

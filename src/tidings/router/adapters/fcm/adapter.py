@@ -134,7 +134,7 @@ class FcmAdapter:
         self._clock = clock
         self._url = f"{settings.api_url.rstrip('/')}/v1/projects/{settings.project_id}/messages:send"
         self._sender = sender_of(settings, guard)
-        # Its own: whoever sends must not wait for a connection that waits for a token.
+        # Its own: a send must not wait for a connection that waits for a token.
         self._token_sender = sender_of(msgspec.structs.replace(settings, connections=1), guard)
         remedy = "must be the private key in PEM that Google gave with the service account"
         account = ServiceAccount(
@@ -208,8 +208,7 @@ class FcmAdapter:
         body: dict[str, Any] = {"message": self._message(message)}
         if way.dry:
             body["validate_only"] = True
-        headers = {"Authorization": f"Bearer {way.token}", "Content-Type": "application/json"}
-        return VendorRequest(url=self._url, headers=headers, body=msgspec.json.encode(body))
+        return VendorRequest.json(self._url, body, {"Authorization": f"Bearer {way.token}"})
 
     def _message(self, message: OutboundMessage) -> dict[str, Any]:
         to, ttl = message.to, self._settings.ttl_seconds

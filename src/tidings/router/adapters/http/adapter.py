@@ -88,7 +88,7 @@ class HttpVendorSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_
     #: Where a refusal says its code and its reason.
     error_code_path: _Path | None = None
     error_reason_path: _Path | None = None
-    #: Answers a GET with 2xx to those whose credentials are good: for a check that sends nothing.
+    #: Answers a GET with 2xx where the credentials are good: for a check that sends nothing.
     check_url: Line | None = None
     #: Carries our message id, the same when a message is repeated.
     idempotency_header: _HeaderName = "Idempotency-Key"
@@ -188,7 +188,7 @@ class HttpAdapter(OneRequestAdapter[HttpVendorSettings]):
 
 
 def _refuse_deaf_receipts(settings: HttpVendorSettings) -> None:
-    """Whoever waits for receipts that can't be told apart, or belong to nothing, waits in vain."""
+    """An execution that waits for receipts that can't be told apart, or belong to nothing, waits in vain."""
     if not settings.receipts:
         return
     if settings.callback_secret is None:

@@ -1,12 +1,10 @@
 """The generic form: our own words, signed as Standard Webhooks are."""
 
-import hashlib
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from tidings.contracts.callback_forms import (
     Canonical,
-    Details,
     HookReply,
     Keys,
     ParsedCallback,
@@ -14,14 +12,12 @@ from tidings.contracts.callback_forms import (
     ReadEvent,
     VendorCost,
 )
-from tidings.contracts.callbacks import (
-    Callback,
-    CallbackEvent,
-)
+from tidings.contracts.callbacks import Callback, CallbackEvent
 from tidings.kernel.http.bodies import decode
-from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD
+from tidings.kernel.mapping import by_name
+from tidings.router.adapters.callbacks.parsing import in_utc
 from tidings.router.adapters.callbacks.standard_webhooks import StandardWebhooks
-from tidings.router.adapters.redaction import kept_code, kept_words
+from tidings.router.adapters.callbacks.status_events import status_event
 
 #: Their word → ours.
 MEANINGS: Final[dict[str, Canonical]] = {
@@ -34,8 +30,6 @@ MEANINGS: Final[dict[str, Canonical]] = {
     "bounced": "bounced",
     "complaint": "complaint",
 }
-#: As attempts keep it.
-_MOST_MESSAGE_ID = 200
 
 
 class GenericForm(StandardWebhooks):
@@ -52,31 +46,15 @@ class GenericForm(StandardWebhooks):
 
 def _event(event: CallbackEvent, received_at: datetime) -> ReadEvent:
     word = event.status.lower()
-    at = _in_utc(event.occurred_at)
-    details = Details(
-        code=kept_code(event.code),
-        reason=kept_words(event.reason),
-        cost=VendorCost(micros=event.cost.micros, currency=event.cost.currency)
-        if event.cost is not None
-        else None,
-    )
-    return ReadEvent(
-        vendor_message_id=event.message_id[:_MOST_MESSAGE_ID],
+    at = in_utc(event.occurred_at)
+    return status_event(
+        message_id=event.message_id,
         word=word,
         status=MEANINGS.get(word, "unknown"),
-        occurred_at=at if at is not None and at - received_at <= FURTHEST_AHEAD else None,
-        discriminator=at.isoformat() if at is not None else _short(event.id),
-        details=details if details != Details() else None,
+        at=at,
+        discriminator=at.isoformat() if at is not None else event.id,
+        received_at=received_at,
+        code=event.code,
+        reason=event.reason,
+        cost=by_name(VendorCost, event.cost) if event.cost is not None else None,
     )
-
-
-def _in_utc(at: datetime | None) -> datetime | None:
-    try:
-        return at.astimezone(UTC) if at is not None else None
-    except OverflowError:
-        return None
-
-
-def _short(name: str) -> str:
-    """As it is, unless it is too long for the key that tells events apart."""
-    return name if len(name) <= _MOST_MESSAGE_ID else "sha256:" + hashlib.sha256(name.encode()).hexdigest()

@@ -1,7 +1,7 @@
 """A request described as data: JSON with `{{placeholders}}`, compiled once, filled as values and never as text.
 
 A text that is one placeholder becomes the value itself, whatever its type; a text around placeholders stays a text.
-The whole is encoded as JSON afterwards, so nothing that somebody wrote can change the request's shape. In a URL a
+The whole is encoded as JSON afterwards, so no text of a message can change the request's shape. In a URL a
 value is percent-encoded; in a header a value with a line break is refused.
 """
 
@@ -87,10 +87,7 @@ def compile_text(
 
 
 def compile_url(
-    template: str,
-    secrets: Mapping[str, str],
-    field: str = "url",
-    fields: Mapping[str, Fill] | None = None,
+    template: str, secrets: Mapping[str, str], field: str = "url", fields: Mapping[str, Fill] | None = None
 ) -> Callable[[Any], str]:
     """Placeholders stand behind the host, and their values can't leave their place."""
     scheme, _, rest = template.partition("://")

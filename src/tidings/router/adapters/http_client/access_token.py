@@ -63,7 +63,7 @@ class AccessToken:
         if self._asking is None:
             self._asking = asyncio.create_task(self._ask(), name="access token")
             self._asking.add_done_callback(self._asked)
-        # Who stops waiting stops nobody else's asking.
+        # A caller that stops waiting does not stop the others.
         asking = self._asking
         done, _ = await asyncio.wait([asking], timeout=within)
         if not done:

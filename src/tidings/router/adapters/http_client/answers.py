@@ -52,7 +52,7 @@ USUAL: Mapping[str, Verdict] = {
     "520": "unlearned",
     "524": "unlearned",
 }
-#: Said by whoever stands before the vendor, and true all the same: it is too large.
+#: Said by a proxy before the vendor, and true all the same: it is too large.
 _TOO_LARGE = 413
 _LONGEST_WAIT = timedelta(days=1)
 _MOST_ID_CHARACTERS = 200
@@ -124,7 +124,7 @@ def verdict_of(status: int, statuses: Mapping[str, Verdict] | None = None) -> Ve
 
 
 def verdict_by(codes: Mapping[str, CodeMeaning], code: str | None, otherwise: Verdict) -> Verdict:
-    """What the code means for the message; `otherwise` where there is none, or nobody knows it."""
+    """What the code means for the message; `otherwise` where there is none, or it is not known."""
     return codes[code][0] if code is not None and code in codes else otherwise
 
 

@@ -22,12 +22,7 @@ class IsolatedResolver(AbstractResolver):
     ) -> list[ResolveResult]:
         """The addresses behind a name."""
         ask = partial(
-            socket.getaddrinfo,
-            host,
-            port,
-            family=family,
-            type=socket.SOCK_STREAM,
-            flags=socket.AI_ADDRCONFIG,
+            socket.getaddrinfo, host, port, family=family, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG
         )
         found = await asyncio.get_running_loop().run_in_executor(self._threads, ask)
         return [
@@ -43,5 +38,5 @@ class IsolatedResolver(AbstractResolver):
         ]
 
     async def close(self) -> None:
-        """Whoever still looks something up is not waited for."""
+        """A look-up that is under way is not waited for."""
         self._threads.shutdown(wait=False, cancel_futures=True)

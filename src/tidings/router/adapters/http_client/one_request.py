@@ -44,7 +44,7 @@ class OneRequestAdapter(ABC, Generic[S]):
 
     @abstractmethod
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
-        """What the vendor's answer means; it may raise, and then nobody knows."""
+        """What the vendor's answer means; it may raise, and then the outcome is not known."""
 
     @abstractmethod
     async def check(self) -> Outcome | None:

@@ -58,10 +58,18 @@ class VendorRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | None = field(default=None, repr=False)
 
+    @classmethod
+    def json(
+        cls, url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+    ) -> "VendorRequest":
+        """A POST of JSON."""
+        kind = {"Content-Type": "application/json"}
+        return cls(url=url, headers={**(headers or {}), **kind}, body=msgspec.json.encode(body))
+
 
 #: A message as the vendor wants it; a `BadValueError` where it can't be said to this vendor.
 Ask: TypeAlias = Callable[[OutboundMessage], VendorRequest]
-#: What the vendor's answer means; it may raise, and then nobody knows.
+#: What the vendor's answer means; it may raise, and then the outcome is not known.
 Read: TypeAlias = Callable[[HttpAnswer, OutboundMessage], Outcome]
 
 
@@ -90,7 +98,7 @@ class HttpSender:
         self._context = True if ca_file is None and ca_pem is None else trusting(ca_file, ca_pem)
         self._session: aiohttp.ClientSession | None = None
         self._names: IsolatedResolver | None = None
-        #: One for each connection: whoever has none has not begun, and its clock does not run.
+        #: One for each connection: a request that has none has not begun, and its clock does not run.
         self._slots = asyncio.Semaphore(connections)
         self._untrusted = untrusted
         #: Requests that have given their slot back, and still wait for an answer.
@@ -185,7 +193,7 @@ class HttpSender:
             await self._names.close()
 
     async def _held(self, turn: asyncio.Task[None], untrusted: UntrustedHostLimits) -> None:
-        """Hold the slot while somebody prompt would answer; who is not goes on beside, if there is room."""
+        """Hold the slot while a prompt host would answer; a slow one goes on beside, if there is room."""
         await asyncio.wait([turn], timeout=untrusted.hold_seconds)
         if turn.done():
             return

@@ -1,6 +1,6 @@
 """Signs mails (RFC 6376, RFC 8463): rsa-sha256 and ed25519-sha256, relaxed in headers and body.
 
-From stands twice among the signed fields, so that nobody can add a second one; List-Unsubscribe and its Post are
+From stands twice among the signed fields, so that no second one can be added; List-Unsubscribe and its Post are
 signed because RFC 8058 asks for it.
 """
 
@@ -135,5 +135,5 @@ def _folded_names(names: Sequence[str]) -> str:
     return ":".join(names[:half]) + ":\r\n  " + ":".join(names[half:])
 
 
-#: Whose keys sign a tenant's mail from a domain; none: it goes out unsigned.
+#: The keys that sign a tenant's mail from a domain; none: it goes out unsigned.
 FindSigners: TypeAlias = Callable[[str, str], Sequence[DkimSigner]]

@@ -2,7 +2,7 @@
 
 A field is one text that ends in CRLF. Plain ASCII stays readable; anything else becomes encoded words (RFC 2047)
 or extended parameters (RFC 2231). A value with CR, LF or NUL is refused by the name of its field: mending it would
-hide that somebody tried.
+hide the attempt.
 """
 
 import binascii
@@ -76,7 +76,7 @@ def is_structured(name: str) -> bool:
 
 
 def structured(name: str, value: str, field: str) -> str:
-    """A field whose value is tokens for programs: folded between them, and never encoded."""
+    """A field of tokens for programs: folded between them, and never encoded."""
     refuse_breaks(value, field)
     if not value.isascii():
         raise BadValueError(field, f"must be ASCII: {name} is read by programs")
@@ -88,7 +88,7 @@ def structured(name: str, value: str, field: str) -> str:
 
 
 def unstructured(name: str, value: str, field: str) -> str:
-    """A field whose value is words for people: Subject and the like."""
+    """A field of words for people: Subject and the like."""
     refuse_breaks(value, field)
     if "=?" not in value and _PLAIN.fullmatch(value):
         if len(name) + len(value) + 2 <= _LINE:

@@ -99,7 +99,7 @@ class _Client(imaplib.IMAP4):
     """Connects to an address that was looked up before, and takes no more than it asked for."""
 
     def __init__(self, place: MailboxAddress, addresses: Sequence[str], held: list[socket.socket]) -> None:
-        """`held`: whoever wants the connection to end finds it here, also while it is being opened."""
+        """`held`: a task that wants the connection to end finds it here, also while it is being opened."""
         self._place = place
         self._addresses = addresses
         self._held = held
@@ -154,7 +154,7 @@ class Mailbox:
         self.validity = validity
 
     async def unread(self, *, after: int, most: int) -> list[int]:
-        """The numbers of mails that nobody has seen, from the oldest on, of those above `after`."""
+        """The numbers of unseen mails, from the oldest on, of those above `after`."""
         _, found = await self._asked(
             lambda: self._client.uid("SEARCH", "UID", f"{after + 1}:*", "UNSEEN", "UNDELETED")
         )
@@ -197,7 +197,7 @@ async def open_mailbox(place: MailboxAddress, *, read_only: bool = False) -> Asy
         with suppress(MailboxError):
             await _in_thread(client.logout)
     finally:
-        # What may hang is cut off: whoever reads in a thread falls out of it.
+        # What may hang is cut off: a thread that reads falls out of it.
         for one in held:
             with suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)

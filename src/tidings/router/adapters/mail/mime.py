@@ -70,7 +70,7 @@ class Mail:
     to: str = field(repr=False)
     #: Its headers or its envelope hold an address that is not ASCII.
     needs_utf8: bool
-    #: Of the sender, in ASCII: whose key signs.
+    #: Of the sender, in ASCII: its key signs.
     domain: str
 
     def data(self, signatures: tuple[str, ...] = ()) -> bytes:

@@ -1,6 +1,6 @@
 """A mail for vendors that want it in pieces or whole: checked by the same rules as one that we send ourselves.
 
-Whatever goes to a vendor has passed through `mime.build`: addresses are addresses, no value holds a line break, and nobody's
+Whatever goes to a vendor has passed through `mime.build`: addresses are addresses, no value holds a line break, and no sender's
 header takes the place of one that Tidings writes.
 """
 
@@ -23,7 +23,7 @@ _THEIRS: Final = frozenset({"from", "to", "reply-to", "subject", "date", "messag
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MailParts:
-    """The pieces of a mail, safe to be put together by somebody else."""
+    """The pieces of a mail, safe to be put together by a vendor."""
 
     sender: str = field(repr=False)
     to: str = field(repr=False)

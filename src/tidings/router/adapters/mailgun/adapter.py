@@ -42,7 +42,7 @@ _Domain = Annotated[
 ]
 #: Headers that Mailgun takes for orders.
 _ORDERS: Final = ("x-mailgun-",)
-#: Our credentials, our bill, our domain: nothing is wrong with the message. Of 500 nobody says that nothing was sent.
+#: Our credentials, our bill, our domain: nothing is wrong with the message. A 500 does not say that nothing was sent.
 _STATUSES: Final[Mapping[str, Verdict]] = {
     "402": "try_later",
     "403": "try_later",
@@ -94,7 +94,7 @@ class MailgunAdapter(OneRequestAdapter[MailgunSettings]):
 
     def __init__(self, settings: MailgunSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
-        # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
+        # An execution that waits for receipts without a hook waits in vain, and then sends again elsewhere.
         told = settings.webhook_signing_key is not None
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
         api = settings.api_url.rstrip("/")

@@ -1,6 +1,6 @@
 """Mailgun's webhooks: one event in a request, with the proof in its body.
 
-Mailgun signs a time and a token, **not the event**. Whoever gets hold of one request could put another event beside its token
+Mailgun signs a time and a token, **not the event**. An attacker with one request could put another event beside its token
 as long as the time is good. Against that, a token is good for one event: another one with the same token is refused. Each
 process remembers the tokens that it has seen; TLS has to do the rest.
 
@@ -30,9 +30,10 @@ from tidings.contracts.callback_forms import (
     VerifiedCallback,
 )
 from tidings.kernel.errors import TidingsError
-from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_event
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_words
 from tidings.router.adapters.callbacks.parsing import from_seconds, json_body, require_json
 from tidings.router.adapters.callbacks.signatures import is_fresh, is_one_of
+from tidings.router.adapters.callbacks.status_events import status_event
 from tidings.router.adapters.secret_rotation import secrets_of
 
 WINDOW: Final = timedelta(hours=8)
@@ -135,17 +136,15 @@ class MailgunForm:
         try:
             body = json_body(request, _Signed)
         except TidingsError:
-            return UnverifiedCallback(code="malformed", remedy="the body must hold signature and event-data")
+            return UnverifiedCallback("malformed", "the body must hold signature and event-data")
         proof = body.signature
         timestamp = str(proof.timestamp)
         if not _TIMESTAMP.fullmatch(timestamp) or not _TOKEN.fullmatch(proof.token):
-            return UnverifiedCallback(
-                code="malformed", remedy="signature must hold whole seconds since 1970 and a token"
-            )
+            return UnverifiedCallback("malformed", "signature must hold whole seconds since 1970 and a token")
         signed_at = from_seconds(int(timestamp))
         if signed_at is None or not is_fresh(signed_at, request.received_at, window=WINDOW):
             return UnverifiedCallback(
-                code="stale", remedy="the field signature.timestamp is more than eight hours ago, or ahead"
+                "stale", "the field signature.timestamp is more than eight hours ago, or ahead"
             )
         signed = f"{timestamp}{proof.token}".encode()
         wanted = [
@@ -153,12 +152,10 @@ class MailgunForm:
         ]
         if not is_one_of(proof.signature, wanted):
             return UnverifiedCallback(
-                code="mismatch", remedy="the signature does not fit the account's webhook_signing_key"
+                "mismatch", "the signature does not fit the account's webhook_signing_key"
             )
         if not self._first_use(signed, keys["secret"], bytes(body.event_data)):
-            return UnverifiedCallback(
-                code="mismatch", remedy="the token of the signature came with another event before"
-            )
+            return UnverifiedCallback("mismatch", "the token of the signature came with another event before")
         return VerifiedCallback()
 
     def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
@@ -202,7 +199,7 @@ def _event(event: _Event, received_at: datetime) -> ReadEvent | None:
             )
         word = f"failed/{event.severity}" if event.severity else word
     failed = word.startswith(("failed", "rejected"))
-    return mail_event(
+    return status_event(
         message_id=message_id,
         word=word,
         status=meaning.status,
@@ -210,6 +207,6 @@ def _event(event: _Event, received_at: datetime) -> ReadEvent | None:
         discriminator=f"{event.timestamp}/{event.id}",
         received_at=received_at,
         code=code if failed else None,
-        reason=words if failed else None,
+        reason=mail_words(words) if failed else None,
         effect=meaning.effect,
     )

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
@@ -50,7 +49,7 @@ _User = Annotated[
 _ORDERS: Final = ("x-pm-",)
 #: Metadata of Postmark: so many characters in a value.
 _MOST_METADATA: Final = 80
-#: 403 without one of its codes is said by what stands before the API. Of 500 nobody says that nothing was sent.
+#: 403 without one of its codes is said by what stands before the API. A 500 does not say that nothing was sent.
 _STATUSES: Final[Mapping[str, Verdict]] = {"403": "try_later", "404": "try_later", "500": "unlearned"}
 #: ErrorCode → what it means, where it is not that this message is refused for good. The token, maintenance, a sender that is
 #: not confirmed yet, an account that may not send now, a stream that there is not: nothing is wrong with the message.
@@ -72,7 +71,7 @@ _CODES: Final[Mapping[str, MailMeaning]] = {
     "300:to": MailMeaning("rejected_by_provider", "invalid_address"),
     "402": MailMeaning("rejected_by_provider", "invalid_request"),
     "403": MailMeaning("rejected_by_provider", "invalid_request"),
-    # A hard bounce, a complaint or somebody's wish: Postmark does not say which.
+    # A hard bounce, a complaint or an opt-out: Postmark does not say which.
     "406": MailMeaning("rejected_by_provider", "blocked"),
     "409": MailMeaning("rejected_by_provider", "invalid_request"),
     "411": MailMeaning("rejected_by_provider", "content_refused"),
@@ -110,7 +109,7 @@ class PostmarkAdapter(OneRequestAdapter[PostmarkSettings]):
         if (settings.webhook_user is None) != (settings.webhook_password is None):
             missing = "webhook_user" if settings.webhook_user is None else "webhook_password"
             raise BadValueError(missing, "is needed as well: user name and password go together")
-        # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
+        # An execution that waits for receipts without a hook waits in vain, and then sends again elsewhere.
         told = settings.webhook_user is not None
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
         self._api = settings.api_url.rstrip("/")
@@ -124,11 +123,7 @@ class PostmarkAdapter(OneRequestAdapter[PostmarkSettings]):
 
     def ask(self, message: OutboundMessage) -> VendorRequest:
         """The mail as a request."""
-        return VendorRequest(
-            url=f"{self._api}/email",
-            headers={**self._headers, "Content-Type": "application/json"},
-            body=msgspec.json.encode(self._body(message)),
-        )
+        return VendorRequest.json(f"{self._api}/email", self._body(message), self._headers)
 
     def _body(self, message: OutboundMessage) -> dict[str, Any]:
         parts = parts_of(message, orders=_ORDERS)
@@ -161,7 +156,7 @@ class PostmarkAdapter(OneRequestAdapter[PostmarkSettings]):
         verdict = believed(verdict, answer, theirs=code is not None)
         message_id = text_at(said, "MessageID")
         if code is not None and code != "0":
-            # A code that is not known beside a status that says yes: nobody can tell.
+            # A code that is not known beside a status that says yes: the outcome is not known.
             verdict = _VERDICTS.get(code, "unlearned" if verdict == "accepted" else verdict)
             if code in _CODES:
                 verdict = "refused"

@@ -19,9 +19,10 @@ from tidings.contracts.callback_forms import (
     UnverifiedCallback,
     VerifiedCallback,
 )
-from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_event
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_words
 from tidings.router.adapters.callbacks.parsing import from_text, json_body, require_json
 from tidings.router.adapters.callbacks.signatures import exact_base64, is_one_of
+from tidings.router.adapters.callbacks.status_events import status_event
 from tidings.router.adapters.secret_rotation import secrets_of
 
 #: Their word → ours; what came back has a type that says more.
@@ -48,7 +49,7 @@ EVENT_CODES: Final[dict[str, MailMeaning]] = {
     "TemplateRenderingFailed": MailMeaning("failed_perm", "invalid_request"),
     "Unknown": MailMeaning("failed_perm", "unclassified"),
 }
-#: Types of a bounce that are none: Postmark goes on trying, or somebody's program answered.
+#: Types of a bounce that are none: Postmark goes on trying, or a program answered.
 _NO_BOUNCES: Final[dict[str, Canonical]] = {
     "Transient": "accepted",
     "AutoResponder": "unknown",
@@ -94,21 +95,18 @@ class PostmarkForm:
         given = request.header("authorization")
         if given is None:
             return UnverifiedCallback(
-                code="unsigned",
-                remedy="give Postmark the webhook's address as https://user:password@…, so that it sends them",
+                "unsigned",
+                "give Postmark the webhook's address as https://user:password@…, so that it sends them",
             )
         scheme, _, pair = given.partition(" ")
         told_pair = exact_base64(pair.strip()) if scheme.lower() == "basic" else None
         if told_pair is None:
-            return UnverifiedCallback(
-                code="malformed", remedy="the header authorization must be Basic and base64"
-            )
+            return UnverifiedCallback("malformed", "the header authorization must be Basic and base64")
         wanted = [f"{keys['user']}:{one}" for one in secrets_of(keys["password"])]
         if is_one_of(told_pair.decode("utf-8", "surrogateescape"), wanted):
             return VerifiedCallback()
         return UnverifiedCallback(
-            code="mismatch",
-            remedy="user and password do not fit the account's webhook_user and webhook_password",
+            "mismatch", "user and password do not fit the account's webhook_user and webhook_password"
         )
 
     def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
@@ -127,7 +125,7 @@ def _event(record: _Record, received_at: datetime) -> ReadEvent | None:
         type_ = record.type or ("SpamComplaint" if word == "spamcomplaint" else "")
         meaning = EVENT_CODES.get(type_, MailMeaning(_NO_BOUNCES.get(type_, "unknown"), ""))
         status, effect = meaning.status, meaning.effect
-    return mail_event(
+    return status_event(
         message_id=record.message_id,
         word=word,
         status=status,
@@ -135,6 +133,6 @@ def _event(record: _Record, received_at: datetime) -> ReadEvent | None:
         discriminator=f"{record.id or ''}/{at or ''}",
         received_at=received_at,
         code=record.type if came_back else None,
-        reason=(record.details or record.description) if came_back else None,
+        reason=mail_words(record.details or record.description) if came_back else None,
         effect=effect,
     )

@@ -34,7 +34,7 @@ async def send_to_devices(
     try:
         await send([one for some in devices for one in some.values()], each)
     finally:
-        # Whoever cancels the call looks at it afterwards.
+        # A caller that cancels the call looks at it afterwards.
         rest = iter(each)
         outcomes[:] = [folded({place: next(rest) for place in some}) for some in devices]
     return outcomes
@@ -43,7 +43,7 @@ async def send_to_devices(
 def folded(outcomes: Mapping[int, Outcome]) -> Outcome:
     """What became of a message, by what became of it on each device; the first one is where it was addressed to.
 
-    One device is enough. Otherwise nobody may write again while one could have it; and it goes again while one may take it.
+    One device is enough. Otherwise it is not sent again while one could have it; and it goes again while one may take it.
     What is refused by all is refused as the first device was: what that means for an address, it means for that one. A
     device that refuses it while nothing more is to come of the others is told beside: it may be one that is gone.
     """
@@ -59,7 +59,7 @@ def folded(outcomes: Mapping[int, Outcome]) -> Outcome:
         return unlearned
     later = [one for one in outcomes.values() if isinstance(one, TryLater)]
     if later:
-        # Whoever comes back before the longest wait is over, comes in vain.
+        # A retry before the longest wait is over is in vain.
         return max(later, key=lambda one: one.after or _NOT_SAID)
     place, one = next(iter(refused.items()))
     del refused[place]

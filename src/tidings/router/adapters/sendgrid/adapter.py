@@ -9,8 +9,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
-import msgspec
-
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, Outcome, TryLater
 from tidings.kernel.errors import BadValueError
@@ -36,7 +34,7 @@ from tidings.router.adapters.setting_types import Line
 #: Headers that SendGrid takes for orders, or writes itself.
 _ORDERS: Final = ("x-sg-", "x-smtpapi")
 #: 401 is also what an account without credits is told; 403 a sender that is not verified yet, or a key that may not send.
-#: 404, 405, 406, 451: the address, or another region's account. Of 500 nobody says that nothing was sent.
+#: 404, 405, 406, 451: the address, or another region's account. A 500 does not say that nothing was sent.
 _STATUSES: Final[Mapping[str, Verdict]] = {
     "403": "try_later",
     "404": "try_later",
@@ -89,7 +87,7 @@ class SendgridAdapter(OneRequestAdapter[SendgridSettings]):
                 raise BadValueError(
                     "webhook_public_key", "must be the verification key as SendGrid shows it, in base64"
                 )
-        # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
+        # An execution that waits for receipts without a hook waits in vain, and then sends again elsewhere.
         told = settings.webhook_public_key is not None
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
         self._api = settings.api_url.rstrip("/")
@@ -106,11 +104,7 @@ class SendgridAdapter(OneRequestAdapter[SendgridSettings]):
         body = _body(message, parts_of(message, orders=_ORDERS))
         if not self._settings.vendor_tracking:
             body["tracking_settings"] = _UNTRACKED
-        return VendorRequest(
-            url=f"{self._api}/v3/mail/send",
-            headers={**self._headers, "Content-Type": "application/json"},
-            body=msgspec.json.encode(body),
-        )
+        return VendorRequest.json(f"{self._api}/v3/mail/send", body, self._headers)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
@@ -147,10 +141,7 @@ def _body(message: OutboundMessage, parts: MailParts) -> dict[str, Any]:
         raise BadValueError("headers", "must have each name once: SendGrid takes no more")
     body: dict[str, Any] = {
         "personalizations": [
-            {
-                "to": [_address(parts.to, message.to_name)],
-                "custom_args": {ID_ARGUMENT: message.message_id},
-            }
+            {"to": [_address(parts.to, message.to_name)], "custom_args": {ID_ARGUMENT: message.message_id}}
         ],
         "from": _address(parts.sender, message.sender.name),
         "subject": message.subject or "",

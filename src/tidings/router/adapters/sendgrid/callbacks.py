@@ -26,9 +26,10 @@ from tidings.contracts.callback_forms import (
     UnverifiedCallback,
     VerifiedCallback,
 )
-from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_event
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_words
 from tidings.router.adapters.callbacks.parsing import from_seconds, json_body, require_json
 from tidings.router.adapters.callbacks.signatures import A_DAY_OF_TRYING, exact_base64, is_fresh
+from tidings.router.adapters.callbacks.status_events import status_event
 
 SIGNATURE_HEADER: Final = "x-twilio-email-event-webhook-signature"
 TIMESTAMP_HEADER: Final = "x-twilio-email-event-webhook-timestamp"
@@ -103,27 +104,22 @@ class SendgridForm:
         timestamp, given = request.header(TIMESTAMP_HEADER), request.header(SIGNATURE_HEADER)
         if timestamp is None or given is None:
             return UnverifiedCallback(
-                code="unsigned",
-                remedy="switch on the Signed Event Webhook at SendGrid, so that its two headers are sent",
+                "unsigned", "switch on the Signed Event Webhook at SendGrid, so that its two headers are sent"
             )
         signature = exact_base64(given)
         if not _TIMESTAMP.fullmatch(timestamp) or signature is None:
             return UnverifiedCallback(
-                code="malformed",
-                remedy="the headers must be whole seconds since 1970 and a signature in base64",
+                "malformed", "the headers must be whole seconds since 1970 and a signature in base64"
             )
         signed_at = from_seconds(int(timestamp))
         if signed_at is None or not is_fresh(signed_at, request.received_at, window=WINDOW):
-            return UnverifiedCallback(
-                code="stale", remedy=f"{TIMESTAMP_HEADER} is more than a day ago, or ahead"
-            )
+            return UnverifiedCallback("stale", f"{TIMESTAMP_HEADER} is more than a day ago, or ahead")
         signed = timestamp.encode() + request.body
         for text in keys["public_key"].split()[:_MOST_KEYS]:
             if _signed_by(public_key(text), signature, signed):
                 return VerifiedCallback()
         return UnverifiedCallback(
-            code="mismatch",
-            remedy="the signature does not fit the body and the account's webhook_public_key",
+            "mismatch", "the signature does not fit the body and the account's webhook_public_key"
         )
 
     def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
@@ -170,7 +166,7 @@ def _event(event: _Event, received_at: datetime) -> ReadEvent | None:
         effect = MailMeaning("complaint", "complaint").effect
     elif word == "deferred" and event.status is not None:
         code = str(event.status)
-    return mail_event(
+    return status_event(
         message_id=message_id,
         word=word,
         status=status,
@@ -178,7 +174,7 @@ def _event(event: _Event, received_at: datetime) -> ReadEvent | None:
         discriminator=event.sg_event_id or str(event.timestamp),
         received_at=received_at,
         code=code,
-        reason=_reason(event) if word in _FAILED or word == "deferred" else None,
+        reason=mail_words(_reason(event)) if word in _FAILED or word == "deferred" else None,
         effect=effect,
     )
 

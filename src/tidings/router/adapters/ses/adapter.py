@@ -80,7 +80,7 @@ _VERDICTS: Final[Mapping[str, Verdict]] = {
     "MissingAuthenticationTokenException": "try_later",
     "NotAuthorized": "try_later",
     "OptInRequired": "try_later",
-    # Nobody says what had been done before.
+    # It does not say what had been done before.
     "InternalFailure": "unlearned",
     "ServiceUnavailable": "try_later",
 }
@@ -115,7 +115,7 @@ class SesSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=
     session_token: Token | None = None
     #: Its event destination tells what becomes of mails, and it decides about tracking: leave opens and clicks out of it.
     configuration_set: _Set | None = None
-    #: SNS topics whose notifications are believed. Without any there is no hook.
+    #: SNS topics with notifications that are believed. Without any there is no hook.
     topics: Annotated[tuple[_Topic, ...], Meta(max_length=10)] = ()
 
     def __repr__(self) -> str:
@@ -131,7 +131,7 @@ class SesAdapter(OneRequestAdapter[SesSettings]):
 
     def __init__(self, settings: SesSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
-        # Whoever waits for receipts that nobody takes in, waits in vain, and then writes again elsewhere.
+        # An execution that waits for receipts without a hook waits in vain, and then sends again elsewhere.
         told = bool(settings.topics)
         self.capabilities = Capabilities(html=True, attachments=True, receipts=told)
         self._api = (settings.api_url or _usual_url(settings.region)).rstrip("/")

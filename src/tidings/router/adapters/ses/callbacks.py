@@ -25,8 +25,9 @@ from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.bodies import decode
 from tidings.kernel.http.errors import WrongContentTypeError
 from tidings.kernel.refusals import FieldError, InvalidError, UnavailableError
-from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_event
+from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_words
 from tidings.router.adapters.callbacks.parsing import from_text
+from tidings.router.adapters.callbacks.status_events import status_event
 from tidings.router.adapters.ses.sns import (
     Certificates,
     Fetch,
@@ -74,7 +75,7 @@ _BOUNCES: Final[dict[str, MailMeaning]] = {
     "Permanent": MailMeaning("bounced", "hard_bounce"),
     "Transient": MailMeaning("bounced", "soft_bounce"),
 }
-#: A complaint that is none: somebody took it out of the spam.
+#: A complaint that is none: the reader took it out of the spam.
 _NO_COMPLAINT: Final = "not-spam"
 
 
@@ -131,21 +132,19 @@ class SesForm:
         if isinstance(message, UnverifiedCallback):
             return message
         if message.topic_arn not in keys["topics"].split():
-            return UnverifiedCallback(code="mismatch", remedy="TopicArn is not one of the account's topics")
+            return UnverifiedCallback("mismatch", "TopicArn is not one of the account's topics")
         sent_at = from_text(message.timestamp)
         if sent_at is None:
-            return UnverifiedCallback(code="malformed", remedy="Timestamp must be a time as ISO 8601 has it")
+            return UnverifiedCallback("malformed", "Timestamp must be a time as ISO 8601 has it")
         if not -_AHEAD <= request.received_at - sent_at <= WINDOW:
-            return UnverifiedCallback(code="stale", remedy="Timestamp is more than 65 minutes ago, or ahead")
+            return UnverifiedCallback("stale", "Timestamp is more than 65 minutes ago, or ahead")
         if not is_certificate_of(message.signing_cert_url, message.topic_arn):
             return UnverifiedCallback(
-                code="mismatch", remedy="SigningCertURL is not at Amazon's own host of the topic's region"
+                "mismatch", "SigningCertURL is not at Amazon's own host of the topic's region"
             )
         key = await self.certificates.key(message.signing_cert_url, request.received_at)
         if key is None or not is_signed_by(message, key):
-            return UnverifiedCallback(
-                code="mismatch", remedy="Signature does not fit the message and SNS's certificate"
-            )
+            return UnverifiedCallback("mismatch", "Signature does not fit the message and SNS's certificate")
         return VerifiedCallback()
 
     def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
@@ -173,7 +172,7 @@ class SesForm:
         url = message.subscribe_url or ""
         if message.topic_arn not in keys["topics"].split() or not is_confirmation_of(url, message.topic_arn):
             return UnverifiedCallback(
-                code="mismatch", remedy="SubscribeURL is not at Amazon's own host, or for another topic"
+                "mismatch", "SubscribeURL is not at Amazon's own host, or for another topic"
             )
         status, _ = await self._visit(url)
         if status != 200:
@@ -194,8 +193,7 @@ def _decoded(request: RawCallback) -> SnsMessage | UnverifiedCallback:
         return decode(request.body, SnsMessage)
     except TidingsError:
         return UnverifiedCallback(
-            code="unsigned",
-            remedy="the body is no message of SNS with its signature; switch off raw message delivery",
+            "unsigned", "the body is no message of SNS with its signature; switch off raw message delivery"
         )
 
 
@@ -210,12 +208,12 @@ def _event(message: SnsMessage, said: dict[str, Any], received_at: datetime) -> 
     except msgspec.ValidationError:
         raise InvalidError([FieldError("Message", "must be an event as Amazon SES publishes it")]) from None
     if event.mail is None or not word:
-        # Somebody else's notification in the same topic.
+        # A notification of another sender in the same topic.
         return None
     code, meaning = _meaning(word, part)
     reason = next((one.diagnostic_code or one.status for one in part.bounced), None) or part.reason
     at = part.timestamp or event.mail.timestamp
-    return mail_event(
+    return status_event(
         message_id=event.mail.message_id,
         word=word,
         status=meaning.status,
@@ -223,7 +221,7 @@ def _event(message: SnsMessage, said: dict[str, Any], received_at: datetime) -> 
         discriminator=part.feedback_id or at or message.message_id,
         received_at=received_at,
         code=code,
-        reason=reason,
+        reason=mail_words(reason),
         effect=meaning.effect,
     )
 

@@ -15,7 +15,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """Whose request it is."""
+    """The credentials that sign a request."""
 
     access_key_id: str
     secret_access_key: str = field(repr=False)

@@ -110,7 +110,7 @@ class Certificates:
             self._known.popitem(last=False)
 
     async def key(self, url: str, now: datetime) -> RSAPublicKey | None:
-        """The key at that address; None where there is none that is good. An `UnavailableError` where nobody can tell."""
+        """The key at that address; None where there is none that is good. An `UnavailableError` where that can't be found out now."""
         certificate = self._known.get(url)
         if certificate is None:
             certificate = await self._fetched(url, now)
@@ -138,7 +138,7 @@ class Certificates:
             self._failed[url] = now
             while len(self._failed) > _MOST_CERTIFICATES:
                 self._failed.popitem(last=False)
-            # Amazon says that there is no such thing: then nobody signed with it.
+            # Amazon says that there is no such thing: then nothing is signed with it.
             if status in {403, 404}:
                 return None
             raise _no_certificate()

@@ -12,15 +12,17 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct
 
 from tidings.contracts.adapters import Capabilities
-from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
+from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, TryLater
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.mapping import by_name
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.ca_bundle import CaPem, trusting
+from tidings.router.adapters.connect import ConnectError
 from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, discard_inbound
-from tidings.router.adapters.setting_types import ONE_LINE
+from tidings.router.adapters.setting_types import HostName, ShortLine
 from tidings.router.adapters.smpp.addresses import destination_of, source_of
-from tidings.router.adapters.smpp.bind import Role, SmppBindError, Smsc, open_session
+from tidings.router.adapters.smpp.bind import Role, Smsc, open_session
 from tidings.router.adapters.smpp.command_status import SEEDS, Verdict
 from tidings.router.adapters.smpp.delivery_receipts import IdForm, ReceiptForm
 from tidings.router.adapters.smpp.inbound import SmppInbound
@@ -36,23 +38,8 @@ _PORTS: Final = {"tls": 3550, "none": 2775}
 #: Seconds for an unbind.
 _GOODBYE: Final = 0.5
 
-_Text = Annotated[
-    str,
-    Meta(
-        min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z", description=ONE_LINE
-    ),
-]
 _Word = Annotated[
     str, Meta(max_length=63, pattern=r"^[\x20-\x7e]*\Z", description="must be up to 63 characters of ASCII")
-]
-_HostName = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=253,
-        pattern=r"^[A-Za-z0-9.:_-]+\Z",
-        description="must be a host name or an IP address",
-    ),
 ]
 _Status = Annotated[
     str,
@@ -66,13 +53,13 @@ _Status = Annotated[
 class SmppSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One account at an SMSC."""
 
-    host: _HostName
+    host: HostName
     #: 3550 for tls, 2775 for none, unless it is given.
     port: Annotated[int, Meta(ge=1, le=65535)] | None = None
     #: `none` sends the password and every text in the clear: only within a VPN.
     security: Literal["tls", "none"] = "tls"
     #: Trust the certificates of this file, on the disk of every process that sends, and no others.
-    ca_file: _Text | None = None
+    ca_file: ShortLine | None = None
     #: The same as text; by reference as `ca_pem_ref`, so that it lies with the account's other secrets.
     ca_pem: CaPem | None = None
     system_id: Annotated[_Word, Meta(min_length=1)]
@@ -210,10 +197,8 @@ class SmppAdapter:
                 return Accepted()
             role: Role = "transceiver" if self._settings.bind == "transceiver" else "transmitter"
             session = await open_session(self._smsc, role, self._inbound.take)
-        except SmppBindError as error:
-            if error.credentials:
-                return Refused(reason=error.reason, code=error.code)
-            return TryLater(reason=error.reason, code=error.code)
+        except ConnectError as error:
+            return error.outcome()
         except (NotWrittenError, LinkGoneError, NoAnswerError) as error:
             return TryLater(reason=str(error), code="connection")
         await session.unbind(seconds=_GOODBYE)
@@ -294,18 +279,12 @@ def _validity(seconds: int | None) -> str:
 
 
 def _smsc(settings: SmppSettings, guard: Guard) -> Smsc:
-    return Smsc(
-        host=settings.host,
+    return by_name(
+        Smsc,
+        settings,
         port=settings.port or _PORTS[settings.security],
         context=None if settings.security == "none" else trusting(settings.ca_file, settings.ca_pem),
-        system_id=settings.system_id,
         password=Secret(settings.password),
-        system_type=settings.system_type,
-        address_range=settings.address_range,
-        window=settings.window,
-        connect_seconds=settings.connect_seconds,
-        timeout_seconds=settings.timeout_seconds,
-        enquire_seconds=settings.enquire_seconds,
         guard=guard,
     )
 

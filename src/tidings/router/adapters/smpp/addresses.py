@@ -1,4 +1,4 @@
-"""Numbers, short codes and names as SMPP types them, and back to the one spelling that everybody else has."""
+"""Numbers, short codes and names as SMPP types them, and back to the one spelling that all other parts have."""
 
 import re
 from typing import Final
@@ -17,7 +17,7 @@ _ALPHANUMERIC: Final = 5
 
 
 def destination_of(number: str) -> SmppAddress:
-    """Somebody's number."""
+    """A person's number."""
     if _E164.fullmatch(number) is None:
         raise BadValueError("to", "must be a number such as +447700900123")
     return SmppAddress(_INTERNATIONAL, 1, number[1:])
@@ -26,7 +26,7 @@ def destination_of(number: str) -> SmppAddress:
 def source_of(
     sender: str, *, short_ton: int, short_npi: int, field: str = "sender"
 ) -> tuple[SmppAddress, str | None]:
-    """Who it comes from, and where an answer will arrive; None where nobody can answer."""
+    """Who it comes from, and where an answer will arrive; None where it can't be answered."""
     text = sender.strip()
     if _E164.fullmatch(text):
         return SmppAddress(_INTERNATIONAL, 1, text[1:]), text

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
-from tidings.contracts.failures import NOT_ALLOWED_THERE
 from tidings.kernel.secrets import Secret
-from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
+from tidings.router.adapters.connect import ConnectError, connect, connect_error
+from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.smpp.command_status import CREDENTIALS, OK, name_of, words_of
 from tidings.router.adapters.smpp.pdu import (
     BIND_RECEIVER,
@@ -21,11 +21,7 @@ from tidings.router.adapters.smpp.pdu import (
 from tidings.router.adapters.smpp.session import LinkGoneError, NoAnswerError, NotWrittenError, SmppSession
 
 Role: TypeAlias = Literal["transceiver", "transmitter", "receiver"]
-_BINDS: Final = {
-    "transceiver": BIND_TRANSCEIVER,
-    "transmitter": BIND_TRANSMITTER,
-    "receiver": BIND_RECEIVER,
-}
+_BINDS: Final = {"transceiver": BIND_TRANSCEIVER, "transmitter": BIND_TRANSMITTER, "receiver": BIND_RECEIVER}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,21 +47,10 @@ class Smsc:
     guard: Guard = field(repr=False)
 
 
-class SmppBindError(Exception):
-    """There is no session to be had now."""
-
-    def __init__(self, reason: str, code: str, *, credentials: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.code = code
-        #: The SMSC does not want us, whoever it is that asks.
-        self.credentials = credentials
-
-
 async def open_session(
     smsc: Smsc, role: Role, on_delivery: Callable[[SmppSession, Pdu], None]
 ) -> SmppSession:
-    """A session that is bound; `SmppBindError` where there is none to be had."""
+    """A session that is bound; `ConnectError` where there is none to be had."""
     made: list[SmppSession] = []
 
     def new() -> SmppSession:
@@ -81,7 +66,7 @@ async def open_session(
 
     try:
         async with asyncio.timeout(smsc.connect_seconds):
-            session = await _connect(smsc, new)
+            session = await connect(new, smsc.host, smsc.port, guard=smsc.guard, context=smsc.context)
             await _bind(smsc, role, session)
     except BaseException as error:
         for session in made:
@@ -93,28 +78,6 @@ async def open_session(
     return session
 
 
-async def _connect(smsc: Smsc, new: Callable[[], SmppSession]) -> SmppSession:
-    addresses = await look_up(smsc.host, smsc.port, smsc.guard)
-    loop = asyncio.get_running_loop()
-    for i, address in enumerate(addresses):
-        try:
-            _, session = await loop.create_connection(
-                new,
-                address,
-                smsc.port,
-                ssl=smsc.context,
-                server_hostname=smsc.host if smsc.context else None,
-            )
-        except ssl.SSLError:
-            raise
-        except OSError:
-            if i == len(addresses) - 1:
-                raise
-        else:
-            return session
-    raise OSError("there is no address")
-
-
 async def _bind(smsc: Smsc, role: Role, session: SmppSession) -> None:
     body = bind_body(
         system_id=smsc.system_id,
@@ -124,26 +87,12 @@ async def _bind(smsc: Smsc, role: Role, session: SmppSession) -> None:
     )
     answer = await session.ask(_BINDS[role], body, seconds=smsc.connect_seconds)
     if answer.status != OK or answer.command != _BINDS[role] | RESPONSE:
-        raise SmppBindError(
-            words_of(answer.status), name_of(answer.status), credentials=answer.status in CREDENTIALS
+        raise ConnectError(
+            words_of(answer.status), name_of(answer.status), refused=answer.status in CREDENTIALS
         )
 
 
-def _cannot(error: BaseException) -> SmppBindError | None:
-    """What failed while opening, in our own words: an exception's text may hold names and addresses."""
-    match error:
-        case SmppBindError():
-            return error
-        case LinkGoneError() | NoAnswerError() | NotWrittenError():
-            return SmppBindError(str(error), "connection")
-        case NotAllowedThereError():
-            return SmppBindError(NOT_ALLOWED_THERE, "address")
-        case ssl.SSLCertVerificationError():
-            return SmppBindError("the SMSC's certificate is not one that we trust", "tls")
-        case ssl.SSLError():
-            return SmppBindError("TLS could not be agreed on", "tls")
-        case TimeoutError():
-            return SmppBindError("the SMSC could not be reached in time", "connection")
-        case OSError() | UnicodeError():
-            return SmppBindError("the SMSC can't be reached", "connection")
-    return None
+def _cannot(error: BaseException) -> ConnectError | None:
+    if isinstance(error, LinkGoneError | NoAnswerError | NotWrittenError):
+        return ConnectError(str(error), "connection")
+    return connect_error(error, "the SMSC")

@@ -24,7 +24,7 @@ class _Meaning:
     name: str
     words: str
     verdict: Verdict = "try_later"
-    #: For refusals: whose no it is.
+    #: For refusals: who refused.
     status: Literal["failed_perm", "rejected_by_provider", "rejected_by_recipient"] | None = None
     #: For the status map.
     reason: str | None = None
@@ -96,7 +96,7 @@ def words_of(status: int) -> str:
 
 
 def verdict_of(status: int, own: Mapping[str, Verdict]) -> Verdict:
-    """What it means, by an account's own table and by this one; what nobody knows is worth another try."""
+    """What it means, by an account's own table and by this one; an unknown status is worth another try."""
     if (found := own.get(name_of(status)) or own.get(f"0x{status:08X}")) is not None:
         return found
     meaning = _STATUSES.get(status)

@@ -1,4 +1,4 @@
-"""Receipts as SMSCs write them: in optional parameters, and in a text that nobody has ever standardised (SMPP 3.4, appendix B)."""
+"""Receipts as SMSCs write them: in optional parameters, and in a text that was never standardised (SMPP 3.4, appendix B)."""
 
 import re
 from collections.abc import Mapping
@@ -154,7 +154,7 @@ class ReceiptForm:
 def is_receipt(delivery: DeliverSm) -> bool:
     """Whether it is about a message of ours, and not from a person.
 
-    The text alone never makes it one: anybody can write `stat:DELIVRD`.
+    The text alone never makes it one: any person can write `stat:DELIVRD`.
     """
     if delivery.esm_class & ABOUT_ANOTHER:
         return True
@@ -189,7 +189,7 @@ def _text(content: bytes) -> str:
 def _word(written: str, state: str | None) -> str:
     """What became of it, in the words of the specification; another word is kept as it is.
 
-    message_state is what the specification means it to be, and the text is anybody's: where both end the message and differ,
+    message_state is what the specification means it to be, and the text is free: where both end the message and differ,
     the state counts. One that ends it goes before one that does not, because nothing comes after it.
     """
     word = written.lower()[:40]

@@ -20,7 +20,7 @@ _MOST_KNOWN: Final = 10_000
 _DOUBTFUL: Final = 10.0
 #: Seconds for which an SMSC may go on telling it.
 _LONGEST: Final = 86_400.0
-#: Of this process alone: a name of what somebody wrote tells nobody who wrote what.
+#: Of this process alone: a digest of what a person wrote does not tell who wrote what.
 _MARKING: Final = os.urandom(32)
 
 

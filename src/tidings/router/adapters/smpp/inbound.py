@@ -1,7 +1,7 @@
 """Hears what the SMSC says by itself, and answers it once it is kept: receipts, and what people write.
 
 What comes together is told together. Nothing is answered well before it is durable; where it can't be kept the SMSC is asked to
-send it again. What can't be read is kept as it came. The one exception is a long message's part whose others are slow: some SMSCs send the next part only when
+send it again. What can't be read is kept as it came. The one exception is a part of a long message while the others are slow: some SMSCs send the next part only when
 the last one is answered.
 """
 
@@ -56,7 +56,7 @@ class _Item:
 
     event: ReadEvent | None = None
     inbound: ReadInbound | None = None
-    #: The whole PDU, where nobody can read what it says.
+    #: The whole PDU, where it can't be read.
     unread: bytes | None = field(default=None, repr=False)
     #: What is answered once it is kept.
     status: int = OK
@@ -89,7 +89,7 @@ class SmppInbound:
         part_seconds: float,
         assembly_seconds: float,
     ) -> None:
-        """`handler` is None where nobody listens: then the SMSC is asked to tell somebody else.
+        """`handler` is None where no consumer listens: then the SMSC is asked to tell another client.
 
         `part_seconds`: how long a part of a long message waits unanswered for the others; `assembly_seconds`: how long for them at
         all.
@@ -173,12 +173,7 @@ class SmppInbound:
             return
         request.timer = asyncio.get_running_loop().call_later(self._part_seconds, request.answer, OK)
         assembly = self._assemblies.add(
-            source,
-            to,
-            piece,
-            content=content,
-            data_coding=delivery.data_coding,
-            kept=request,
+            source, to, piece, content=content, data_coding=delivery.data_coding, kept=request
         )
         if assembly.complete:
             self._put(self._assembled(assembly))
@@ -209,7 +204,7 @@ class SmppInbound:
         return _Item(inbound=inbound, digest=digest, requests=requests)
 
     def _give_up(self, assembly: Assembly[_Request]) -> None:
-        """Better half of what somebody wrote than nothing."""
+        """Better half of what a person wrote than nothing."""
         _log.warning("smpp.parts_missing", parts=len(assembly.parts), total=assembly.total)
         self._put(self._assembled(assembly))
 
@@ -240,7 +235,7 @@ class SmppInbound:
                     item.answer(TRY_AGAIN)
 
     async def _tell(self, items: Sequence[_Item]) -> bool:
-        assert self._handler is not None  # noqa: S101  # nothing is taken where nobody listens
+        assert self._handler is not None  # noqa: S101  # nothing is taken where no consumer listens
         reading = ParsedCallback(
             events=[item.event for item in items if item.event is not None],
             inbound=[item.inbound for item in items if item.inbound is not None],

@@ -33,7 +33,7 @@ HAS_UDH: Final = 0x40
 ABOUT_ANOTHER: Final = 0x3C
 
 INTERFACE_VERSION: Final = 0x34
-#: A message_payload has up to 64 KiB; nothing longer is a PDU of anybody.
+#: A message_payload has up to 64 KiB; nothing longer is a PDU.
 LONGEST: Final = 0x10000 + 2048
 _HEADER: Final = struct.Struct(">IIII")
 

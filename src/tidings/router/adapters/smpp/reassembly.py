@@ -26,7 +26,7 @@ class Assembly(Generic[_Kept]):
     #: Of the first that came; all have the same.
     data_coding: int
     parts: dict[int, bytes] = field(default_factory=dict, repr=False)
-    #: What the parts came with, for whoever answers them.
+    #: What the parts came with, so that they can be answered.
     kept: list[_Kept] = field(default_factory=list, repr=False)
     timer: asyncio.TimerHandle | None = None
     #: What it takes of the room for all.
@@ -55,7 +55,7 @@ class Assemblies(Generic[_Kept]):
     """All that wait."""
 
     def __init__(self, *, seconds: float, give_up: Callable[[Assembly[_Kept]], None]) -> None:
-        """`give_up` gets those whose other parts have not come after so many seconds."""
+        """`give_up` gets those with parts that have not come after so many seconds."""
         self._seconds = seconds
         self._give_up = give_up
         self._waiting: OrderedDict[tuple[str, str, int, int], Assembly[_Kept]] = OrderedDict()

@@ -8,7 +8,7 @@ from typing import Final
 
 from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.logs import get_logger
-from tidings.router.adapters.smpp.bind import SmppBindError
+from tidings.router.adapters.connect import ConnectError
 from tidings.router.adapters.smpp.session import SmppSession
 
 _log = get_logger("smpp")
@@ -16,7 +16,7 @@ _log = get_logger("smpp")
 _FIRST_DELAY: Final = timedelta(seconds=0.1)
 #: No message is kept waiting so long for a link that does not hold.
 _LONG: Final = timedelta(seconds=1)
-#: Whoever was bound for so many seconds begins anew with the shortest wait.
+#: A link that was bound for so many seconds begins anew with the shortest wait.
 _STEADY: Final = 5.0
 
 
@@ -42,7 +42,7 @@ class SmppLink:
         #: The one that is bound; None between two.
         self.session: SmppSession | None = None
         #: Why there is none, since the last try failed.
-        self.failure: SmppBindError | None = None
+        self.failure: ConnectError | None = None
 
     def start(self) -> None:
         """Open it, and keep it open; does nothing where that was said before."""
@@ -66,13 +66,13 @@ class SmppLink:
             began = loop.time()
             try:
                 session = await self._open_one()
-            except SmppBindError as error:
+            except ConnectError as error:
                 _log.warning("smpp.not_bound", code=error.code, reason=error.reason)
                 self.failure = error
                 self._changed()
             except Exception as error:  # noqa: BLE001  # our own mistake must not end the link for good
                 _log.error("smpp.not_opened", error=type(error).__name__)
-                self.failure = SmppBindError("the session could not be opened", "internal")
+                self.failure = ConnectError("the session could not be opened", "internal")
                 self._changed()
             else:
                 session.on_room = self._changed
@@ -85,7 +85,7 @@ class SmppLink:
                 if loop.time() - began >= _STEADY:
                     attempts = 1
                 if self._retry.delay(attempts) >= _LONG:
-                    self.failure = SmppBindError(session.gone or "the link was cut", "connection")
+                    self.failure = ConnectError(session.gone or "the link was cut", "connection")
                     self._changed()
             # Many processes that were cut off together do not come back together.
             delay = self._retry.delay(attempts, random.random())  # noqa: S311

@@ -2,19 +2,19 @@
 
 A message of several parts is sent part by part, the next when the one before is taken. As long as none is taken, nothing was
 sent. From then on a part that the SMSC does not take now is tried again as long as the message has time; a message of which
-some parts were taken and others not is unlearned: nobody can say what the person will see of it.
+some parts were taken and others not is unlearned: what the person will see of it is not known.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Final, TypeAlias
 
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
+from tidings.router.adapters.connect import ConnectError
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
-from tidings.router.adapters.smpp.bind import SmppBindError
 from tidings.router.adapters.smpp.command_status import OK, WRONG_BIND_STATE, Verdict, outcome_of, verdict_of
 from tidings.router.adapters.smpp.pdu import GENERIC_NACK, SUBMIT_SM, BadPduError, Pdu, read_message_id
 from tidings.router.adapters.smpp.session import LinkGoneError, NoAnswerError, NotWrittenError
@@ -67,44 +67,31 @@ class _Message:
         return BEGUN if self.taken else URGENT if self.urgent else USUAL
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SmppSender:
     """Hands sets to the SMSC as fast as windows and pace allow."""
 
-    def __init__(
-        self,
-        turns: SendWindow,
-        pace: Pace,
-        *,
-        build: Build,
-        at_once: int,
-        batch_seconds: float,
-        timeout_seconds: float,
-        statuses: Mapping[str, Verdict],
-        id_of: Callable[[str], str],
-    ) -> None:
-        """`at_once`: messages of one set that wait for a turn or an answer; `id_of`: an id of a response as receipts have it."""
-        self._turns = turns
-        self._pace = pace
-        self._build = build
-        self._at_once = at_once
-        self._batch_seconds = batch_seconds
-        self._timeout_seconds = timeout_seconds
-        self._statuses = statuses
-        self._id_of = id_of
-        #: Messages of which something went out, and whose outcome is not known yet.
-        self.under_way = 0
+    turns: SendWindow
+    pace: Pace
+    _: KW_ONLY
+    build: Build
+    #: Messages of one set that wait for a turn or an answer.
+    at_once: int
+    batch_seconds: float
+    timeout_seconds: float
+    statuses: Mapping[str, Verdict]
+    #: An id of a response as receipts have it.
+    id_of: Callable[[str], str]
+    #: Messages of which something went out, without a known outcome yet.
+    under_way: int = field(init=False, default=0)
 
     async def send(
-        self,
-        messages: Sequence[OutboundMessage],
-        *,
-        within: float | None,
-        learned: list[Outcome] | None,
+        self, messages: Sequence[OutboundMessage], *, within: float | None, learned: list[Outcome] | None
     ) -> Sequence[Outcome]:
         """One outcome each, in the same order, as `Adapter.send` wants it."""
         outcomes: list[Outcome] = [] if learned is None else learned
         outcomes[:] = [LATE] * len(messages)
-        deadline = asyncio.get_running_loop().time() + self._batch_seconds
+        deadline = asyncio.get_running_loop().time() + self.batch_seconds
         line = iter(sorted(enumerate(messages), key=lambda one: not one[1].urgent))
 
         async def work() -> None:
@@ -115,24 +102,20 @@ class SmppSender:
 
                 outcomes[place] = await self._send_one(message, deadline, within, tell)
 
-        await asyncio.gather(*(work() for _ in range(min(len(messages), self._at_once))))
+        await asyncio.gather(*(work() for _ in range(min(len(messages), self.at_once))))
         return outcomes
 
     async def _send_one(
-        self,
-        message: OutboundMessage,
-        deadline: float,
-        within: float | None,
-        tell: Callable[[Outcome], None],
+        self, message: OutboundMessage, deadline: float, within: float | None, tell: Callable[[Outcome], None]
     ) -> Outcome:
         try:
-            ready = self._build(message)
+            ready = self.build(message)
         except BadValueError as error:
             return Refused(reason=str(error), code="bad_message")
         except Exception as error:  # noqa: BLE001  # our own mistake costs this message, not its whole set
             _log.error("smpp.unbuildable", message_id=message.message_id, error=type(error).__name__)
             return TryLater(reason="the message could not be built", code="internal")
-        usual = self._timeout_seconds
+        usual = self.timeout_seconds
         seconds = usual if within is None else min(within, usual)
         one = _Message(ready, urgent=message.urgent, deadline=deadline, seconds=seconds)
         try:
@@ -153,7 +136,7 @@ class SmppSender:
         loop = asyncio.get_running_loop()
         begun = one.taken > 0
         try:
-            session = await self._turns.take(
+            session = await self.turns.take(
                 one.rank, deadline=one.ends if begun and one.ends else one.deadline, within=within
             )
         except TooLateError:
@@ -163,7 +146,7 @@ class SmppSender:
         except SmscUnreachableError:
             reason = "the SMSC could not be reached in time"
             return _IN_PIECES if begun else TryLater(reason=reason, code="connection")
-        except SmppBindError as error:
+        except ConnectError as error:
             return _IN_PIECES if begun else TryLater(reason=error.reason, code=error.code)
         session.release()
         if not begun:
@@ -188,7 +171,7 @@ class SmppSender:
     def _read(self, one: _Message, answer: Pdu) -> Outcome | None:
         if answer.status != OK or answer.command == GENERIC_NACK:
             return self._read_refusal(one, answer.status)
-        self._pace.taken()
+        self.pace.taken()
         try:
             message_id = read_message_id(answer)
         except BadPduError as error:
@@ -197,14 +180,14 @@ class SmppSender:
         if one.taken < len(one.ready.bodies):
             return None
         return Accepted(
-            provider_message_id=None if message_id is None else self._id_of(message_id),
+            provider_message_id=None if message_id is None else self.id_of(message_id),
             sender=one.ready.sender,
         )
 
     def _read_refusal(self, one: _Message, status: int) -> Outcome | None:
-        verdict = verdict_of(status, self._statuses)
+        verdict = verdict_of(status, self.statuses)
         if verdict == "throttled":
-            self._pace.too_much(asyncio.get_running_loop().time())
+            self.pace.too_much(asyncio.get_running_loop().time())
         if not one.taken:
             return outcome_of(status, verdict)
         # The parts before are on their way: this one goes again as long as there is time.

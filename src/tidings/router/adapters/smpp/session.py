@@ -1,6 +1,6 @@
-"""One connection to an SMSC: questions and their answers, the SMSC's own requests, and whether anybody is still there.
+"""One connection to an SMSC: questions and their answers, the SMSC's own requests, and whether the peer is still there.
 
-Something is written at once or not at all: whoever is told `NotWrittenError` knows that the SMSC has seen nothing of it.
+Something is written at once or not at all: a caller that gets `NotWrittenError` knows that the SMSC has seen nothing of it.
 """
 
 import asyncio
@@ -129,7 +129,7 @@ class SmppSession(asyncio.Protocol):
         return self._window - len(self._questions) - self._reserved
 
     def reserve(self) -> None:
-        """Keep a place in the window for somebody; it is used or released."""
+        """Keep a place in the window for a caller; it is used or released."""
         self._reserved += 1
 
     def release(self) -> None:
@@ -137,7 +137,7 @@ class SmppSession(asyncio.Protocol):
         self._reserved -= 1
 
     async def ask(self, command: int, body: bytes, *, seconds: float) -> Pdu:
-        """Write it now, and wait for the answer; whoever stops waiting leaves the place in the window taken."""
+        """Write it now, and wait for the answer; a caller that stops waiting leaves the place in the window taken."""
         if not self._writable:
             raise NotWrittenError(self.gone or "the SMSC takes nothing now")
         self._sequence = self._sequence + 1 if self._sequence < _LAST_SEQUENCE else 1
@@ -149,7 +149,7 @@ class SmppSession(asyncio.Protocol):
         return await question.answer
 
     def answer(self, request: Pdu, status: int) -> None:
-        """Tell the SMSC what became of something that it sent; nobody hears it where the connection is gone."""
+        """Tell the SMSC what became of something that it sent; it is lost where the connection is gone."""
         # deliver_sm_resp and data_sm_resp have an id that is not used, and a failed one has no body.
         body = b"\0" if status == OK else b""
         self._write(Pdu(request.command | RESPONSE, status, request.sequence, body))
@@ -205,10 +205,10 @@ class SmppSession(asyncio.Protocol):
         question = self._questions.get(pdu.sequence)
         if question is None:
             if pdu.command == GENERIC_NACK:
-                # It did not understand something, and nobody can say what.
+                # It did not understand something, and does not say what.
                 self.abort("the SMSC did not understand us, and did not say what")
                 return
-            # Too late, or nobody's.
+            # Too late, or an answer to no question.
             _log.info("smpp.answer_to_nothing", command=f"0x{pdu.command:08X}")
             return
         if pdu.command not in (question.command | RESPONSE, GENERIC_NACK):
@@ -231,7 +231,7 @@ class SmppSession(asyncio.Protocol):
         self.on_room()
 
     def _look(self) -> None:
-        """Ask whether somebody is there when nothing was heard for a while; none who is silent then is."""
+        """Ask whether the SMSC is there when nothing was heard for a while; one that is silent then is not."""
         silent = self._loop.time() - self._heard_at
         if silent >= self._enquire_seconds + self._timeout_seconds:
             self.abort("the SMSC is silent")

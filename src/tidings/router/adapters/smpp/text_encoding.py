@@ -182,7 +182,7 @@ def _piece_of_tlvs(delivery: DeliverSm) -> PartHeader | None:
 
 
 def read_text(content: bytes, data_coding: int, *, alphabet: Alphabet) -> str | None:
-    """What somebody wrote; None where it is no text, or none that we can read."""
+    """What a person wrote; None where it is no text, or none that we can read."""
     match _plain_coding(data_coding):
         case 0x00:
             return _from_gsm(content) if alphabet == "gsm7" else content.decode("latin-1")

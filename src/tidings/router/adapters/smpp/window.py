@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Final
 
-from tidings.router.adapters.smpp.bind import SmppBindError
+from tidings.router.adapters.connect import ConnectError
 from tidings.router.adapters.smpp.reconnect import SmppLink
 from tidings.router.adapters.smpp.session import SmppSession
 
@@ -28,7 +28,7 @@ class TooLateError(Exception):
 
 
 class SmscUnreachableError(Exception):
-    """Nobody could be reached in the time that it has."""
+    """No SMSC could be reached in the time that it has."""
 
 
 class ClosedError(Exception):
@@ -150,7 +150,7 @@ class SendWindow:
     def _any_open(self) -> bool:
         return any(link.session is not None for link in self._links)
 
-    def _failure(self) -> SmppBindError | None:
+    def _failure(self) -> ConnectError | None:
         """Why there is no session; None while one is open, or may be soon."""
         if self._any_open():
             return None

@@ -15,41 +15,25 @@ from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refus
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.ca_bundle import CaPem
+from tidings.router.adapters.connect import ConnectError
 from tidings.router.adapters.http_client.account import ApiUrl
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.mail.dkim import DkimSigner
 from tidings.router.adapters.mail.mime import build
 from tidings.router.adapters.mail.return_path import ReturnPath
-from tidings.router.adapters.setting_types import ONE_LINE, PRINTABLE
+from tidings.router.adapters.setting_types import PRINTABLE, HostName, ShortLine
 from tidings.router.adapters.smtp.bounce_mailbox import check_mailbox, mailbox_of
 from tidings.router.adapters.smtp.client import SmtpConnection
-from tidings.router.adapters.smtp.connect import SmtpConnectError
 from tidings.router.adapters.smtp.pool import MailOnWire, SmtpPool
 from tidings.router.adapters.smtp.replies import account_trouble
 from tidings.router.adapters.smtp.server import oauth_of, server_of, token_sender
-
-_Text = Annotated[
-    str,
-    Meta(
-        min_length=1, max_length=512, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z", description=ONE_LINE
-    ),
-]
-_HostName = Annotated[
-    str,
-    Meta(
-        min_length=1,
-        max_length=253,
-        pattern=r"^[A-Za-z0-9.:_-]+\Z",
-        description="must be a host name or an IP address",
-    ),
-]
 
 
 class DkimKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A key that signs for a domain."""
 
-    domain: _HostName
-    selector: _Text
+    domain: HostName
+    selector: ShortLine
     #: The private key in PEM; by reference as `key_ref`. One of more than some 5000 bits takes seconds to be looked at.
     key: Annotated[str, Meta(max_length=4096)]
 
@@ -60,30 +44,30 @@ class DkimKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class SmtpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One account with a mail server."""
 
-    host: _HostName
+    host: HostName
     #: 465 for tls, 587 for starttls, 25 for none, unless it is given.
     port: Annotated[int, Meta(ge=1, le=65535)] | None = None
     security: Literal["tls", "starttls", "none"] = "starttls"
     #: Trust the certificates of this file, on the disk of every process that sends, and no others.
-    ca_file: _Text | None = None
+    ca_file: ShortLine | None = None
     #: The same as text; by reference as `ca_pem_ref`, so that it lies with the account's other secrets.
     ca_pem: CaPem | None = None
-    username: _Text | None = None
+    username: ShortLine | None = None
     #: By reference as `password_ref`, or as the account's `secret_ref`.
-    password: _Text | None = None
+    password: ShortLine | None = None
     #: `oauth2`: the server is told an access token instead of a password (XOAUTH2 or OAUTHBEARER, as it offers).
     auth: Literal["password", "oauth2"] = "password"
     #: Where access tokens come from.
     token_url: ApiUrl | None = None
-    client_id: _Text | None = None
+    client_id: ShortLine | None = None
     #: By reference as `client_secret_ref`.
-    client_secret: _Text | None = None
+    client_secret: ShortLine | None = None
     #: With one, a person's consent is renewed by it; without, the client asks in its own name. By reference as `refresh_token_ref`.
     refresh_token: (
         Annotated[str, Meta(min_length=1, max_length=4096, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
         | None
     ) = None
-    scope: _Text | None = None
+    scope: ShortLine | None = None
     #: What we show to a server that wants to know who connects: a certificate and its chain in PEM, by reference as `client_cert_ref`.
     client_cert: CaPem | None = None
     #: Its private key in PEM, without a passphrase; by reference as `client_key_ref`.
@@ -91,17 +75,17 @@ class SmtpSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     #: Lets a password or a token go over the wire in the clear: for a server on the same machine.
     auth_without_tls: bool = False
     #: Who bounces go to; the sender itself where this is left out.
-    envelope_sender: _Text | None = None
+    envelope_sender: ShortLine | None = None
     #: Instead, `bounces@example.org`: each message has `bounces+<token>@example.org`, and its bounces are read.
-    bounce_address: _Text | None = None
+    bounce_address: ShortLine | None = None
     #: Instead, `bounces.example.org`: each message has `<token>@bounces.example.org`, and its bounces are read.
-    return_path_domain: _HostName | None = None
+    return_path_domain: HostName | None = None
     #: `imaps://user@host/INBOX`: the mailbox that bounces lie in, where they do not come to Tidings by themselves.
-    bounce_imap_url: _Text | None = None
+    bounce_imap_url: ShortLine | None = None
     #: By reference as `bounce_imap_password_ref`.
-    bounce_imap_password: _Text | None = None
+    bounce_imap_password: ShortLine | None = None
     #: What we call ourselves in EHLO; our address where this is left out.
-    hello_name: _HostName | None = None
+    hello_name: HostName | None = None
     #: Most connections at once.
     connections: Annotated[int, Meta(ge=1, le=200)] = 8
     #: After so many a connection is closed and another opened.
@@ -172,11 +156,9 @@ class SmtpAdapter:
         """Connect, greet, log in, announce a mail, and leave again without it; open the mailbox of bounces, if there is one."""
         try:
             connection = await SmtpConnection.open(self._server)
-        except SmtpConnectError as error:
-            if error.refused:
-                return Refused(reason=error.reason, code=error.code)
-            return TryLater(reason=error.reason, code=error.code)
-        # Some let anybody in, and want TLS or a login when the first mail is announced.
+        except ConnectError as error:
+            return error.outcome()
+        # Some let every client in, and want TLS or a login when the first mail is announced.
         said = await connection.ask(self._return_path.of(None) or "")
         await connection.close()
         if said is None:

@@ -33,7 +33,7 @@ class Envelope(Protocol):
 
     @property
     def to(self) -> str:
-        """Whom it is for."""
+        """The recipient."""
         ...
 
     @property
@@ -215,7 +215,7 @@ class SmtpConnection:
                 raise ConnectionGoneError(self.wire.gone)
             return None
         if waits_for_content:
-            # It waits for content although it has nobody to give it to: a lone dot ends that.
+            # It waits for content although it has no recipient for it: a lone dot ends that.
             self.wire.write(b".\r\n")
             await self.wire.reply(deadline)
         self._needs_reset = replies[0].code // 100 == 2

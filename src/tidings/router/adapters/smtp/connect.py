@@ -5,10 +5,11 @@ import base64
 import ssl
 from dataclasses import dataclass, field
 
-from tidings.contracts.failures import LOGIN_REFUSED, NOT_ALLOWED_THERE
+from tidings.contracts.failures import LOGIN_REFUSED
 from tidings.contracts.messages import Refused
 from tidings.kernel.secrets import Secret
-from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
+from tidings.router.adapters.connect import ConnectError, connect, connect_error
+from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.smtp.oauth import TOKEN_REFUSED, WAYS, OAuthLogin
 from tidings.router.adapters.smtp.replies import login_trouble
 from tidings.router.adapters.smtp.wire import TLS_ENDED, ConnectionGoneError, SmtpReply, SmtpWire
@@ -40,22 +41,12 @@ class SmtpServer:
     guard: Guard = field(repr=False)
 
 
-class SmtpConnectError(Exception):
-    """There is no conversation to be had now; `refused`: because our credentials are not taken."""
-
-    def __init__(self, reason: str, code: str, *, refused: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.code = code
-        self.refused = refused
-
-
 class _TokenTooOldError(Exception):
     """The server does not take the token that was kept."""
 
 
 async def open_wire(server: SmtpServer) -> tuple[SmtpWire, dict[str, str]]:
-    """The open conversation and what the server offers; `SmtpConnectError` where any of it fails."""
+    """The open conversation and what the server offers; `ConnectError` where any of it fails."""
     try:
         async with asyncio.timeout(server.connect_seconds):
             try:
@@ -95,20 +86,21 @@ class _Opening:
         server = self._server
         # Before connecting: no server waits for a token of ours.
         token, is_new = await self._token()
-        wire = await self._connect()
+        context = server.context if server.security == "tls" else None
+        wire = await connect(lambda: self.wire, server.host, server.port, guard=server.guard, context=context)
         deadline = self._loop.time() + server.connect_seconds
         greeting = await wire.reply(deadline)
         if greeting.code != 220:
-            raise SmtpConnectError("the server does not want to talk to us now", greeting.detailed_code)
+            raise ConnectError("the server does not want to talk to us now", greeting.detailed_code)
         await self._hello(deadline)
         if server.security == "starttls":
             if "STARTTLS" not in self.extensions or server.context is None:
-                raise SmtpConnectError(
+                raise ConnectError(
                     "the server does not offer STARTTLS, and nothing is sent without it", "tls"
                 )
             wire.write(b"STARTTLS\r\n")
             if (reply := await wire.reply(deadline)).code != 220:
-                raise SmtpConnectError("the server does not begin TLS now", reply.detailed_code)
+                raise ConnectError("the server does not begin TLS now", reply.detailed_code)
             await wire.start_tls(server.context, server.host)
             await self._hello(deadline)
         if server.username is not None and server.password is not None:
@@ -125,29 +117,7 @@ class _Opening:
         found = await oauth.token.get()
         if isinstance(found, str):
             return found, is_new
-        raise SmtpConnectError(found.reason, "token", refused=isinstance(found, Refused))
-
-    async def _connect(self) -> SmtpWire:
-        server = self._server
-        addresses = await look_up(server.host, server.port, server.guard)
-        context = server.context if server.security == "tls" else None
-        for i, address in enumerate(addresses):
-            try:
-                await self._loop.create_connection(
-                    lambda: self.wire,
-                    address,
-                    server.port,
-                    ssl=context,
-                    server_hostname=server.host if context else None,
-                )
-            except ssl.SSLError:
-                raise
-            except OSError:
-                if i == len(addresses) - 1:
-                    raise
-            else:
-                break
-        return self.wire
+        raise ConnectError(found.reason, "token", refused=isinstance(found, Refused))
 
     async def _hello(self, deadline: float) -> None:
         name = self._server.hello_name or _literal(self.wire.info("sockname"))
@@ -161,7 +131,7 @@ class _Opening:
             words = [line.upper().partition(" ") for line in reply.lines[1:]]
             self.extensions = {word: rest.strip() for word, _, rest in words}
         if reply.code != 250:
-            raise SmtpConnectError("the server does not take our greeting", reply.detailed_code)
+            raise ConnectError("the server does not take our greeting", reply.detailed_code)
 
     async def _log_in(self, username: str, password: Secret, deadline: float) -> None:
         ways = self._ways("the password")
@@ -170,7 +140,7 @@ class _Opening:
         elif "LOGIN" in ways:
             steps = [b"AUTH LOGIN", _encoded(username), _encoded(password.reveal())]
         else:
-            raise SmtpConnectError("the server offers no login that we know (PLAIN, LOGIN)", "auth")
+            raise ConnectError("the server offers no login that we know (PLAIN, LOGIN)", "auth")
         for i, step in enumerate(steps):
             self.wire.write(step + b"\r\n")
             reply = await self.wire.reply(deadline)
@@ -181,7 +151,7 @@ class _Opening:
         offered = self._ways("the access token")
         way = next((way for way in WAYS if way in offered), None)
         if way is None:
-            raise SmtpConnectError(f"the server offers no login by OAuth 2 ({', '.join(WAYS)})", "auth")
+            raise ConnectError(f"the server offers no login by OAuth 2 ({', '.join(WAYS)})", "auth")
         place = (self._server.host, self._server.port)
         reply = await oauth.log_in(self.wire, way, token, place=place, deadline=deadline)
         if reply.code == 235:
@@ -195,36 +165,22 @@ class _Opening:
     def _ways(self, what: str) -> list[str]:
         """The logins that the server offers; none is tried where it could be overheard."""
         if self.wire.info("ssl_object") is None and not self._server.auth_without_tls:
-            raise SmtpConnectError(f"{what} is not sent without TLS", "tls")
+            raise ConnectError(f"{what} is not sent without TLS", "tls")
         return self.extensions.get("AUTH", "").split()
 
 
-def _not_let_in(reply: SmtpReply, words: str) -> SmtpConnectError:
+def _not_let_in(reply: SmtpReply, words: str) -> ConnectError:
     """Why a login failed (RFC 4954, 6): not all that is said to one is about the password."""
     known = login_trouble(reply)
     if known is not None:
-        return SmtpConnectError(known.reason, known.code, refused=known.refused)
-    return SmtpConnectError(words, reply.detailed_code, refused=reply.code // 100 == 5)
+        return ConnectError(known.reason, known.code, refused=known.refused)
+    return ConnectError(words, reply.detailed_code, refused=reply.code // 100 == 5)
 
 
-def _cannot(error: BaseException) -> SmtpConnectError | None:
-    """What failed while opening, in our own words: an exception's text may hold names and addresses."""
-    match error:
-        case SmtpConnectError():
-            return error
-        case ConnectionGoneError():
-            return SmtpConnectError(str(error), "tls" if str(error) == TLS_ENDED else "connection")
-        case NotAllowedThereError():
-            return SmtpConnectError(NOT_ALLOWED_THERE, "address")
-        case ssl.SSLCertVerificationError():
-            return SmtpConnectError("the server's certificate is not one that we trust", "tls")
-        case ssl.SSLError():
-            return SmtpConnectError("TLS could not be agreed on", "tls")
-        case TimeoutError():
-            return SmtpConnectError("the server could not be reached in time", "connection")
-        case OSError() | UnicodeError():
-            return SmtpConnectError("the server can't be reached", "connection")
-    return None
+def _cannot(error: BaseException) -> ConnectError | None:
+    if isinstance(error, ConnectionGoneError):
+        return ConnectError(str(error), "tls" if str(error) == TLS_ENDED else "connection")
+    return connect_error(error, "the server")
 
 
 def _literal(sockname: object) -> str:

@@ -52,7 +52,7 @@ class OAuthClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthLogin:
-    """Whose mailbox it is, and the token that opens it."""
+    """The owner of the mailbox, and the token that opens it."""
 
     username: str
     token: AccessToken

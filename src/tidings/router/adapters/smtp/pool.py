@@ -1,7 +1,7 @@
 """The connections to one account: opened when there is work, shared by all who send, closed when idle.
 
 Work waits in one line, what is urgent before the rest. Each connection takes the next message when it can, so a slow one
-holds up nobody but the message it has. A message whose connection ended before the server could have taken it goes back to the head of the
+holds up only the message it has. A message on a connection that ended before the server could have taken it goes back to the head of the
 line once, because servers close idle connections without a word; the second time it is given back to the caller.
 
 A message that has only so much time has it from its turn on. Waiting for others costs it nothing; waiting for a server that can't be
@@ -15,9 +15,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from tidings.contracts.messages import OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.logs import get_logger
+from tidings.router.adapters.connect import ConnectError
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
 from tidings.router.adapters.smtp.client import SmtpConnection
-from tidings.router.adapters.smtp.connect import SmtpConnectError
 
 _log = get_logger("smtp")
 
@@ -130,7 +130,7 @@ class _Job:
 
 
 class _Line:
-    """Two lines in truth: nobody in the second is served while somebody waits in the first."""
+    """Two lines in truth: no message of the second is served while one waits in the first."""
 
     __slots__ = ("_rest", "_urgent")
 
@@ -241,7 +241,7 @@ class SmtpPool:
         self._call_workers()
 
     def _hurry(self, batch: _Batch, jobs: Sequence[_Job], within: float) -> None:
-        """Give back what has waited for so long while nobody reached the server; look again until the set is over."""
+        """Give back what has waited for so long while no connection reached the server; look again until the set is over."""
         loop = asyncio.get_running_loop()
         now = loop.time()
         since = now if self._open else max(self._cut_off_at, batch.began_at)
@@ -286,7 +286,7 @@ class SmtpPool:
                 if connection is None:
                     try:
                         connection = await self._connect()
-                    except SmtpConnectError as error:
+                    except ConnectError as error:
                         # The others may do better: a server may allow fewer connections than we do.
                         if self._hopeful == 1:
                             self._fail_line(error.reason, error.code)

@@ -24,7 +24,7 @@ class AccountTrouble(NamedTuple):
 
     code: str
     reason: str
-    #: Somebody has to change something; False: it may pass.
+    #: A person has to change something; False: it may pass.
     refused: bool = True
 
 

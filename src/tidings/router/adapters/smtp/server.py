@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.mapping import by_name
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.ca_bundle import show_certificate, trusting
 from tidings.router.adapters.egress import Guard, host_and_port
@@ -76,19 +77,13 @@ def server_of(settings: "SmtpSettings", guard: Guard, oauth: OAuthLogin | None) 
     secret = "the password" if settings.password is not None else "the access token" if oauth else None
     if secret is not None and settings.security == "none" and not settings.auth_without_tls:
         raise BadValueError("security", f"must be tls or starttls, so that {secret} is not sent in the clear")
-    return SmtpServer(
-        host=settings.host,
+    return by_name(
+        SmtpServer,
+        settings,
         port=settings.port or _PORTS[settings.security],
-        security=settings.security,
         context=_context(settings),
         oauth=oauth,
-        username=settings.username,
         password=Secret(settings.password) if settings.password is not None else None,
-        auth_without_tls=settings.auth_without_tls,
-        hello_name=settings.hello_name,
-        connect_seconds=settings.connect_seconds,
-        timeout_seconds=settings.timeout_seconds,
-        messages_per_connection=settings.messages_per_connection,
         guard=guard,
     )
 

@@ -142,12 +142,7 @@ class SmtpWire(asyncio.Protocol):
         if self.has_unread or self._transport is None:
             self.abort("the server sent data ahead of TLS")
             raise ConnectionGoneError(self.gone)
-        wrapped = await self._loop.start_tls(
-            self._transport,
-            self,
-            context,
-            server_hostname=host,
-        )
+        wrapped = await self._loop.start_tls(self._transport, self, context, server_hostname=host)
         if wrapped is None:
             self._end("the connection ended during TLS")
             raise ConnectionGoneError(self.gone)

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Final
 
-import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
@@ -74,7 +73,7 @@ _SEEDS: Final = seeds_of(
     )
 )
 _BY_THE_PERSON: Final = frozenset(seed.code for seed in _SEEDS if seed.canonical == "rejected_by_recipient")
-#: 404, an address without a bot behind it: the token is wrong. Of 500 nobody says that nothing was sent.
+#: 404, an address without a bot behind it: the token is wrong. A 500 does not say that nothing was sent.
 _STATUSES: Final[Mapping[str, Verdict]] = {"404": "try_later", "409": "try_later", "500": "unlearned"}
 
 
@@ -142,11 +141,7 @@ class TelegramAdapter(OneRequestAdapter[TelegramSettings]):
             "text": message.text,
             "link_preview_options": {"is_disabled": not self._link_previews},
         }
-        return VendorRequest(
-            url=f"{self._url}/sendMessage",
-            headers={"Content-Type": "application/json"},
-            body=msgspec.json.encode(body),
-        )
+        return VendorRequest.json(f"{self._url}/sendMessage", body)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""

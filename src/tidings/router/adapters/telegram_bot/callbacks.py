@@ -1,7 +1,7 @@
 """What Telegram tells a bot: what people write to it, and which buttons they press.
 
 Telegram sends the account's secret itself in a header, and signs nothing. Edited messages are left aside, so that nothing is
-done twice. So is `my_chat_member`, with which Telegram says that somebody blocked the bot: it is no message and names none; the
+done twice. So is `my_chat_member`, with which Telegram says that a person blocked the bot: it is no message and names none; the
 next message to them is refused with 403.
 """
 
@@ -25,7 +25,7 @@ from tidings.router.adapters.callbacks.parsing import json_body, require_json, s
 from tidings.router.adapters.callbacks.signatures import is_one_of
 from tidings.router.adapters.secret_rotation import secrets_of
 
-# How a bot's messages are called here: Telegram counts them chat by chat, and a chat's number is somebody's address.
+# How a bot's messages are called here: Telegram counts them chat by chat, and a chat's number is a person's address.
 #
 # So a message is called by a mark of the chat, made with a key that only the bot's token yields, and by its number in the chat.
 _PURPOSE: Final = b"tidings telegram chat marks"
@@ -49,7 +49,7 @@ def message_name(key: str, chat: str, number: str) -> str:
 
 SECRET_HEADER: Final = "x-telegram-bot-api-secret-token"  # noqa: S105  # the name of a header
 #: What a message can be, by the field that makes it so; in this order, because some have two of them. A message with none of
-#: these was written by nobody: somebody joined, something was pinned.
+#: these was not written by a person: a member joined, something was pinned.
 _KINDS: Final = (
     "text",
     "photo",
@@ -83,7 +83,7 @@ class _Chat(Struct, frozen=True):
 
 
 class _Earlier(Struct, frozen=True):
-    """The message that is answered, or whose button was pressed."""
+    """The message that is answered, or that has the pressed button."""
 
     message_id: int
     chat: _Chat
@@ -143,19 +143,19 @@ class TelegramForm:
         return {"secret": secret, "bot": bot_id(token), "marking": marking_key(token)}
 
     async def verify(self, request: RawCallback, keys: Keys) -> VerifiedCallback | UnverifiedCallback:
-        """Whether whoever sends it knows the secret."""
+        """Whether the sender knows the secret."""
         require_json(request)
         given = request.header(SECRET_HEADER)
         if not given:
             return UnverifiedCallback(
-                code="unsigned",
-                remedy="send the header X-Telegram-Bot-Api-Secret-Token: call setWebhook with secret_token",
+                "unsigned",
+                "send the header X-Telegram-Bot-Api-Secret-Token: call setWebhook with secret_token",
             )
         if is_one_of(given, secrets_of(keys["secret"])):
             return VerifiedCallback()
         return UnverifiedCallback(
-            code="mismatch",
-            remedy="the secret is not the account's webhook_secret; call setWebhook with that one as secret_token",
+            "mismatch",
+            "the secret is not the account's webhook_secret; call setWebhook with that one as secret_token",
         )
 
     def read(self, request: RawCallback, keys: Keys) -> ParsedCallback:

@@ -31,12 +31,11 @@ from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.secret_rotation import Secrets
-from tidings.router.adapters.setting_types import PRINTABLE, Language, SenderName
+from tidings.router.adapters.setting_types import Language, SenderName, ShortToken
 from tidings.router.adapters.twilio.callbacks import TwilioForm
 from tidings.router.adapters.twilio.voice_languages import twilio_language
 from tidings.router.adapters.whatsapp_templates import content_variables
 
-_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
 _ContentSid = Annotated[
     str,
     Meta(
@@ -52,7 +51,7 @@ class TwilioSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
         str, Meta(pattern=r"^AC[0-9a-fA-F]{32}\Z", description="must be an account's id, such as AC0123…")
     ]
     #: Signs in, where there is no API key; Twilio signs its callbacks with it in either case.
-    auth_token: _Secret | None = None
+    auth_token: ShortToken | None = None
     #: An API key: it signs in instead of the auth token. Both or neither.
     api_key_sid: (
         Annotated[
@@ -60,7 +59,7 @@ class TwilioSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
         ]
         | None
     ) = None
-    api_key_secret: _Secret | None = None
+    api_key_secret: ShortToken | None = None
     #: What callbacks are signed with, where that is not `auth_token`; several while one takes the place of
     #: another, one on each line.
     callback_auth_token: Secrets | None = None
@@ -106,7 +105,7 @@ _STOPPED: Final = "21610"
 _MOST_TWIML: Final = 4000
 #: Characters that XML 1.0 has no way to write.
 _NOT_XML: Final = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-#: Statuses, over the usual meanings. 403, 404: the account, not the message. Of 500 nobody says that nothing was sent.
+#: Statuses, over the usual meanings. 403, 404: the account, not the message. A 500 does not say that nothing was sent.
 _STATUSES: Final[Mapping[str, Verdict]] = {"403": "try_later", "404": "try_later", "500": "unlearned"}
 #: Codes that speak of the account, its money or its pace: nothing is wrong with the message.
 _TRY_LATER: Final = frozenset(

@@ -18,7 +18,6 @@ from msgspec import Struct
 
 from tidings.contracts.callback_forms import (
     Canonical,
-    Details,
     HookReply,
     Keys,
     ParsedCallback,
@@ -29,8 +28,8 @@ from tidings.contracts.callback_forms import (
     VerifiedCallback,
 )
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
-from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD
-from tidings.router.adapters.redaction import kept_code, kept_words
+from tidings.router.adapters.callbacks.status_events import MOST_ID, status_event
+from tidings.router.adapters.redaction import kept_words
 from tidings.router.adapters.secret_rotation import secrets_of
 
 SIGNATURE_HEADER: Final = "x-twilio-signature"
@@ -63,7 +62,6 @@ CALL_WORDS: Final[Mapping[str, Canonical]] = {
 _CODES: Final = frozenset({"busy", "no-answer"})
 _FORM: Final = "application/x-www-form-urlencoded"
 _MOST_FIELDS: Final = 1000
-_MOST_ID: Final = 200
 _PORTS: Final = {"https": 443, "http": 80}
 
 
@@ -75,7 +73,7 @@ class TwilioForm:
     reply: HookReply | None = HookReply(media_type="text/xml", body=b"<Response/>")
 
     def keys(self, settings: Struct) -> Keys | None:
-        """The auth token, and the messaging service whose answers are its own."""
+        """The auth token, and the messaging service that gets its own answers."""
         token = getattr(settings, "callback_auth_token", None) or getattr(settings, "auth_token", None)
         if not token:
             return None
@@ -92,17 +90,16 @@ class TwilioForm:
         given = request.header(SIGNATURE_HEADER)
         kind = _kind(request)
         if given is None:
-            return UnverifiedCallback(code="unsigned", remedy="send the header X-Twilio-Signature, once")
+            return UnverifiedCallback("unsigned", "send the header X-Twilio-Signature, once")
         fields: Mapping[str, Sequence[str]] = {}
         if kind == _FORM:
             try:
                 fields = _fields(request.body)
             except MalformedBodyError:
-                return UnverifiedCallback(code="malformed", remedy="the body must be a form in UTF-8")
+                return UnverifiedCallback("malformed", "the body must be a form in UTF-8")
         elif not _body_fits(request):
             return UnverifiedCallback(
-                code="mismatch",
-                remedy="the body does not fit bodySHA256 in the address; send both as they were signed",
+                "mismatch", "the body does not fit bodySHA256 in the address; send both as they were signed"
             )
         fits = False
         for token in secrets_of(keys["secret"]):
@@ -112,8 +109,8 @@ class TwilioForm:
         if fits:
             return VerifiedCallback()
         return UnverifiedCallback(
-            code="mismatch",
-            remedy="the signature does not fit; the address that Twilio calls must be this one, letter by letter, "
+            "mismatch",
+            "the signature does not fit; the address that Twilio calls must be this one, letter by letter, "
             "and auth_token the account's primary one",
         )
 
@@ -130,7 +127,7 @@ class TwilioForm:
             return ParsedCallback()
         word = form.get("MessageStatus", "").lower()
         if word:
-            return ParsedCallback(events=[_event(sid, word, form)])
+            return ParsedCallback(events=[_event(sid, word, form, request.received_at)])
         if (
             form.get("SmsStatus", "received").lower() != "received"
             or not form.get("From")
@@ -146,20 +143,18 @@ def signature(token: str, address: str, fields: Mapping[str, Sequence[str]]) -> 
     return base64.b64encode(hmac.digest(token.encode(), signed.encode(), "sha1")).decode()
 
 
-def _event(sid: str, word: str, form: Mapping[str, str]) -> ReadEvent:
-    details = Details(
-        code=kept_code(form.get("ErrorCode")),
-        reason=kept_words(form.get("ErrorMessage") or form.get("ChannelStatusMessage")),
-    )
-    return ReadEvent(
-        vendor_message_id=sid[:_MOST_ID],
-        word=word[:60],
+def _event(sid: str, word: str, form: Mapping[str, str], received_at: datetime) -> ReadEvent:
+    return status_event(
+        message_id=sid,
+        word=word,
         status=MESSAGE_WORDS.get(word, "unknown"),
         # RawDlrDoneDate is in the carrier's own time, whichever that is.
-        occurred_at=None,
+        at=None,
         # A message has each status once.
         discriminator="once",
-        details=details if details != Details() else None,
+        received_at=received_at,
+        code=form.get("ErrorCode"),
+        reason=form.get("ErrorMessage") or form.get("ChannelStatusMessage"),
     )
 
 
@@ -176,14 +171,15 @@ def _call(form: Mapping[str, str], received_at: datetime) -> ParsedCallback:
         code = word
     seconds = form.get("CallDuration", "")
     said = f"lasted {int(seconds)} s" if word == "completed" and re.fullmatch("[0-9]{1,6}", seconds) else None
-    details = Details(code=kept_code(code), reason=kept_words(form.get("ErrorMessage")) or said)
-    event = ReadEvent(
-        vendor_message_id=form["CallSid"][:_MOST_ID],
-        word=word[:60],
+    event = status_event(
+        message_id=form["CallSid"],
+        word=word,
         status=CALL_WORDS.get(word, "unknown"),
-        occurred_at=_moment(stamp, received_at),
-        discriminator=(form.get("SequenceNumber") or stamp or "once")[:_MOST_ID],
-        details=details if details != Details() else None,
+        at=_moment(stamp),
+        discriminator=(form.get("SequenceNumber") or stamp or "once")[:MOST_ID],
+        received_at=received_at,
+        code=code,
+        reason=kept_words(form.get("ErrorMessage")) or said,
     )
     return ParsedCallback(events=[event])
 
@@ -194,15 +190,15 @@ def _inbound(sid: str, form: Mapping[str, str], keys: Keys) -> ReadInbound:
     service = keys.get("service")
     of_service = service is not None and form.get("MessagingServiceSid") == service
     return ReadInbound(
-        vendor_message_id=sid[:_MOST_ID],
+        vendor_message_id=sid[:MOST_ID],
         channel="whatsapp" if whatsapp else "sms",
-        sender=form["From"].removeprefix("whatsapp:")[:_MOST_ID],
-        to=service if service and of_service and to not in keys.get("senders", "").split() else to[:_MOST_ID],
+        sender=form["From"].removeprefix("whatsapp:")[:MOST_ID],
+        to=service if service and of_service and to not in keys.get("senders", "").split() else to[:MOST_ID],
         text=form.get("Body", ""),
         kind=_kind_of(form),
         occurred_at=None,
-        sender_name=form.get("ProfileName", "")[:_MOST_ID] or None,
-        answers=form.get("OriginalRepliedMessageSid", "")[:_MOST_ID] or None,
+        sender_name=form.get("ProfileName", "")[:MOST_ID] or None,
+        answers=form.get("OriginalRepliedMessageSid", "")[:MOST_ID] or None,
     )
 
 
@@ -214,16 +210,13 @@ def _kind_of(form: Mapping[str, str]) -> str:
     return "location" if form.get("Latitude") else "text"
 
 
-def _moment(text: str | None, received_at: datetime) -> datetime | None:
+def _moment(text: str | None) -> datetime | None:
     """A call's time: `Sun, 25 Mar 2018 09:53:19 +0000`."""
-    if text is None:
-        return None
     try:
-        found = parsedate_to_datetime(text)
-        found = found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+        found = parsedate_to_datetime(text or "")
+        return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
     except (ValueError, TypeError, OverflowError):
         return None
-    return found if found - received_at <= FURTHEST_AHEAD else None
 
 
 def _kind(request: RawCallback) -> str:

@@ -6,7 +6,7 @@ from tidings.kernel.errors import BadValueError
 
 #: What Twilio's `<Say>` takes as `language`: the type `SayLanguage` of Twilio's own library, npm `twilio` 6.2.0 (October 2026),
 #: without `arb`, `en-GB-WLS` and the old names `zh-…`; of several regions the usual one first. Lithuanian, Basque and Galician
-#: have voices of Google's there and are no `SayLanguage`: nobody has shown that the language alone chooses them.
+#: have voices of Google's there and are no `SayLanguage`: it is not shown that the language alone chooses them.
 _TWILIO: Final = (
     "af-ZA am-ET ar-XA ar-AE bg-BG bn-IN ca-ES cs-CZ cy-GB da-DK de-DE de-AT el-GR en-US en-AU en-CA en-GB en-IE en-IN en-NZ "
     "en-ZA es-ES es-MX es-US fi-FI fil-PH fr-FR fr-BE fr-CA gu-IN he-IL hi-IN hu-HU id-ID is-IS it-IT ja-JP kn-IN ko-KR "
@@ -22,9 +22,9 @@ _CANTONESE: Final = frozenset({"HK", "MO"})
 
 
 def twilio_language(text: str | None, own: str) -> str:
-    """The language for a text; `own` is the account's, which speaks its own language and texts whose language nobody knows.
+    """The language for a text; `own` is the account's, which speaks its own language and texts in an unknown one.
 
-    A `BadValueError` where Twilio does not speak it: read out in another language nobody would understand it.
+    A `BadValueError` where Twilio does not speak it: read out in another language it would not be understood.
     """
     if text is None or _primary(text) == _primary(own):
         return own

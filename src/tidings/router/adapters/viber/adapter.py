@@ -6,7 +6,6 @@ Viber answers 200 to everything; whether it took a message stands in `status`.
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
@@ -65,7 +64,7 @@ _CODES: Final[Mapping[int, CodeMeaning]] = {
     23: ("try_later", "rejected_by_provider", "insufficient_credit"),
     24: ("try_later", "rejected_by_provider", "insufficient_credit"),
 }
-#: Of 500 nobody says that nothing was sent.
+#: A 500 does not say that nothing was sent.
 _STATUSES: Final[Mapping[str, Verdict]] = {"500": "unlearned"}
 _SEEDS: Final = (
     *code_seeds(_CODES),
@@ -131,11 +130,11 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
     def __init__(self, settings: ViberSettings, around: AdapterContext) -> None:
         super().__init__(settings, around)
         self._url = f"{settings.api_url.rstrip('/')}/pa"
-        self._headers = {"X-Viber-Auth-Token": settings.auth_token, "Content-Type": "application/json"}
+        self._headers = {"X-Viber-Auth-Token": settings.auth_token}
 
     async def check(self) -> Outcome:
-        """Ask whose token it is."""
-        request = VendorRequest(url=f"{self._url}/get_account_info", headers=self._headers, body=b"{}")
+        """Ask for the account of the token."""
+        request = VendorRequest.json(f"{self._url}/get_account_info", {}, self._headers)
         return await self._sender.check(request, read=self._checked)
 
     def ask(self, message: OutboundMessage) -> VendorRequest:
@@ -155,9 +154,7 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
             "type": "text",
             "text": message.text,
         }
-        return VendorRequest(
-            url=f"{self._url}/send_message", headers=self._headers, body=msgspec.json.encode(body)
-        )
+        return VendorRequest.json(f"{self._url}/send_message", body, self._headers)
 
     def _name(self, message: OutboundMessage) -> str:
         """Viber wants one, and a short one."""
@@ -185,7 +182,7 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
         if meaning is not None:
             verdict = meaning[0]
         elif verdict == "accepted":
-            # A general error: nobody says what had been done before it.
+            # A general error: it does not say what had been done before.
             verdict = "unlearned"
         return self._answered(
             verdict,

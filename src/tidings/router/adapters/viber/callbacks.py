@@ -1,8 +1,8 @@
 """What Viber tells a bot: what became of messages, and what people write.
 
-Viber signs the bytes of the body with the bot's token, and no time: what is sent again finds its events taken in. That somebody
-subscribes is taken as something they wrote, without words: from then on they can be reached. That somebody unsubscribes or opens
-the chat names no message and is left aside; to somebody who has unsubscribed the next message is refused with status 6.
+Viber signs the bytes of the body with the bot's token, and no time: what is sent again finds its events taken in. That a person
+subscribes is taken as something they wrote, without words: from then on they can be reached. That a person unsubscribes or opens
+the chat names no message and is left aside; to a person who has unsubscribed the next message is refused with status 6.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from tidings.contracts.callback_forms import (
     Canonical,
-    Details,
     HookReply,
     Keys,
     ParsedCallback,
@@ -26,7 +25,7 @@ from tidings.contracts.callback_forms import (
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.router.adapters.callbacks.parsing import json_body, require_json, since_1970
 from tidings.router.adapters.callbacks.signatures import hex_digest_fits, is_hex_digest
-from tidings.router.adapters.redaction import kept_words
+from tidings.router.adapters.callbacks.status_events import MOST_ID, status_event
 
 SIGNATURE_HEADER: Final = "x-viber-content-signature"
 #: Their word → ours; events of other names are about no message.
@@ -37,7 +36,6 @@ _MEANINGS: Final[Mapping[str, Canonical]] = {
 }
 #: The event of a new subscriber, and the kind of the message that it becomes.
 SUBSCRIBED: Final = "subscribed"
-_MOST_MESSAGE_ID: Final = 200
 #: Viber counts thousandths.
 _A_SECOND: Final = 1000
 
@@ -55,7 +53,7 @@ class _Message(Struct, frozen=True):
 class _Callback(Struct, frozen=True):
     event: str
     timestamp: int | None = None
-    #: A number, as a rule; whoever can't count so far is sent a text.
+    #: A number, as a rule; a client that can't count so far is sent a text.
     message_token: int | str | None = None
     #: Why it failed.
     desc: str | None = None
@@ -69,7 +67,7 @@ class ViberForm:
     """Reads a bot's callbacks."""
 
     name = "viber"
-    #: An answer could be a message to whoever opens the chat: nothing is said.
+    #: An answer could be a message to the person who opens the chat: nothing is said.
     reply: HookReply | None = HookReply()
 
     def keys(self, settings: Struct) -> Keys | None:
@@ -82,17 +80,15 @@ class ViberForm:
         require_json(request)
         given = request.header(SIGNATURE_HEADER)
         if given is None:
-            return UnverifiedCallback(
-                code="unsigned", remedy="send the header X-Viber-Content-Signature, once"
-            )
+            return UnverifiedCallback("unsigned", "send the header X-Viber-Content-Signature, once")
         if not is_hex_digest(given.strip()):
             return UnverifiedCallback(
-                code="malformed", remedy="the header X-Viber-Content-Signature must be 64 hexadecimal digits"
+                "malformed", "the header X-Viber-Content-Signature must be 64 hexadecimal digits"
             )
         if hex_digest_fits(given.strip(), request.body, keys["secret"]):
             return VerifiedCallback()
         return UnverifiedCallback(
-            code="mismatch", remedy="the signature does not fit the body and the account's auth_token"
+            "mismatch", "the signature does not fit the body and the account's auth_token"
         )
 
     def read(self, request: RawCallback, keys: Keys) -> ParsedCallback:
@@ -107,15 +103,16 @@ class ViberForm:
 
 
 def _event(callback: _Callback, word: str, received_at: datetime) -> ReadEvent:
-    # Viber has no codes for it: the word is one, so that a line of the status map can say what it means.
-    details = Details(code=word if word == "failed" else None, reason=kept_words(callback.desc))
-    return ReadEvent(
-        vendor_message_id=_token(callback),
+    return status_event(
+        message_id=_token(callback),
         word=word,
         status=_MEANINGS[word],
-        occurred_at=since_1970(callback.timestamp, received_at, a_second=_A_SECOND),
+        at=since_1970(callback.timestamp, received_at, a_second=_A_SECOND),
         discriminator=str(callback.timestamp) if callback.timestamp is not None else word,
-        details=details if details != Details() else None,
+        received_at=received_at,
+        # Viber has no codes for it: the word is one, so that a line of the status map can say what it means.
+        code=word if word == "failed" else None,
+        reason=callback.desc,
     )
 
 
@@ -140,4 +137,4 @@ def _written(callback: _Callback, keys: Keys, received_at: datetime) -> ReadInbo
 def _token(callback: _Callback) -> str:
     if callback.message_token is None:
         raise InvalidError([FieldError("message_token", "is missing")])
-    return str(callback.message_token)[:_MOST_MESSAGE_ID]
+    return str(callback.message_token)[:MOST_ID]

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Final
 from urllib.parse import urlsplit
 
-import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
@@ -119,11 +118,7 @@ class VoiceOtpAdapter(OneRequestAdapter[VoiceOtpSettings]):
         code = code_in(message.text)
         if code is not None:
             body["code"] = code
-        return VendorRequest(
-            url=f"{self._root}/calls",
-            headers={**self._headers, "Content-Type": "application/json"},
-            body=msgspec.json.encode(body),
-        )
+        return VendorRequest.json(f"{self._root}/calls", body, self._headers)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""

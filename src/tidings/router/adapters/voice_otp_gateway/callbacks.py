@@ -1,14 +1,13 @@
 """What a voice gateway tells of its calls: our own words, signed as Standard Webhooks are."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
 from tidings.contracts.callback_forms import (
     Canonical,
-    Details,
     HookReply,
     Keys,
     ParsedCallback,
@@ -19,8 +18,10 @@ from tidings.contracts.callback_forms import (
 from tidings.contracts.callbacks import MOST_EVENTS, CallbackCost
 from tidings.contracts.moments import ToldMoment
 from tidings.kernel.http.bodies import decode
-from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD
+from tidings.kernel.mapping import by_name
+from tidings.router.adapters.callbacks.parsing import in_utc
 from tidings.router.adapters.callbacks.standard_webhooks import StandardWebhooks
+from tidings.router.adapters.callbacks.status_events import status_event
 from tidings.router.adapters.redaction import kept_code, kept_words
 
 #: Their word → ours. Who has answered is listening: nothing more is tried meanwhile.
@@ -35,7 +36,6 @@ WORDS: Final[Mapping[str, Canonical]] = {
 }
 #: Words that are looked up in the status map as codes are.
 _CODES: Final = frozenset({"no_answer", "busy"})
-_MOST_ID: Final = 200
 _Id = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
@@ -48,7 +48,7 @@ class CallEvent(Struct, frozen=True, kw_only=True):
     call_id: _Id
     status: Annotated[str, Meta(min_length=1, max_length=60)]
     occurred_at: ToldMoment | None = None
-    #: How long somebody listened.
+    #: How long the person listened.
     duration_seconds: Annotated[float, Meta(ge=0, le=86_400)] | None = None
     code: Annotated[str, Meta(max_length=200)] | None = None
     reason: Annotated[str, Meta(max_length=4000)] | None = None
@@ -79,26 +79,14 @@ def _event(event: CallEvent, received_at: datetime) -> ReadEvent:
     said = kept_words(event.reason)
     if said is None and event.duration_seconds is not None:
         said = f"lasted {event.duration_seconds:g} s"
-    details = Details(
-        code=kept_code(event.code) or (word if word in _CODES else None),
-        reason=said,
-        cost=VendorCost(micros=event.cost.micros, currency=event.cost.currency)
-        if event.cost is not None
-        else None,
-    )
-    return ReadEvent(
-        vendor_message_id=event.call_id[:_MOST_ID],
+    return status_event(
+        message_id=event.call_id,
         word=word,
         status=WORDS.get(word, "unknown"),
-        occurred_at=_in_utc(event.occurred_at, received_at),
-        discriminator=event.id[:_MOST_ID],
-        details=details if details != Details() else None,
+        at=in_utc(event.occurred_at),
+        discriminator=event.id,
+        received_at=received_at,
+        code=kept_code(event.code) or (word if word in _CODES else None),
+        reason=said,
+        cost=by_name(VendorCost, event.cost) if event.cost is not None else None,
     )
-
-
-def _in_utc(at: datetime | None, received_at: datetime) -> datetime | None:
-    try:
-        found = at.astimezone(UTC) if at is not None else None
-    except OverflowError:
-        return None
-    return found if found is not None and found - received_at <= FURTHEST_AHEAD else None

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Final
 
-import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
@@ -32,17 +31,15 @@ from tidings.router.adapters.http_client.one_request import OneRequestAdapter
 from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.secret_rotation import Secrets
-from tidings.router.adapters.setting_types import PRINTABLE, SenderName
+from tidings.router.adapters.setting_types import SenderName, ShortToken
 from tidings.router.adapters.signing_keys import rsa_key, signed
 from tidings.router.adapters.vonage.callbacks import VonageForm, code_of, number
-
-_Secret = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^[!-~]+\Z", description=PRINTABLE)]
 
 
 class VonageSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One application at Vonage, or an account without one."""
 
-    #: The application whose webhooks tell what became of messages; with its private key in PEM.
+    #: The application with the webhooks that tell what became of messages; with its private key in PEM.
     application_id: (
         Annotated[
             str,
@@ -62,7 +59,7 @@ class VonageSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fiel
         ]
         | None
     ) = None
-    api_secret: _Secret | None = None
+    api_secret: ShortToken | None = None
     #: What webhooks are signed with, from the dashboard; several while one takes the place of another, one on each line.
     signature_secret: Secrets | None = None
     #: A sender that goes before the tenant's: a number or a name.
@@ -82,7 +79,7 @@ _KEY_REMEDY: Final = "must be an RSA private key in PEM, as Vonage gave it"
 _GOOD_FOR: Final = timedelta(minutes=15)
 #: Vonage keeps a reference of this length in every version of its webhooks.
 _MOST_REFERENCE: Final = 40
-#: Statuses, over the usual meanings. 402: no credit. 403, 404: the account. Of 500 nobody says that nothing was sent.
+#: Statuses, over the usual meanings. 402: no credit. 403, 404: the account. A 500 does not say that nothing was sent.
 _STATUSES: Final[Mapping[str, Verdict]] = {
     "402": "try_later",
     "403": "try_later",
@@ -194,15 +191,8 @@ class VonageAdapter(OneRequestAdapter[VonageSettings]):
             body["client_ref"] = message.message_id
         if self._settings.webhook_url is not None:
             body |= {"webhook_url": self._settings.webhook_url, "webhook_version": "v1"}
-        return VendorRequest(
-            url=f"{self._root}/v1/messages",
-            headers={
-                "Authorization": self._authorisation(),
-                "Content-Type": "application/json",
-                "Accept": "application/json",
-            },
-            body=msgspec.json.encode(body),
-        )
+        headers = {"Authorization": self._authorisation(), "Accept": "application/json"}
+        return VendorRequest.json(f"{self._root}/v1/messages", body, headers)
 
     def _authorisation(self) -> str:
         if self._key is None:

@@ -12,7 +12,7 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Final
 
@@ -21,7 +21,6 @@ from msgspec import Meta, Struct
 
 from tidings.contracts.callback_forms import (
     Canonical,
-    Details,
     HookReply,
     Keys,
     ParsedCallback,
@@ -33,9 +32,16 @@ from tidings.contracts.callback_forms import (
     VerifiedCallback,
 )
 from tidings.contracts.prices import MOST_MICROS
-from tidings.router.adapters.callbacks.parsing import FURTHEST_AHEAD, from_seconds, json_body, require_json
+from tidings.router.adapters.callbacks.parsing import (
+    believable,
+    from_seconds,
+    from_text,
+    json_body,
+    require_json,
+)
 from tidings.router.adapters.callbacks.signatures import A_DAY_OF_TRYING, is_fresh
-from tidings.router.adapters.redaction import kept_code, kept_words
+from tidings.router.adapters.callbacks.status_events import MOST_ID, status_event
+from tidings.router.adapters.redaction import kept_code
 from tidings.router.adapters.secret_rotation import secrets_of
 
 #: Their word → ours.
@@ -44,11 +50,10 @@ WORDS: Final[Mapping[str, Canonical]] = {
     "delivered": "delivered",
     "read": "delivered_read",
     "rejected": "rejected_by_provider",
-    # Vonage could not reach whoever carries it.
+    # Vonage could not reach the carrier.
     "undeliverable": "failed_temp",
 }
 _MOST_TOKEN: Final = 8192
-_MOST_ID: Final = 200
 #: Micros in one of the currency.
 _A_UNIT: Final = 1_000_000
 #: Numbers of fewer digits are short codes, which have no plus.
@@ -108,32 +113,27 @@ class VonageForm:
         scheme, _, token = given.partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             return UnverifiedCallback(
-                code="unsigned", remedy="send the header Authorization with Bearer and the JWT, once"
+                "unsigned", "send the header Authorization with Bearer and the JWT, once"
             )
         claims = claims_of(token.strip())
         if claims is None:
-            return UnverifiedCallback(
-                code="malformed", remedy="the JWT must be HS256, with iat and payload_hash"
-            )
+            return UnverifiedCallback("malformed", "the JWT must be HS256, with iat and payload_hash")
         fits = False
         for secret in secrets_of(keys["secret"]):
             fits |= token_fits(token.strip(), secret)
         if not fits:
             return UnverifiedCallback(
-                code="mismatch",
-                remedy="the JWT is signed with another secret than the account's signature_secret",
+                "mismatch", "the JWT is signed with another secret than the account's signature_secret"
             )
         signed_at = from_seconds(claims.iat)
         if signed_at is None or not is_fresh(signed_at, request.received_at, window=A_DAY_OF_TRYING):
-            return UnverifiedCallback(code="stale", remedy="the JWT's iat is more than a day ago, or ahead")
+            return UnverifiedCallback("stale", "the JWT's iat is more than a day ago, or ahead")
         wanted = hashlib.sha256(request.body).hexdigest().encode()
         if not hmac.compare_digest(wanted, claims.payload_hash.lower().encode("utf-8", "replace")):
-            return UnverifiedCallback(code="mismatch", remedy="the JWT's payload_hash does not fit the body")
+            return UnverifiedCallback("mismatch", "the JWT's payload_hash does not fit the body")
         told = (claims.application_id or "").lower()
         if told and told != keys.get("application", told):
-            return UnverifiedCallback(
-                code="mismatch", remedy="the JWT is for another application than the account's"
-            )
+            return UnverifiedCallback("mismatch", "the JWT is for another application than the account's")
         return VerifiedCallback()
 
     def read(self, request: RawCallback, _: Keys) -> ParsedCallback:
@@ -155,7 +155,7 @@ def token_fits(token: str, secret: str) -> bool:
 
 
 def claims_of(token: str) -> _Claims | None:
-    """What an HS256 token says, whoever signed it; None where it is none."""
+    """What an HS256 token says, before its signature is checked; None where it is none."""
     parts = token.split(".")
     if len(parts) != 3 or len(token) > _MOST_TOKEN:
         return None
@@ -188,30 +188,28 @@ def _event(told: _Told, received_at: datetime) -> ReadEvent:
     error = told.error or {}
     inner = error.get("error")
     said = (inner if isinstance(inner, dict) else error).get("detail")
-    details = Details(
-        code=code_of(error) if error else None,
-        reason=kept_words(said) if isinstance(said, str) else None,
-        cost=_cost(told.usage),
-    )
-    return ReadEvent(
-        vendor_message_id=told.message_uuid[:_MOST_ID],
+    return status_event(
+        message_id=told.message_uuid,
         word=word,
         status=WORDS.get(word, "unknown"),
-        occurred_at=_moment(told.timestamp, received_at),
-        discriminator=(told.timestamp or "once")[:_MOST_ID],
-        details=details if details != Details() else None,
+        at=from_text(told.timestamp),
+        discriminator=(told.timestamp or "once")[:MOST_ID],
+        received_at=received_at,
+        code=code_of(error) if error else None,
+        reason=said if isinstance(said, str) else None,
+        cost=_cost(told.usage),
     )
 
 
 def _inbound(told: _Told, received_at: datetime) -> ReadInbound:
     return ReadInbound(
-        vendor_message_id=told.message_uuid[:_MOST_ID],
+        vendor_message_id=told.message_uuid[:MOST_ID],
         channel="sms",
         sender=number(told.from_.removeprefix("+")),
         to=number(told.to.removeprefix("+")),
         text=told.text or "",
         kind=told.message_type or "text",
-        occurred_at=_moment(told.timestamp, received_at),
+        occurred_at=believable(from_text(told.timestamp), received_at),
     )
 
 
@@ -228,17 +226,6 @@ def _cost(usage: _Usage | None) -> VendorCost | None:
     if not believable or len(currency) != 3 or not (currency.isascii() and currency.isalpha()):
         return None
     return VendorCost(micros=int((price * _A_UNIT).to_integral_value()), currency=currency)
-
-
-def _moment(text: str | None, received_at: datetime) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-        found = found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        return None
-    return found if found - received_at <= FURTHEST_AHEAD else None
 
 
 def _unpacked(part: str) -> bytes:

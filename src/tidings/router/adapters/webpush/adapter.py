@@ -1,7 +1,7 @@
 """Web Push (RFC 8030): messages to browsers, through whichever push service each of them named when it subscribed.
 
-The address is that subscription, and it comes from somebody's browser. So it is asked as little as possible: only https, only
-public addresses whoever the account belongs to, and nothing of it is told.
+The address is that subscription, and it comes from a person's browser. So it is asked as little as possible: only https, only
+public addresses for every owner of the account, and nothing of it is told.
 """
 
 import base64
@@ -36,11 +36,11 @@ from tidings.router.adapters.webpush.subscription import read_subscription
 from tidings.router.adapters.webpush.vapid import Vapid, read_vapid_key
 
 _MOST_ID: Final = 200
-#: Answers with which a push service has taken a message: created, or with a receipt that nobody asked for.
+#: Answers with which a push service has taken a message: created, or with a receipt that was not asked for.
 _TAKEN: Final = frozenset({201, 202})
-#: A subscription that leads where nobody may go.
+#: A subscription that leads to a forbidden address.
 _BLOCKED: Final = "endpoint_not_allowed"
-#: A 404 of somebody who is no push service.
+#: A 404 of a server that is no push service.
 _ASTRAY: Final = "404:api_url"
 
 #: Their status → what it means for the message, and how it is kept. RFC 8030; 403 and 406 as push services document them.
@@ -50,7 +50,7 @@ _CODES: Final[Mapping[str, CodeMeaning]] = {
     "401": ("try_later", "failed_temp", "credentials"),
     "403": ("try_later", "failed_temp", "credentials"),
     "404": ("refused", "failed_perm", "invalid_address"),
-    # An `api_url` that leads nowhere must not cost everybody their subscription.
+    # An `api_url` that leads nowhere must not cost all recipients their subscription.
     _ASTRAY: ("try_later", "failed_temp", "account_unready"),
     # Windows: too many.
     "406": ("try_later", "failed_temp", "throttled"),
@@ -63,7 +63,7 @@ _CODES: Final[Mapping[str, CodeMeaning]] = {
 _VERDICTS: Final[Mapping[str, Verdict]] = {code: meaning[0] for code, meaning in _CODES.items()}
 _SEEDS: Final = (
     *code_seeds(_CODES),
-    # Not `invalid_address`: a name server of ours that is astray must not cost everybody their subscription.
+    # Not `invalid_address`: a name server of ours that is astray must not cost all recipients their subscription.
     StatusSeed(code=_BLOCKED, canonical="rejected_by_provider", reason="endpoint_not_allowed"),
 )
 
@@ -75,7 +75,7 @@ class WebPushSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fie
     vapid_private_key: Annotated[str, Meta(min_length=1, max_length=4096)]
     #: What browsers were given when they subscribed; only to notice a key that is another's.
     vapid_public_key: Annotated[str, Meta(max_length=200)] | None = None
-    #: Whom the operator of a push service can write to.
+    #: The contact for the operator of a push service.
     subject: Annotated[
         str,
         Meta(
@@ -86,7 +86,7 @@ class WebPushSettings(HttpAccount, frozen=True, kw_only=True, forbid_unknown_fie
     ]
     #: How long a push service keeps a message for a browser that is off.
     ttl_seconds: Annotated[int, Meta(ge=0, le=2_419_200)] = 86_400
-    #: Shorter than elsewhere: subscriptions name whom we ask, and a set is not over before each has answered or had its time.
+    #: Shorter than elsewhere: subscriptions name the hosts, and a set is not over before each has answered or had its time.
     timeout_seconds: Annotated[float, Meta(gt=0, le=600)] = 5.0
     #: Everything goes there instead of to the push services that subscriptions name: for a sandbox.
     api_url: ApiUrl | None = None
@@ -122,7 +122,7 @@ class WebPushAdapter(OneRequestAdapter[WebPushSettings]):
         return await send_to_devices(messages, partial(self._send, within=within), learned)
 
     async def check(self) -> Outcome | None:
-        """There is nobody to ask without a browser."""
+        """There is no server to ask without a browser."""
         return None
 
     async def _send(
@@ -160,7 +160,7 @@ class WebPushAdapter(OneRequestAdapter[WebPushSettings]):
             found = answer.headers.get("Location") or answer.headers.get("apns-id")
             if found is None and answer.status not in _TAKEN:
                 return NO_MESSAGE_ID
-            # Without the host: it says which browser somebody has.
+            # Without the host: it says which browser the person has.
             name = (found or "").rstrip("/").rpartition("/")[2][:_MOST_ID]
             return Accepted(
                 provider_message_id=name if name.isascii() and name.isprintable() and name else None
@@ -172,7 +172,7 @@ class WebPushAdapter(OneRequestAdapter[WebPushSettings]):
 
 
 def _strict(guard: Guard) -> Guard:
-    """Nobody's browser leads us into a network of our own, whatever the account may."""
+    """No browser's subscription leads us into a network of our own, whatever the account may."""
     return lambda address: public_only(address) and guard(address)
 
 

@@ -32,7 +32,7 @@ def encrypt(
     own_key: ec.EllipticCurvePrivateKey | None = None,
     salt: bytes | None = None,
 ) -> bytes:
-    """The body of the request; `own_key` and `salt` are new for every message, but where somebody repeats an example."""
+    """The body of the request; `own_key` and `salt` are new for every message, but for a test that repeats an example."""
     if len(text) > MOST_BYTES:
         raise BadValueError(
             "text", f"is too long: with its subject and metadata {MOST_BYTES} bytes can be sent"

@@ -37,7 +37,7 @@ class PushSubscription:
     """One browser."""
 
     endpoint: str = field(repr=False)
-    #: `https://push.example`: whom a token for the push service is for.
+    #: `https://push.example`: the audience of a token for the push service.
     origin: str = field(repr=False)
     #: The endpoint behind its origin.
     path: str = field(repr=False)
@@ -50,7 +50,7 @@ class PushSubscription:
 def read_subscription(text: str) -> PushSubscription:
     """The subscription; a `BadValueError` without a word of it where it is none.
 
-    It comes from somebody's browser, so it may name any place at all: only https at its usual port is taken, without user
+    It comes from a person's browser, so it may name any place at all: only https at its usual port is taken, without user
     and password. Where the name leads to is the guard's affair.
     """
     if len(text) > _MOST:

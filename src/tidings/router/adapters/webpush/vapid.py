@@ -70,7 +70,7 @@ class Vapid:
     """Makes the header for each push service, and remembers it."""
 
     def __init__(self, key: VapidKey, subject: str, *, clock: Clock) -> None:
-        """`subject`: whom an operator of a push service can write to, `mailto:` or `https:`."""
+        """`subject`: the contact for an operator of a push service, `mailto:` or `https:`."""
         self._key = key
         self._subject = subject
         self._clock = clock

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
-import msgspec
 from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
@@ -40,7 +39,7 @@ _NUMBER: Final = re.compile(r"\+[1-9][0-9]{4,14}")
 _NO_SUCH_OBJECT: Final = 33
 _WINDOW_CLOSED: Final = 131047
 #: Statuses without a code that is known, over the usual meanings. 403, 404: the token, the number, the version in the address.
-#: Of 500 nobody says that nothing was sent.
+#: A 500 does not say that nothing was sent.
 _STATUSES: Final[Mapping[str, Verdict]] = {"403": "try_later", "404": "try_later", "500": "unlearned"}
 _TEMPLATE_NEEDED: Final = (
     "the person has not written within 24 hours, and then WhatsApp takes only templates that Meta has approved; "
@@ -102,11 +101,7 @@ class WhatsAppAdapter(OneRequestAdapter[WhatsAppSettings]):
                 else _text(message.text)
             ),
         }
-        return VendorRequest(
-            url=f"{self._url}/messages",
-            headers={**self._headers, "Content-Type": "application/json"},
-            body=msgspec.json.encode(body),
-        )
+        return VendorRequest.json(f"{self._url}/messages", body, self._headers)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""
@@ -122,7 +117,7 @@ class WhatsAppAdapter(OneRequestAdapter[WhatsAppSettings]):
         if meaning is not None:
             verdict = meaning.verdict
         elif verdict == "accepted":
-            # An error in a success: nobody knows what that would be.
+            # An error in a success: the outcome is not known.
             verdict = "unlearned"
         elif verdict == "refused" and at(error, "is_transient") is True:
             verdict = "try_later"

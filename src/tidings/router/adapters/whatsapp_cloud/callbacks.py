@@ -14,7 +14,6 @@ from msgspec import Raw, Struct
 
 from tidings.contracts.callback_forms import (
     Canonical,
-    Details,
     HookReply,
     Keys,
     ParsedCallback,
@@ -26,13 +25,13 @@ from tidings.contracts.callback_forms import (
 )
 from tidings.router.adapters.callbacks.parsing import json_body, read_json, require_json, since_1970
 from tidings.router.adapters.callbacks.signatures import hex_digest_fits, is_hex_digest, is_one_of
-from tidings.router.adapters.redaction import kept_code, kept_words
+from tidings.router.adapters.callbacks.status_events import MOST_ID, status_event
 from tidings.router.adapters.secret_rotation import secrets_of
 from tidings.router.adapters.whatsapp_cloud.error_codes import MEANINGS
 
 # How WhatsApp's messages are called here: Meta's own id of one is base64, and holds the person's telephone number.
 #
-# So a message is called by a mark of that id. The random half of the id keeps anybody from finding the number by trying.
+# So a message is called by a mark of that id. The random half of the id keeps the number from being found by trying.
 _LENGTH: Final = 40
 
 
@@ -44,7 +43,7 @@ def message_name(wamid: str) -> str:
 
 SIGNATURE_HEADER: Final = "x-hub-signature-256"
 _PREFIX: Final = "sha256="
-#: The one field that messages and their statuses come under. `user_preferences` (somebody stopped marketing messages) names
+#: The one field that messages and their statuses come under. `user_preferences` (a person stopped marketing messages) names
 #: no message; the next one of that kind is refused with 131050.
 _FIELD: Final = "messages"
 #: Their word → ours. `delivered` is left out by Meta where `read` comes at once.
@@ -56,10 +55,9 @@ _MEANINGS: Final[Mapping[str, Canonical]] = {
     "played": "delivered_read",
     "failed": "failed_perm",
 }
-#: What nobody wrote: somebody has another number now, or opened the chat for the first time.
+#: What is no message: a person has another number now, or opened the chat for the first time.
 _NOT_WRITTEN: Final = frozenset({"system", "request_welcome"})
 _MOST_CHALLENGE: Final = 200
-_MOST_MOMENT: Final = 200
 
 
 class _Error(Struct, frozen=True):
@@ -168,18 +166,17 @@ class WhatsAppForm:
         require_json(request)
         given = request.header(SIGNATURE_HEADER)
         if given is None:
-            return UnverifiedCallback(code="unsigned", remedy="send the header X-Hub-Signature-256, once")
+            return UnverifiedCallback("unsigned", "send the header X-Hub-Signature-256, once")
         digest = given.strip().removeprefix(_PREFIX)
         if not given.strip().startswith(_PREFIX) or not is_hex_digest(digest):
             return UnverifiedCallback(
-                code="malformed",
-                remedy="the header X-Hub-Signature-256 must be sha256= and 64 hexadecimal digits",
+                "malformed", "the header X-Hub-Signature-256 must be sha256= and 64 hexadecimal digits"
             )
         if hex_digest_fits(digest, request.body, keys["secret"]):
             return VerifiedCallback()
         return UnverifiedCallback(
-            code="mismatch",
-            remedy="the signature does not fit the body and the account's app_secret; that is the secret of the Meta app whose hook this is",
+            "mismatch",
+            "the signature does not fit the body and the account's app_secret; that is the secret of the Meta app whose hook this is",
         )
 
     async def challenge(self, request: RawCallback, keys: Keys) -> HookReply | UnverifiedCallback | None:
@@ -188,15 +185,13 @@ class WhatsAppForm:
             return None
         asked = parse_qs(urlsplit(request.url).query)
         if asked.get("hub.mode") != ["subscribe"]:
-            return UnverifiedCallback(code="unsigned", remedy="ask with hub.mode=subscribe")
+            return UnverifiedCallback("unsigned", "ask with hub.mode=subscribe")
         token, challenge = asked.get("hub.verify_token", []), asked.get("hub.challenge", [])
         if len(token) != 1 or len(challenge) != 1 or len(challenge[0]) > _MOST_CHALLENGE:
-            return UnverifiedCallback(
-                code="malformed", remedy="ask with one hub.verify_token and one hub.challenge"
-            )
+            return UnverifiedCallback("malformed", "ask with one hub.verify_token and one hub.challenge")
         if not is_one_of(token[0], secrets_of(keys.get("verify_token", ""))):
             return UnverifiedCallback(
-                code="mismatch", remedy="the query's hub.verify_token is not the account's verify_token"
+                "mismatch", "the query's hub.verify_token is not the account's verify_token"
             )
         return HookReply(media_type="text/plain", body=challenge[0].encode())
 
@@ -232,22 +227,23 @@ def _event(status: _Status, received_at: datetime) -> ReadEvent:
     word = status.status.lower()
     error = status.errors[0] if status.errors else None
     canonical: Canonical = _MEANINGS.get(word, "unknown")
-    details = None
+    code = words = None
     if error is not None:
         known = MEANINGS.get(error.code) if error.code is not None else None
         if known is not None and word == "failed":
             canonical = known.canonical
         said = (error.error_data or {}).get("details")
         words = said if isinstance(said, str) else error.message or error.title
-        code = kept_code(str(error.code)) if error.code is not None else None
-        details = Details(code=code, reason=kept_words(words))
-    return ReadEvent(
-        vendor_message_id=message_name(status.id),
+        code = str(error.code) if error.code is not None else None
+    return status_event(
+        message_id=message_name(status.id),
         word=word,
         status=canonical,
-        occurred_at=since_1970(status.timestamp, received_at),
-        discriminator=str(status.timestamp)[:_MOST_MOMENT],
-        details=details if details != Details() else None,
+        at=since_1970(status.timestamp, received_at),
+        discriminator=str(status.timestamp)[:MOST_ID],
+        received_at=received_at,
+        code=code,
+        reason=words,
     )
 
 

@@ -16,7 +16,7 @@ class MetaErrorMeaning(NamedTuple):
 
     #: For the message that was just handed over.
     verdict: Verdict
-    #: For one whose failure is told later.
+    #: For a failure that is told later.
     canonical: Canonical
     reason: str
 
@@ -28,7 +28,7 @@ _LATER: Final[Mapping[str, Iterable[int]]] = {
     # Too many of its messages were blocked or reported.
     "quality_limited": (131048, 131064),
 }
-#: The same, and only somebody at the vendor's console can end it.
+#: The same, and only a person at the vendor's console can end it.
 _ACCOUNT: Final[Mapping[str, Iterable[int]]] = {
     "credentials": (0, 3, 10, 190, 131005, *range(200, 300)),
     "account_blocked": (368, 131031),
