@@ -85,16 +85,13 @@ class AccessStage:
     def jobs(self) -> "dict[str, Job]":
         """What tenants' events change: their states, their keys of encryption."""
         from tidings.kernel.bus import Subscription
-        from tidings.notify.tenants import consumer, provision
+        from tidings.notify.tenants import project, provision
 
         bus = self._kernel.bus
         return {
             "tenants": bus.consumer(
                 Subscription(
-                    consumer.GROUP,
-                    consumer.SUBJECTS,
-                    ledger="notification",
-                    on_platform_events=consumer.handle,
+                    project.GROUP, project.SUBJECTS, ledger="notification", on_platform_events=project.handle
                 )
             ),
             "tenant_keys": bus.consumer(

@@ -7,7 +7,7 @@ from tidings.contracts.conversations import TenantNames
 from tidings.contracts.correspondence import Correspondents, Replier
 from tidings.notify.correspondence.correspondents import StoredCorrespondents
 from tidings.notify.correspondence.replies import NotificationReplier
-from tidings.notify.tenants.names import StoredTenantNames
+from tidings.notify.tenants.store import StoredTenantNames
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.receive import QueueDeliveries
 from tidings.router.conversations.sent import SentNotes

@@ -13,12 +13,12 @@ from tidings.contracts.simulation import StepSimulation
 from tidings.kernel.durable.dead_letters import DeadLetters
 from tidings.kernel.parts import Parts
 from tidings.notify.accept.routes import SendLimit
-from tidings.notify.channels.configured_channels import StoredChannelsSetUp
+from tidings.notify.channels.store import StoredChannelsSetUp
 from tidings.notify.imports.upload import UploadLimit
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.notifications.step_simulation import StepSimulator
-from tidings.notify.recipients.stored_recipients import StoredRecipients
+from tidings.notify.recipients.store import StoredRecipients
 from tidings.router.accounts.price_list import AccountPrices
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.check import AccountChecker

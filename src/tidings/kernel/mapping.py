@@ -106,6 +106,11 @@ def _plural(path: str) -> str:
     return name if name.endswith("s") else f"{name}s"
 
 
+def tuple_columns(rows: Collection[tuple[Any, ...]], names: str) -> dict[str, list[Any]]:
+    """The columns of a set of tuples, under these names in their order."""
+    return {name: [row[place] for row in rows] for place, name in enumerate(names.split())}
+
+
 def attributes(item: object, names: str) -> dict[str, Any]:
     """Some attributes of one item by their names, as a query or a constructor takes them."""
     return {name: getattr(item, name) for name in names.split()}

@@ -18,7 +18,7 @@ from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.outbox import Outbox
 from tidings.notify.accept.events import moved_event
 from tidings.notify.dispatch import outcome, store
-from tidings.notify.dispatch.model import Move
+from tidings.notify.dispatch.store import Move
 from tidings.notify.erasure import store as erasure
 
 _CLOCK = SystemClock()

@@ -15,7 +15,7 @@ from tidings.kernel.db import Database
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.notify.tenants import consumer, store
+from tidings.notify.tenants import project, store
 from tidings.notify.tenants.errors import UnprojectableError
 
 TENANTS = "/internal/v1/tenants"
@@ -271,7 +271,7 @@ async def test_events_from_outside_feed_the_same_projection(db: Database) -> Non
     async with world.as_tenant(tenant.id) as client:
         before = await client.post("/api/v1/api-keys", json={"name": "x", "role": "tenant.viewer"})
         async with db.platform() as tx:
-            await consumer.handle(tx, [frozen, stale, frozen])
+            await project.handle(tx, [frozen, stale, frozen])
         await clock.advance(timedelta(seconds=1))
         after = await client.post("/api/v1/api-keys", json={"name": "x", "role": "tenant.viewer"})
         shown = (await client.get("/api/v1/tenant")).json()["tenant"]
@@ -289,7 +289,7 @@ async def test_many_events_of_many_tenants_are_projected_at_once(world: HttpWorl
     ]
 
     async with world.db.platform() as tx:
-        await consumer.handle(tx, events)
+        await project.handle(tx, events)
     async with world.db.platform() as tx:
         found = [await store.find_tenant(tx, tenant_id=t.id) for t in made]
 
@@ -314,7 +314,7 @@ async def test_an_event_that_is_not_as_agreed_is_refused(world: HttpWorld, data:
 
     with pytest.raises(UnprojectableError):
         async with world.db.platform() as tx:
-            await consumer.handle(tx, [bad])
+            await project.handle(tx, [bad])
 
 
 async def test_every_change_is_audited_and_published_with_it(

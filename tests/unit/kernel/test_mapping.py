@@ -16,6 +16,7 @@ from tidings.kernel.mapping import (
     columns,
     optional,
     sparse_columns,
+    tuple_columns,
 )
 from tidings.kernel.sql import Query
 
@@ -153,3 +154,8 @@ def test_a_column_that_is_null_throughout_is_not_sent() -> None:
 
 def test_attributes_are_picked_by_their_names() -> None:
     assert attributes(CUP, "id size") == {"id": "a", "size": 2}
+
+
+def test_tuples_become_columns() -> None:
+    assert tuple_columns([(1, "a"), (2, "b")], "ns letters") == {"ns": [1, 2], "letters": ["a", "b"]}
+    assert tuple_columns([], "ns letters") == {"ns": [], "letters": []}

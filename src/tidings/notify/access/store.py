@@ -2,32 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final
 
 from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.mapping import RowMapper, attributes, columns
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.access.model import ApiKey
 from tidings.notify.ids import ApiKeyId
 
 QUERIES = Queries.beside(__file__)
-#: What a new key's row holds, besides its scopes.
-_WRITTEN: Final = (
-    "id tenant_id name secret_hash role environment created_by created_at expires_at rotated_from seal"
-)
 
 
 async def insert_key(tx: TenantTx | PlatformTx, key: ApiKey) -> None:
     """Keep a new key."""
-    await tx.execute(
-        QUERIES.insert_key,
-        **attributes(key, _WRITTEN),
-        scopes=sorted(key.scopes),
-    )
+    await tx.execute(QUERIES.insert_key, key, scopes=sorted(key.scopes))
 
 
 async def find_key(tx: TenantTx | PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
-    """The key with this id, of this transaction's side."""
+    """The key with this id: the tenant's own, in a platform transaction the platform's own."""
     row = await tx.fetch_one(QUERIES.find_key, id=key_id)
     return _from_row(row) if row else None
 

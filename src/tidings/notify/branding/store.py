@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 
 from tidings.kernel.db import TenantTx
-from tidings.kernel.sql import Queries
+from tidings.kernel.sql import Queries, json_text
 from tidings.notify.branding.model import TenantBranding
 
 QUERIES = Queries.beside(__file__)
@@ -28,8 +28,4 @@ async def find_branding(tx: TenantTx, *, lock: bool = False) -> tuple[TenantBran
 
 async def put_branding(tx: TenantTx, branding: TenantBranding, *, actor: str, now: datetime) -> int:
     """Write the whole of it; its version."""
-    return int(
-        await tx.fetch_value(
-            QUERIES.put_branding, branding=msgspec.json.encode(branding).decode(), actor=actor, now=now
-        )
-    )
+    return int(await tx.fetch_value(QUERIES.put_branding, branding=json_text(branding), actor=actor, now=now))

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from tidings.kernel.db import PlatformTx, Row, TenantTx
-from tidings.kernel.mapping import by_name
+from tidings.kernel.mapping import attributes, by_name
 from tidings.kernel.sql import Queries
 from tidings.notify.categories.model import (
     DEFAULT_POSITION,
@@ -82,10 +82,8 @@ async def load_categories(tx: Side) -> Mapping[str, CategoryPolicy]:
 
 async def held_version(tx: Side, category: str) -> int | None:
     """The version of this side's row, held until the end of the transaction; None where there is none."""
-    if isinstance(tx, TenantTx):
-        found = await tx.fetch_value(QUERIES.lock_tenants, category=category)
-    else:
-        found = await tx.fetch_value(QUERIES.lock_registry, category=category)
+    query = QUERIES.lock_tenants if isinstance(tx, TenantTx) else QUERIES.lock_registry
+    found = await tx.fetch_value(query, category=category)
     return None if found is None else int(found)
 
 
@@ -93,13 +91,7 @@ async def put_category(tx: Side, wanted: CategoryPolicy, *, now: datetime) -> in
     """Write this side's row for a category; its version."""
     if isinstance(tx, PlatformTx):
         return int(
-            await tx.fetch_value(
-                QUERIES.put_platform_category,
-                wanted,
-                names=_json(wanted.names),
-                now=now,
-                **{name: getattr(wanted, name) for name in _POLICY},
-            )
+            await tx.fetch_value(QUERIES.put_platform_category, wanted, names=_json(wanted.names), now=now)
         )
     own = wanted.owner == "tenant"
     return int(
@@ -123,10 +115,8 @@ async def used_categories(tx: TenantTx, *, since: date) -> frozenset[str]:
 
 async def templates_showing_links(tx: Side, category: str) -> list[str]:
     """Templates of this side in force, of a category, that show a link which it may lose."""
-    if isinstance(tx, TenantTx):
-        rows = await tx.fetch(QUERIES.templates_showing_links, category=category)
-    else:
-        rows = await tx.fetch(QUERIES.platform_templates_showing_links, category=category)
+    own, platforms = QUERIES.templates_showing_links, QUERIES.platform_templates_showing_links
+    rows = await tx.fetch(own if isinstance(tx, TenantTx) else platforms, category=category)
     return [row["name"] for row in rows]
 
 
@@ -145,13 +135,10 @@ def _tenants(row: _Stored) -> TenantCategory:
     policy = None
     if row.own:
         policy = CategoryPolicy(
-            category=row.category,
+            **attributes(row, "category hidden retired version"),
             own_names=row.names,
             position=DEFAULT_POSITION if row.position is None else row.position,
-            hidden=row.hidden,
-            retired=row.retired,
             owner="tenant",
-            version=row.version,
             **{name: getattr(row, name) for name in _POLICY},
         )
     return by_name(TenantCategory, row, policy=policy)

@@ -38,12 +38,10 @@ async def handle_platform(tx: PlatformTx, events: Sequence[Event]) -> None:
 
 
 async def _restore(tx: Tx, event: Event) -> None:
-    restored = event.payload_as(ChannelRestored)
-    await tx.execute(QUERIES.restore, vendor=restored.vendor, account_id=restored.account_id)
+    await tx.execute(QUERIES.restore, event.payload_as(ChannelRestored))
 
 
 async def _degrade(tx: Tx, event: Event, query: Query, reason: str) -> None:
     degraded = event.payload_as(ChannelDegraded)
     health = by_name(VendorHealth, degraded, reason=reason, since=event.time)
-    channels = list(degraded.channels)
-    await tx.execute(query, vendor=degraded.vendor, channels=channels, health=json_text(health))
+    await tx.execute(query, degraded, channels=list(degraded.channels), health=json_text(health))

@@ -9,7 +9,7 @@ import msgspec
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx, WorkerTx
-from tidings.kernel.mapping import RowMapper, attributes, optional
+from tidings.kernel.mapping import RowMapper, optional, tuple_columns
 from tidings.kernel.sql import Queries, json_text
 from tidings.notify.channels.model import (
     Branding,
@@ -70,12 +70,12 @@ async def lock_channel(tx: TenantTx, *, channel: Channel) -> ChannelConfig | Non
 
 async def insert_channel(tx: TenantTx, config: ChannelConfig) -> bool:
     """Whether it is new; False where another request made it in the meantime."""
-    return await tx.execute(QUERIES.insert_channel, **_columns(config), channel=config.channel) == 1
+    return await tx.execute(QUERIES.insert_channel, config, **_columns(config)) == 1
 
 
 async def update_channel(tx: TenantTx, config: ChannelConfig) -> None:
     """Write it whole."""
-    await tx.execute(QUERIES.update_channel, **_columns(config), version=config.version)
+    await tx.execute(QUERIES.update_channel, config, **_columns(config))
 
 
 async def find_credentials(tx: TenantTx, *, channel_ids: Sequence[ChannelId]) -> list[Credential]:
@@ -88,12 +88,7 @@ async def end_credentials(
     tx: TenantTx, ended: Sequence[tuple[ChannelCredentialId, CredentialStatus]], *, now: datetime
 ) -> int:
     """They are in use no longer."""
-    return await tx.execute(
-        QUERIES.end_credentials,
-        now=now,
-        ids=[credential_id for credential_id, _ in ended],
-        statuses=[status for _, status in ended],
-    )
+    return await tx.execute(QUERIES.end_credentials, now=now, **tuple_columns(ended, "ids statuses"))
 
 
 async def insert_credentials(
@@ -101,12 +96,7 @@ async def insert_credentials(
 ) -> int:
     """New ones: id, channel, vendor, reference."""
     return await tx.execute(
-        QUERIES.insert_credentials,
-        now=now,
-        ids=[credential_id for credential_id, _, _, _ in fresh],
-        channel_ids=[channel_id for _, channel_id, _, _ in fresh],
-        vendors=[vendor for _, _, vendor, _ in fresh],
-        secret_refs=[secret_ref for _, _, _, secret_ref in fresh],
+        QUERIES.insert_credentials, now=now, **tuple_columns(fresh, "ids channel_ids vendors secret_refs")
     )
 
 
@@ -128,13 +118,20 @@ async def revoke_superseded(tx: WorkerTx, *, before: datetime, now: datetime, li
 
 def _columns(config: ChannelConfig) -> dict[str, Any]:
     return {
-        **attributes(config, "id vendor fallback_vendor status"),
         "sender": json_text(config.sender),
         "branding": None if config.branding is None else json_text(config.branding),
         "rate_limit": json_text(config.rate_limit),
         "health": json_text(config.health),
         "now": config.updated_at,
     }
+
+
+class StoredChannelsSetUp:
+    """The contract's `ChannelsSetUp`: the channels that a tenant can send over."""
+
+    async def of(self, tx: TenantTx) -> frozenset[str]:
+        """Those that the tenant has set up and not switched off."""
+        return frozenset(one.channel for one in await find_channels(tx) if one.status != "disabled")
 
 
 _credential = RowMapper(Credential, [QUERIES.find_credentials])

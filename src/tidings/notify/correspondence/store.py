@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import tuple_columns
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)
@@ -13,11 +14,7 @@ async def find_writers(tx: TenantTx, places: Sequence[tuple[str, str]]) -> dict[
     """Who has these addresses, given by channel and hash; by their place in the question."""
     if not places:
         return {}
-    rows = await tx.fetch(
-        QUERIES.find_writers,
-        channels=[channel for channel, _ in places],
-        hashes=[address_hash for _, address_hash in places],
-    )
+    rows = await tx.fetch(QUERIES.find_writers, **tuple_columns(places, "channels hashes"))
     return {row["place"] - 1: RecipientId(row["recipient_id"]) for row in rows}
 
 

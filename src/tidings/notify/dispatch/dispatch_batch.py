@@ -39,8 +39,8 @@ from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, 
 from tidings.notify.decide.reasons import GateReason
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import encode_snapshot
-from tidings.notify.dispatch.model import Move
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
+from tidings.notify.dispatch.store import Move
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
 

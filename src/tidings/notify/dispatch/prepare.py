@@ -17,8 +17,8 @@ from tidings.notify.decide import trace
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import after, encode_snapshot
 from tidings.notify.dispatch.exact_bodies import refs_of
-from tidings.notify.dispatch.model import Move
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
+from tidings.notify.dispatch.store import Move
 from tidings.notify.facts.load import FactsLoader
 
 #: Lines of a trace that are kept at most, and how many of them are the first.

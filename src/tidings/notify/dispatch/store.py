@@ -1,12 +1,15 @@
 """The only Python that moves notifications out of the queue."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
+from tidings.contracts.messages import SentRecord
 from tidings.kernel.db import TenantTx
 from tidings.kernel.durable.presence import WorkerId
 from tidings.kernel.events import Event
@@ -15,7 +18,6 @@ from tidings.kernel.mapping import RowMapper, columns, optional, sparse_columns
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, created_columns, sparse
 from tidings.notify.accept.row import NotificationRow, Pin
-from tidings.notify.dispatch.model import Move
 from tidings.notify.dispatch.sent import sender_text
 from tidings.notify.ids import SCHEDULED_WORK
 
@@ -24,6 +26,26 @@ _read_pin = msgspec.json.Decoder(Pin).decode
 
 #: Rows that had to be waited for are locked by the first statement and seen by the second; see `move`.
 _AT_ONCE_AND_AGAIN = range(2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """Where a notification goes from the queue."""
+
+    pending: NotificationRow
+    status: NotificationStatus
+    trace: str
+    #: Why, where it ends or waits.
+    reason: str | None = None
+    #: When it is looked at again, where it waits.
+    until: datetime | None = None
+    locale: str | None = None
+    snapshot: str | None = None
+    #: What is kept of the message that is ready to go out.
+    record: SentRecord | None = field(default=None, repr=False)
+    #: JSON: by channel, where its exact words are.
+    body_ref: str | None = None
+    preferences_version: int | None = None
 
 
 async def load_pending(tx: TenantTx, ids: Sequence[NotificationId]) -> dict[NotificationId, NotificationRow]:

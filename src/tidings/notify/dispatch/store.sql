@@ -18,8 +18,8 @@ CROSS JOIN LATERAL (
 -- name: move
 -- What a turn came to, in one trip: claims end, rows move on, deferrals are scheduled, all is announced and counted. A notification that lost its claim,
 -- or was cancelled meanwhile, is not among those returned, and nothing was written for it. Nor is one whose row had to be waited for:
--- the lock is on its new version, and at that place a statement that began before it sees nothing. It is still in the queue, nobody
--- else can change it now, and the next statement moves it: `store.move` asks twice where some are missing.
+-- the lock is on its new version, and at that place a statement that began before it sees nothing. It is still in the queue, no other
+-- worker can change it now, and the next statement moves it: `store.move` asks twice where some are missing.
 WITH given AS (
     SELECT *
     FROM unnest(
@@ -108,8 +108,8 @@ DELETE FROM notification.dispatch_queue
 WHERE tenant_id = :tenant_id AND notification_id = ANY (:ids::text[]) AND claimed_by IS NOT DISTINCT FROM :worker;
 
 -- name: mark_copies
--- By its trace a guardian's copy is known: in the transaction that makes it, before a worker can decide about it. Nobody else
--- sees them yet, so none has to be waited for.
+-- By its trace a guardian's copy is known: in the transaction that makes it, before a worker can decide about it. No other
+-- transaction sees them yet, so none has to be waited for.
 WITH found AS MATERIALIZED (
     SELECT there.part, there.row, NULL::text AS always_null
     FROM unnest(:ids::text[], :created_ats::timestamptz[], :retention_classes::text[])

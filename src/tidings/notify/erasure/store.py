@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from msgspec import structs
-
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.events import Event
@@ -102,7 +100,7 @@ async def stop_waiting(
 
 async def insert_receipt(tx: TenantTx, receipt: StoredReceipt) -> None:
     """Keep it for good."""
-    await tx.execute(QUERIES.insert_receipt, **structs.asdict(receipt))
+    await tx.execute(QUERIES.insert_receipt, receipt)
 
 
 async def find_receipt(tx: TenantTx, recipient_id: RecipientId) -> StoredReceipt | None:

@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence, Set
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -60,32 +60,23 @@ class _Undo(Exception):  # noqa: N818  # no error: the end of a dry run
     """What a dry run wrote is taken back."""
 
 
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Importer:
     """Runs imports, a few at a time."""
 
-    def __init__(
-        self,
-        *,
-        db: Database,
-        keyring: Keyring,
-        audit: AuditLog,
-        clock: Clock,
-        most_at_once: int = 8,
-        most_of_a_tenant: int = 2,
-    ) -> None:
-        """`most_at_once`: in this process, of which one tenant may have `most_of_a_tenant`."""
-        self._db = db
-        self._keyring = keyring
-        self._audit = audit
-        self._clock = clock
-        self._most = most_at_once
-        self._most_of_a_tenant = most_of_a_tenant
-        self._running: Counter[TenantId] = Counter()
+    db: Database
+    keyring: Keyring
+    audit: AuditLog
+    clock: Clock
+    #: In this process, of which one tenant may have `most_of_a_tenant`.
+    most_at_once: int = 8
+    most_of_a_tenant: int = 2
+    _running: Counter[TenantId] = field(init=False, default_factory=Counter)
 
     async def run(self, order: ImportRequest, target: Target, body: AsyncIterator[bytes]) -> Import:
         """The import, when all of the file was taken in."""
         mine = self._running[order.tenant_id]
-        if self._running.total() >= self._most or mine >= self._most_of_a_tenant:
+        if self._running.total() >= self.most_at_once or mine >= self.most_of_a_tenant:
             raise TooBusyError("as many imports as may run at once are running; try again when one has ended")
         self._running[order.tenant_id] += 1
         try:
@@ -114,7 +105,7 @@ class Importer:
         return ended
 
     async def _begin(self, order: ImportRequest) -> tuple[Import, bytes]:
-        now = self._clock.now()
+        now = self.clock.now()
         import_id, runner = IMPORT.new(now), uuid4().hex
         async with self._tenant(order) as tx:
             made = await store.begin_import(tx, import_id, order, runner=runner)
@@ -131,12 +122,12 @@ class Importer:
                 raise OtherFileError(
                     "the import with this Idempotency-Key was begun with other parameters; repeat those, or send a new key"
                 )
-            pepper = await self._keyring.pepper(tx)
+            pepper = await self.keyring.pepper(tx)
         # Lines are addresses: a digest without a key would let its reader try addresses out.
         return known, pepper.hash(f"import:{known.id}").encode()[:64]
 
     async def _end(self, tx: TenantTx, order: ImportRequest, known: Import) -> None:
-        now = self._clock.now()
+        now = self.clock.now()
         if known.status is ImportStatus.COMPLETED:
             return
         if not await store.end_import(tx, known, ImportStatus.COMPLETED, now=now):
@@ -155,18 +146,18 @@ class Importer:
                     **attributes(done.tally, "added changed unchanged refused"),
                 },
             )
-            await self._audit.append(tx, [entry])
+            await self.audit.append(tx, [entry])
 
     async def _interrupt(self, order: ImportRequest, known: Import) -> None:
         """Mark it as interrupted; where even that fails the row shows it by its age."""
         try:
             async with asyncio.timeout(5), self._tenant(order) as tx:
-                await store.end_import(tx, known, ImportStatus.INTERRUPTED, now=self._clock.now())
+                await store.end_import(tx, known, ImportStatus.INTERRUPTED, now=self.clock.now())
         except Exception:  # noqa: BLE001, S110  # the first error is the one to tell
             pass
 
     def _tenant(self, order: ImportRequest) -> AbstractAsyncContextManager[TenantTx]:
-        return self._db.tenant(order.tenant_id, caller_role=order.role, by_index=True)
+        return self.db.tenant(order.tenant_id, caller_role=order.role, by_index=True)
 
     async def write_set(
         self,
@@ -189,7 +180,7 @@ class Importer:
                 tally,
                 problems=len(problems),
                 warnings=len(problems) - len(errors),
-                now=self._clock.now(),
+                now=self.clock.now(),
             )
             if count is None:
                 raise TakenOverError

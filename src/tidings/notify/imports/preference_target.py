@@ -5,7 +5,7 @@ way, with the import as its source; the audit has one line for the import as a w
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -49,22 +49,15 @@ class _Change:
     choices: Choices
 
 
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class PreferenceTarget:
     """Reads rows of preferences and writes them, a set at a time."""
 
-    def __init__(
-        self,
-        *,
-        categories: Mapping[str, CategoryPolicy],
-        outbox: Outbox,
-        clock: Clock,
-        emit_events: bool,
-    ) -> None:
-        self._categories = categories
-        self._outbox = outbox
-        self._clock = clock
-        self._emit_events = emit_events
-        self._jsonl = False
+    categories: Mapping[str, CategoryPolicy]
+    outbox: Outbox
+    clock: Clock
+    emit_events: bool
+    _jsonl: bool = field(init=False, default=False)
 
     def begin(self, reader: RowReader) -> str:
         """Refuse headings that mean nothing: a typing mistake must not lose a recipient's no."""
@@ -109,7 +102,7 @@ class PreferenceTarget:
 
     async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
         """Those who are known, locked, merged and written; who is not known is reported."""
-        now = self._clock.now()
+        now = self.clock.now()
         people = await _people(tx, [wish for _, wish in wishes])
         ids = sorted(set(people.values()))
         locked = await store.lock_recipients(tx, ids=ids) if ids else {}
@@ -156,7 +149,7 @@ class PreferenceTarget:
         self, present: Choices, wish: ImportedPreferences, *, now: datetime, confirms: bool
     ) -> tuple[Choices, list[FieldError]]:
         wanted = wish.over(present)
-        wrong = changes_wrong(present, wanted, self._categories)
+        wrong = changes_wrong(present, wanted, self.categories)
         consent, faults = settle(
             present.marketing_consent, wanted.marketing_consent, now=now, at="marketing_consent"
         )
@@ -184,8 +177,8 @@ class PreferenceTarget:
             )
         ]
         await consent_store.append_events(tx, lines)
-        if self._emit_events:
-            await self._outbox.append(tx, self._events(tx, payloads_of(saved, lines)))
+        if self.emit_events:
+            await self.outbox.append(tx, self._events(tx, payloads_of(saved, lines)))
 
     def _events(
         self, tx: TenantTx, payloads: Sequence[tuple[str, PreferencesUpdated | PreferenceOptOutRecorded]]
@@ -197,7 +190,7 @@ class PreferenceTarget:
                 tenant_id=tx.tenant_id,
                 ordering_key=payload.recipient_id,
                 source=NOTIFY_SOURCE,
-                clock=self._clock,
+                clock=self.clock,
             )
             for subject, payload in payloads
         ]

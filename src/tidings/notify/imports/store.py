@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import RowMapper, attributes, columns
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import ImportId
 from tidings.notify.imports.model import (
@@ -25,11 +25,7 @@ QUERIES = Queries.beside(__file__)
 async def begin_import(tx: TenantTx, import_id: ImportId, request: ImportRequest, *, runner: str) -> bool:
     """Make it known; False where the key has an import already."""
     made = await tx.execute(
-        QUERIES.begin_import,
-        id=import_id,
-        **attributes(request, "kind options dry_run emit_events idempotency_key actor"),
-        runner=runner,
-        created_at=time_of(import_id),
+        QUERIES.begin_import, request, id=import_id, runner=runner, created_at=time_of(import_id)
     )
     return made == 1
 
@@ -53,10 +49,11 @@ async def advance_import(
     """How many problems it has now; None where it is no longer ours."""
     found: int | None = await tx.fetch_value(
         QUERIES.advance_import,
-        **attributes(known, "id runner"),
+        # What this set adds, before what is known of the import.
+        progress,
+        tally,
+        known,
         from_record=known.records_done,
-        **attributes(progress, "format records_done bytes_done digest lines"),
-        **attributes(tally, "added changed unchanged refused skipped"),
         problems=problems,
         warnings=warnings,
         now=now,
@@ -89,9 +86,7 @@ async def forget_seen(tx: TenantTx, import_id: ImportId, *, limit: int) -> int:
 
 async def end_import(tx: TenantTx, known: Import, status: ImportStatus, *, now: datetime) -> bool:
     """Whether it was ours to end."""
-    ended = await tx.execute(
-        QUERIES.end_import, id=known.id, runner=known.runner, status=status.value, now=now
-    )
+    ended = await tx.execute(QUERIES.end_import, known, status=status.value, now=now)
     return ended == 1
 
 

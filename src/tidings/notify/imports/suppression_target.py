@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, TypeAlias, cast
 
 from tidings.contracts.addresses import NormalisedAddress, normalise
@@ -60,26 +60,20 @@ class SuppressionImportOptions:
     emit_events: bool = True
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class SuppressionTarget:
     """Reads rows of any of these lists and suppresses what they name."""
 
-    def __init__(
-        self,
-        suppressor: Suppressor,
-        clock: Clock,
-        wanted: SuppressionImportOptions,
-        *,
-        region: str | None = None,
-    ) -> None:
-        self._suppressor = suppressor
-        self._clock = clock
-        self._wanted = wanted
-        self._region = region
-        self._read: Callable[[ImportedRow], _Found] | None = None
+    suppressor: Suppressor
+    clock: Clock
+    wanted: SuppressionImportOptions
+    _: KW_ONLY
+    region: str | None = None
+    _read: Callable[[ImportedRow], _Found] | None = field(init=False, default=None)
 
     def begin(self, reader: RowReader) -> str:
         """Which list this is."""
-        wanted = self._wanted
+        wanted = self.wanted
         if wanted.format in ("auto", "ses") and is_bare_ses(reader.header):
             reader.without_headings(SES_BARE)
         if reader.form == "jsonl":
@@ -120,11 +114,8 @@ class SuppressionTarget:
 
     async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
         """Suppress them all."""
-        made, moved = await self._suppressor.import_set(
-            tx,
-            [wish for _, wish in wishes],
-            source=by.import_id,
-            emit_events=self._wanted.emit_events,
+        made, moved = await self.suppressor.import_set(
+            tx, [wish for _, wish in wishes], source=by.import_id, emit_events=self.wanted.emit_events
         )
         return WriteResult(tally=LineCounts(added=made, changed=moved, unchanged=len(wishes) - made - moved))
 
@@ -132,7 +123,7 @@ class SuppressionTarget:
         small = {name.lower(): value for name, value in row.values.items()}
         column = next(name for name in shape.address if name in small)
         spelt_as = next(name for name in row.values if name.lower() == column)
-        found = self._wanted.reason or shape.reason(small)
+        found = self.wanted.reason or shape.reason(small)
         if isinstance(found, RowRefusal):
             return [LineProblem(row.line, found.column, found.code, found.what)]
         spelt = self._address(row.line, spelt_as, "email", str(small[column]))
@@ -148,14 +139,14 @@ class SuppressionTarget:
             # The names are the file's own and may hold anything: they are counted, not repeated.
             known = ", ".join(columns.values())
             wrong.append(LineProblem(row.line, "", "unknown_field", f"has fields other than {known}"))
-        channel = given.get("channel", "").lower() or self._wanted.channel
+        channel = given.get("channel", "").lower() or self.wanted.channel
         if channel not in CHANNELS:
             wrong.append(
                 LineProblem(
                     row.line, columns["channel"], "unknown_channel", f"must be one of {', '.join(CHANNELS)}"
                 )
             )
-        reason = self._wanted.reason or _REASONS.get((given.get("reason") or "manual").lower())
+        reason = self.wanted.reason or _REASONS.get((given.get("reason") or "manual").lower())
         if reason is None:
             wrong.append(
                 LineProblem(
@@ -168,7 +159,7 @@ class SuppressionTarget:
             if expires_at is None:
                 what = "must be a moment such as 2030-01-31T00:00:00Z"
                 wrong.append(LineProblem(row.line, columns["expires_at"], "bad_moment", what))
-            elif expires_at <= self._clock.now():
+            elif expires_at <= self.clock.now():
                 wrong.append(
                     LineProblem(row.line, columns["expires_at"], "past_expiry", "must lie in the future")
                 )
@@ -198,7 +189,7 @@ class SuppressionTarget:
         if column is None or not text:
             return wish
         found = read_date(text)
-        if found is not None and found <= self._clock.now():
+        if found is not None and found <= self.clock.now():
             return replace(wish, occurred_at=found)
         code, what = (
             ("bad_date", "is a spreadsheet's number of a day; make the column a date. It was left out")
@@ -221,7 +212,7 @@ class SuppressionTarget:
         try:
             if channel == "email" and bare.startswith("@"):
                 return whole_domain(bare[1:], field=column)
-            return normalise(channel, address, field=column, default_region=self._region)
+            return normalise(channel, address, field=column, default_region=self.region)
         except BadValueError as error:
             remedy = ROUNDED if _ROUNDED.fullmatch(address.strip()) else error.remedy
             return [LineProblem(line, column, "bad_address", remedy)]

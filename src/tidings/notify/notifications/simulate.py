@@ -5,7 +5,7 @@ simulation shows is what the same code would do, not a second opinion about it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
@@ -84,12 +84,12 @@ class _TakesNothing:
         return [Taken(granted=True) for _ in groups]
 
 
+@dataclass(frozen=True, slots=True)
 class _FixedClock:
     """The moment that is decided for."""
 
-    def __init__(self, at: datetime, clock: Clock) -> None:
-        self._at = at
-        self._clock = clock
+    _at: datetime
+    _clock: Clock
 
     def now(self) -> datetime:
         return self._at
@@ -101,47 +101,36 @@ class _FixedClock:
         await self._clock.sleep(seconds)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Simulator:
     """Simulates sending."""
 
-    def __init__(
-        self,
-        db: Database,
-        *,
-        validator: OrderValidator,
-        loader: FactsLoader,
-        keyring: Keyring,
-        composer: Composer,
-        attachments: Attachments,
-        links: UnsubscribeLinks,
-        router: Router,
-        clock: Clock,
-    ) -> None:
-        self._db = db
-        self._validator = validator
-        self._loader = loader
-        self._keyring = keyring
-        self._composer = composer
-        self._attachments = attachments
-        self._links = ExampleLinks(links.base_url, clock=clock)
-        self._router = router
-        self._clock = clock
+    db: Database
+    _: KW_ONLY
+    validator: OrderValidator
+    loader: FactsLoader
+    keyring: Keyring
+    composer: Composer
+    attachments: Attachments
+    links: UnsubscribeLinks
+    router: Router
+    clock: Clock
 
     async def simulate(self, asked: Order) -> Simulation:
         """What would happen; refused wherever accepting would refuse it."""
-        tenant_id, order = asked.by.tenant_id, await self._validator.validate(asked)
-        shared = await self._loader.shared()
-        async with self._db.tenant(tenant_id, caller_role=asked.by.role) as tx:
+        tenant_id, order = asked.by.tenant_id, await self.validator.validate(asked)
+        shared = await self.loader.shared()
+        async with self.db.tenant(tenant_id, caller_role=asked.by.role) as tx:
             person = await hypothetical_recipient(
                 tx,
                 order.recipient,
                 channels=_channels(order),
                 shared=shared,
-                loader=self._loader,
-                keyring=self._keyring,
-                clock=self._clock,
+                loader=self.loader,
+                keyring=self.keyring,
+                clock=self.clock,
             )
-        at = order.scheduled_for or self._clock.now()
+        at = order.scheduled_for or self.clock.now()
         decision = decide(person.facts, _request(order, person), at)
         row = order.as_row(person.recipient_id, person.key, person.pepper)
         pending = replace(row, status=NotificationStatus.QUEUED)
@@ -158,11 +147,11 @@ class Simulator:
             return _not_now(simulation)
         channels = list(dict.fromkeys(route.channel for route in routes))
         maker = StepMaker(
-            composer=self._composer,
+            composer=self.composer,
             limits=_TakesNothing(),
-            attachments=self._attachments,
-            links=self._links,
-            clock=_FixedClock(at, self._clock),
+            attachments=self.attachments,
+            links=ExampleLinks(self.links.base_url, clock=self.clock),
+            clock=_FixedClock(at, self.clock),
         )
         works = [
             StepWork(pending=pending, recipient_id=decision.recipient_id, channel=channel, step=place)
@@ -173,7 +162,7 @@ class Simulator:
             channel: _without_files(step, channel, place) if asked.attachments else step
             for place, (channel, step) in enumerate(zip(channels, steps, strict=True), 1)
         }
-        (plan,) = await self._router.plan(tenant_id, [hand_off_of(pending, decision, person.facts)])
+        (plan,) = await self.router.plan(tenant_id, [hand_off_of(pending, decision, person.facts)])
         simulation = replace(
             simulation,
             steps=_steps(plan.ladder.steps, made),

@@ -45,11 +45,13 @@ class UnsubscribeLinks:
     ) -> MessageLinks:
         """The links of one message that was made at that time; they lead somewhere once they are stored."""
         token = make_token(tenant_id, scope, pepper=pepper, at=at, address_id=address_id)
+        shown = self._shown(token)
         return MessageLinks(
-            unsubscribe=f"{self.base_url}/u/{token.text}",
-            preferences=f"{self.base_url}/p/{token.text}",
-            token=token,
+            unsubscribe=f"{self.base_url}/u/{shown}", preferences=f"{self.base_url}/p/{shown}", token=token
         )
+
+    def _shown(self, token: OptOutToken) -> str:
+        return token.text
 
     def of_message(
         self,
@@ -88,22 +90,8 @@ class UnsubscribeLinks:
 class ExampleLinks(UnsubscribeLinks):
     """For simulations: links that look like links and lead nowhere."""
 
-    def make(
-        self,
-        tenant_id: TenantId,
-        scope: OptOutScope,
-        *,
-        pepper: Pepper,
-        at: datetime,
-        address_id: str | None = None,
-    ) -> MessageLinks:
-        """Links that look like the real ones."""
-        real = super().make(tenant_id, scope, pepper=pepper, at=at, address_id=address_id)
-        return MessageLinks(
-            unsubscribe=f"{self.base_url}/u/example",
-            preferences=f"{self.base_url}/p/example",
-            token=real.token,
-        )
+    def _shown(self, token: OptOutToken) -> str:  # noqa: ARG002
+        return "example"
 
     async def store(self, tx: TenantTx, links: Sequence[MessageLinks]) -> None:
         """Nothing is stored."""

@@ -20,6 +20,7 @@ from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import tuple_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.receipts.soft_bounces import LASTS, SoftBounce, count_bounces
 from tidings.notify.recipients.model import address_purpose
@@ -173,11 +174,7 @@ def _chosen(told: EffectReport, there: Sequence[Row]) -> Row | None:
 
 
 async def _released(tx: TenantTx, places: Sequence[tuple[str, str]]) -> dict[tuple[str, str], datetime]:
-    rows = await tx.fetch(
-        QUERIES.find_released,
-        channels=[channel for channel, _ in places],
-        hashes=[address_hash for _, address_hash in places],
-    )
+    rows = await tx.fetch(QUERIES.find_released, **tuple_columns(places, "channels hashes"))
     return {places[row["place"] - 1]: row["released_at"] for row in rows}
 
 

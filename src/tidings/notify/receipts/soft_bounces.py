@@ -7,7 +7,7 @@ from typing import Final
 
 from tidings.contracts.ids import NotificationId, RecipientAddressId
 from tidings.kernel.db import TenantTx, WorkerTx
-from tidings.kernel.mapping import columns
+from tidings.kernel.mapping import columns, tuple_columns
 from tidings.kernel.sql import Queries
 
 QUERIES = Queries.beside(__file__)
@@ -44,7 +44,7 @@ async def count_bounces(
     if not bounces:
         return {}
     places = sorted({bounce.place for bounce in bounces})
-    addresses = {"channels": [channel for channel, _ in places], "hashes": [hash_ for _, hash_ in places]}
+    addresses = tuple_columns(places, "channels hashes")
     await tx.fetch(QUERIES.lock_addresses, **addresses)
     earliest: dict[tuple[RecipientAddressId, NotificationId], SoftBounce] = {}
     for bounce in sorted(bounces, key=lambda bounce: (bounce.address_id, bounce.notification_id, bounce.at)):

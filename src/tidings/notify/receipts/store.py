@@ -8,7 +8,7 @@ from typing import Any
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import RowMapper, columns
+from tidings.kernel.mapping import RowMapper, columns, tuple_columns
 from tidings.kernel.sql import Queries, created_columns
 from tidings.notify.receipts.model import Bounce, Engagement, LogLine, Seen, Subject
 
@@ -110,9 +110,7 @@ async def count(tx: TenantTx, happened: Counter[tuple[str, str, str]], *, now: d
             QUERIES.count,
             day=now.date(),
             stripe=stripe,
-            names=[name for name, _, _ in happened],
-            channels=[channel for _, channel, _ in happened],
-            categories=[category for _, _, category in happened],
+            **tuple_columns(happened, "names channels categories"),
             ns=list(happened.values()),
         )
 

@@ -8,7 +8,7 @@ from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import RowMapper, columns
+from tidings.kernel.mapping import RowMapper, columns, tuple_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.recipients.model import StoredAddress
 
@@ -51,12 +51,7 @@ async def load_addresses(
 
 async def clear_primaries(tx: TenantTx, *, of: Sequence[tuple[RecipientId, str]], now: datetime) -> int:
     """No address is primary for these recipients and channels any more."""
-    return await tx.execute(
-        QUERIES.clear_primaries,
-        now=now,
-        recipient_ids=[recipient_id for recipient_id, _ in of],
-        channels=[channel for _, channel in of],
-    )
+    return await tx.execute(QUERIES.clear_primaries, now=now, **tuple_columns(of, "recipient_ids channels"))
 
 
 async def prove_mailbox(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> bool:

@@ -55,7 +55,7 @@ FROM unnest(
 
 -- name: remove_addresses
 -- Forgotten for good. A suppression of the same address is a row of its own and goes on holding it back by its hash; what
--- can be read beside it goes, unless somebody else has the address: nobody could find it when this person is erased.
+-- can be read beside it goes, unless another recipient has the address: it could not be found when this person is erased.
 WITH gone AS (
     DELETE FROM notification.recipient_addresses
     WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND id = ANY(:ids::text[])

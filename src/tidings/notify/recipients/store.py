@@ -10,7 +10,7 @@ import msgspec
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import RowMapper, by_name, columns
+from tidings.kernel.mapping import RowMapper, by_name, columns, tuple_columns
 from tidings.kernel.sql import Queries, json_text
 from tidings.notify.recipients.errors import UnknownRecipientError
 from tidings.notify.recipients.model import Identity, IdentityType, Recipient
@@ -78,14 +78,9 @@ async def match_recipients(tx: TenantTx, wanted: Lookup) -> Matches:
     """Those that exist, by the place where they were asked for."""
     rows = await tx.fetch(
         QUERIES.match_recipients,
-        id_places=[place for place, _ in wanted.ids],
-        ids=[recipient_id for _, recipient_id in wanted.ids],
-        identity_places=[place for place, _, _ in wanted.identities],
-        identity_types=[kind for _, kind, _ in wanted.identities],
-        identity_ids=[identity for _, _, identity in wanted.identities],
-        address_places=[place for place, _, _ in wanted.addresses],
-        address_channels=[channel for _, channel, _ in wanted.addresses],
-        address_hashes=[address_hash for _, _, address_hash in wanted.addresses],
+        **tuple_columns(wanted.ids, "id_places ids"),
+        **tuple_columns(wanted.identities, "identity_places identity_types identity_ids"),
+        **tuple_columns(wanted.addresses, "address_places address_channels address_hashes"),
         nameless=[place in wanted.nameless for place, _, _ in wanted.addresses],
     )
     return Matches(
@@ -162,6 +157,15 @@ async def find_recipient(tx: TenantTx, recipient_id: RecipientId) -> Recipient:
     if found is None:
         raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
     return found
+
+
+class StoredRecipients:
+    """The contract's `KnownRecipients`: says to other services who is a recipient here."""
+
+    async def known(self, tx: TenantTx, recipient_ids: Sequence[str]) -> frozenset[str]:
+        """Those who exist and were not erased."""
+        found = await find_recipients(tx, ids=[RecipientId(one) for one in recipient_ids])
+        return frozenset(one.id for one in found.values() if one.erased_at is None)
 
 
 async def list_recipients(

@@ -1,5 +1,5 @@
 -- name: match_recipients
--- Finds all recipients of a set at once: by id, by identity, or by address. By address somebody without an identity comes first (the
+-- Finds all recipients of a set at once: by id, by identity, or by address. By address a recipient without an identity comes first (the
 -- oldest, so that all callers agree), then the only one who has it; `nameless` leaves all who have an identity aside. Where
 -- several have it none is chosen, and they are named. OFFSET 0 and LATERAL hold the planner to one index look-up each: a
 -- generic plan knows nothing of the length of an array. Addresses come along as arrays, to spare a second trip.
@@ -56,14 +56,14 @@ CROSS JOIN LATERAL (
 ) AS known;
 
 -- name: lock_new_addresses
--- Somebody known by address alone has no unique key: whoever makes one for an address waits here for whoever is
+-- A recipient known by address alone has no unique key: a transaction that makes one for an address waits here for one that is
 -- making it just now. Sorted, so that two sets never wait for each other crosswise.
 SELECT pg_advisory_xact_lock(sorted.key)
 FROM (SELECT DISTINCT hashtextextended(:tenant_id || ' ' || wanted, 7411002) AS key
       FROM unnest(:addresses::text[]) AS wanted ORDER BY 1) AS sorted;
 
 -- name: insert_recipients
--- What is not said is the tenant's default. Sorted by identity, so that two sets can't deadlock; whoever loses the race
+-- What is not said is the tenant's default. Sorted by identity, so that two sets can't deadlock; the transaction that loses the race
 -- for an identity gets no row back and reads the winner's.
 INSERT INTO notification.recipients (
     tenant_id, id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
@@ -85,7 +85,7 @@ RETURNING id, identity_type, identity_id, display_name_ciphertext, primary_local
           attributes, erased_at, version, updated_at;
 
 -- name: lock_recipients
--- Every change of a recipient, an address or preferences takes this lock; in the order of ids. Nobody changes a key,
+-- Every change of a recipient, an address or preferences takes this lock; in the order of ids. No statement changes a key,
 -- so that a row that only refers to them (a link of theirs) need not wait.
 SELECT mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext, mine.primary_locale,
        mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version, mine.updated_at

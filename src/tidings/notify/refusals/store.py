@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx
-from tidings.kernel.mapping import RowMapper, columns
+from tidings.kernel.mapping import RowMapper, columns, tuple_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import ADDRESS_REFUSAL, AddressRefusalId
 from tidings.notify.refusals.model import ChannelAddress, Refusal
@@ -62,8 +62,7 @@ async def withdraw_of_recipient(
     rows = await tx.fetch(
         QUERIES.withdraw_of_recipient,
         recipient_id=recipient_id,
-        channels=[channel for channel, _ in said],
-        categories=[category for _, category in said],
+        **tuple_columns(said, "channels categories"),
         source=source,
         now=now,
     )

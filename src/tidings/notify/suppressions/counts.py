@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.notify.suppressions.model import SuppressionReason
 
@@ -21,10 +22,7 @@ class Count:
 async def read_counts(tx: TenantTx) -> list[Count]:
     """By channel and reason; kinds of which there are none are left out."""
     rows = await tx.fetch(QUERIES.read_counts)
-    return [
-        Count(channel=row["channel"], reason=SuppressionReason(row["reason"]), in_force=row["n"])
-        for row in rows
-    ]
+    return [_count(row) for row in rows]
 
 
 async def fold_counts(db: Database, *, limit: int) -> int:
@@ -36,3 +34,6 @@ async def fold_counts(db: Database, *, limit: int) -> int:
         async with db.worker() as tx:
             folded += await tx.fetch_value(QUERIES.fold_counts, tenant_id=tenant_id, limit=limit)
     return folded
+
+
+_count = RowMapper(Count, [QUERIES.read_counts], columns={"in_force": "n"})

@@ -8,7 +8,7 @@ from typing import Final
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import RowMapper, attributes, columns, sparse_columns
+from tidings.kernel.mapping import RowMapper, columns, sparse_columns, tuple_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import AddressRefusalId, SuppressionId
 from tidings.notify.suppressions.model import (
@@ -72,11 +72,7 @@ async def find_places(
     tx: TenantTx, places: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], datetime | None]:
     """Of those channels and hashes that have a suppression which was not released: when it runs out."""
-    rows = await tx.fetch(
-        QUERIES.find_places,
-        channels=[channel for channel, _ in places],
-        hashes=[address_hash for _, address_hash in places],
-    )
+    rows = await tx.fetch(QUERIES.find_places, **tuple_columns(places, "channels hashes"))
     return {places[row["n"] - 1]: row["expires_at"] for row in rows}
 
 
@@ -126,7 +122,7 @@ async def list_suppressions(
     """The newest first, from a cursor on; or the oldest first, as an export reads them."""
     rows = await tx.fetch(
         QUERIES.export_suppressions if oldest_first else QUERIES.list_suppressions,
-        **attributes(wanted, "channel reason with_released"),
+        wanted,
         after_id=after_id,
         now=now,
         limit=limit,
@@ -160,12 +156,7 @@ async def lock_in_force(
     tx: TenantTx, places: Sequence[tuple[str, str]], *, now: datetime
 ) -> dict[tuple[str, str], Suppression]:
     """What holds these addresses back, by channel and hash; locked until the end of the transaction."""
-    rows = await tx.fetch(
-        QUERIES.lock_in_force,
-        channels=[channel for channel, _ in places],
-        hashes=[address_hash for _, address_hash in places],
-        now=now,
-    )
+    rows = await tx.fetch(QUERIES.lock_in_force, **tuple_columns(places, "channels hashes"), now=now)
     return {(s.channel, s.address_hash): s for s in map(from_row, rows)}
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from tidings.kernel.mapping import tuple_columns
 from tidings.kernel.sql import Queries, json_text
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates.assets import Asset
@@ -41,8 +42,7 @@ async def delete_assets(tx: Side, gone: Sequence[tuple[TemplateVersionId, str]])
         return
     await tx.execute(
         side(tx, QUERIES.delete_assets, QUERIES.delete_platform_assets),
-        version_ids=[version_id for version_id, _ in gone],
-        names=[name for _, name in gone],
+        **tuple_columns(gone, "version_ids names"),
     )
 
 

@@ -24,6 +24,12 @@ class Fault:
         return f"{'' if self.line is None else f'line {self.line}: '}{self.what}; {self.how}"
 
     @classmethod
+    def at(cls, markup: str, at: int, what: str, how: str, *, severity: Severity = "error") -> "Fault":
+        """A fault where the markup has come to `at`, counted from 0."""
+        line, column = markup.count("\n", 0, at) + 1, at - markup.rfind("\n", 0, at)
+        return cls(what, how, line=line, column=column, severity=severity)
+
+    @classmethod
     def read(cls, message: str) -> "Fault":
         """A fault out of a sentence: `line 3: what is wrong; how to mend it`, or `line 3:5: …` with the column."""
         found = _LINE.match(message)

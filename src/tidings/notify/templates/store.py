@@ -9,7 +9,7 @@ import msgspec
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import PlatformTx, Row, TenantTx
-from tidings.kernel.mapping import RowMapper, columns, optional
+from tidings.kernel.mapping import RowMapper, columns, optional, tuple_columns
 from tidings.kernel.sql import Queries, Query, json_text
 from tidings.notify.ids import TemplateId, TemplateVersionId
 from tidings.notify.templates.errors import UnknownTemplateError, UnknownTemplateVersionError
@@ -56,7 +56,7 @@ async def lock_template(tx: Side, name: TemplateName) -> Template | None:
 
 
 async def _template(tx: Side, query: Query, name: TemplateName) -> Template | None:
-    row = await tx.fetch_one(query, key=name.key, channel=name.channel)
+    row = await tx.fetch_one(query, name)
     return template_of(row) if row else None
 
 
@@ -124,7 +124,7 @@ async def set_template_status(
 ) -> Template | None:
     """The template, put away or taken back as a whole; None where there is none that stood otherwise."""
     query = side(tx, QUERIES.set_template_status, QUERIES.set_platform_template_status)
-    row = await tx.fetch_one(query, key=name.key, channel=name.channel, status=status, now=now)
+    row = await tx.fetch_one(query, name, status=status, now=now)
     return template_of(row) if row else None
 
 
@@ -311,11 +311,7 @@ async def find_versions(
 ) -> dict[tuple[TemplateId, str], TemplateVersion]:
     """Those that there are of these, by template and number, with all their texts."""
     query = side(tx, QUERIES.find_versions, QUERIES.find_platform_versions)
-    rows = await tx.fetch(
-        query,
-        template_ids=[template_id for template_id, _ in wanted],
-        semvers=[semver for _, semver in wanted],
-    )
+    rows = await tx.fetch(query, **tuple_columns(wanted, "template_ids semvers"))
     return {(version.template_id, str(version.semver)): version for version in map(_version, rows)}
 
 

@@ -1,6 +1,7 @@
 """The one way tenants change: events in, rows out. The consumer and the platform's routes both come here."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import msgspec
 
@@ -11,6 +12,11 @@ from tidings.kernel.ids import TENANT, TenantId
 from tidings.notify.tenants import store
 from tidings.notify.tenants.errors import UnprojectableError
 from tidings.notify.tenants.model import Tenant, apply
+
+#: The consumer group of the projection; its cursor and its dead letters go by this name.
+GROUP: Final = "notify.tenants"
+#: What it listens to.
+SUBJECTS: Final = tuple(TENANT_EVENTS)
 
 _decoders = {subject: msgspec.json.Decoder(form) for subject, form in TENANT_EVENTS.items()}
 
@@ -30,6 +36,11 @@ async def project(tx: PlatformTx, events: Sequence[Event]) -> dict[TenantId, Ten
     if changed:
         await store.save_tenants(tx, changed)
     return after
+
+
+async def handle(tx: PlatformTx, events: Sequence[Event]) -> None:
+    """The consumer: in the platform transaction that also marks the events consumed."""
+    await project(tx, events)
 
 
 def tenant_of(event: Event) -> TenantId:

@@ -5,6 +5,7 @@ from typing import Final
 
 import msgspec
 
+from tidings.contracts.conversations import TenantName
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.errors import MissingReferenceError
@@ -60,6 +61,18 @@ async def own_tenant(tx: TenantTx) -> Tenant:
     if tenant is None:
         raise MissingReferenceError("tenants_local")
     return tenant
+
+
+class StoredTenantNames:
+    """The contract's `TenantNames`: how a tenant calls itself to people."""
+
+    async def of(self, tx: TenantTx) -> TenantName | None:
+        """The name, or else the slug; None where neither is known."""
+        tenant = await find_tenant(tx, tenant_id=tx.tenant_id)
+        name = (tenant.name or tenant.slug) if tenant is not None else None
+        if tenant is None or not name:
+            return None
+        return TenantName(name=name, language=tenant.default_locale.partition("-")[0])
 
 
 async def find_tenant_by_slug(tx: PlatformTx, *, slug: str) -> Tenant | None:

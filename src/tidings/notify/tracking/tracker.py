@@ -1,7 +1,7 @@
 """Decides for a set of mails whether they are watched, and makes what they carry then."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Tracking
@@ -53,14 +53,7 @@ class MailTracking:
             # Opting out and choosing are not tracked; those links are ours.
             if target.startswith(f"{self.base_url}/") or len(target.encode()) > MOST_TARGET:
                 return None
-            followed = Mark(
-                kind="clicked",
-                tenant_id=self.tenant_id,
-                notification_id=notification_id,
-                recipient_id=recipient_id,
-                step=step,
-                target=target,
-            )
+            followed = replace(mark, kind="clicked", target=target)
             return f"{self.base_url}{CLICK_PATH}{self.marker.write(followed)}"
 
         return rewrite(

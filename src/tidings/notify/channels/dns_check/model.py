@@ -1,9 +1,12 @@
 """What was found about a domain, and how bad it is."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from msgspec import Struct
+
+from tidings.kernel.mapping import by_name
 
 CheckName = Literal["spf", "dkim", "dmarc", "mx"]
 #: From good to bad. `unknown`: the name servers did not answer.
@@ -27,6 +30,30 @@ class DnsFinding(Struct, frozen=True, kw_only=True):
     what: str
     #: What to do; null where nothing is to be done.
     how: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DnsLookup:
+    """The records that stand at a name, to be judged by one check."""
+
+    check: CheckName
+    name: str
+    records: Sequence[str]
+
+    def fail(self, what: str, how: str) -> DnsFinding:
+        """Mail of the domain is refused or distrusted."""
+        return self._finding("fail", what, how)
+
+    def warn(self, what: str, how: str) -> DnsFinding:
+        """Mail of the domain is taken, and could be trusted more."""
+        return self._finding("warn", what, how)
+
+    def good(self, what: str) -> DnsFinding:
+        """There is nothing to do."""
+        return self._finding("pass", what, None)
+
+    def _finding(self, status: Status, what: str, how: str | None) -> DnsFinding:
+        return by_name(DnsFinding, self, status=status, found=shown(self.records), what=what, how=how)
 
 
 def shown(records: Sequence[str]) -> str | None:

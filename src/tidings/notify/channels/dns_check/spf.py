@@ -3,7 +3,7 @@
 import re
 
 from tidings.kernel.dns import Resolver
-from tidings.notify.channels.dns_check.model import DnsFinding, Status, shown
+from tidings.notify.channels.dns_check.model import DnsFinding, DnsLookup, shown
 
 #: Terms that make a receiver look something up; it gives up after ten of them (RFC 7208, 4.6.4).
 _LOOKS_UP = re.compile(r"(include|a|mx|ptr|exists|redirect)([:=/].*)?\Z")
@@ -28,11 +28,9 @@ class _BrokenError(Exception):
 async def check_spf(resolver: Resolver, domain: str) -> DnsFinding:
     """What receivers make of the domain's SPF."""
     records = await _records(resolver, domain)
+    lookup = DnsLookup("spf", domain, records)
     if not records:
-        return _finding(
-            "fail",
-            domain,
-            records,
+        return lookup.fail(
             "There is no SPF record: receivers can't tell your mail from somebody else's.",
             f'Publish a TXT record at {domain}, such as "v=spf1 include:spf.your-provider.example ~all", '
             "with the include that your mail provider names.",
@@ -41,54 +39,39 @@ async def check_spf(resolver: Resolver, domain: str) -> DnsFinding:
     try:
         await reader.follow(domain, records)
     except _BrokenError as broken:
-        return _finding("fail", domain, records, broken.what, broken.how)
-    return _judge(domain, records, reader.lookups)
+        return lookup.fail(broken.what, broken.how)
+    return _judge(lookup, reader.lookups)
 
 
-def _judge(domain: str, records: list[str], lookups: int) -> DnsFinding:
-    record = records[0].lower()
+def _judge(lookup: DnsLookup, lookups: int) -> DnsFinding:
+    record = lookup.records[0].lower()
     last = _ALL.search(record)
     if lookups > _MOST_LOOKUPS:
-        return _finding(
-            "fail",
-            domain,
-            records,
+        return lookup.fail(
             f"The record takes more than {_MOST_LOOKUPS} look-ups, and receivers then take it as broken.",
             "Remove includes of providers that you no longer use, or write their addresses as ip4: and ip6:.",
         )
     if last is not None and last[1] in {"", "+"}:
-        return _finding(
-            "fail",
-            domain,
-            records,
+        return lookup.fail(
             "The record ends in +all: it lets everybody send as you.",
             "Write ~all instead, or -all when you are sure that all who send for you are named.",
         )
     if last is None and "redirect=" not in record:
-        return _finding(
-            "warn",
-            domain,
-            records,
+        return lookup.warn(
             "The record does not say what others are: receivers take everybody as neither good nor bad.",
             "Add ~all at its end.",
         )
     if last is not None and last[1] == "?":
-        return _finding(
-            "warn",
-            domain,
-            records,
+        return lookup.warn(
             "The record ends in ?all, which says nothing about those who are not named.",
             "Write ~all instead.",
         )
     if re.search(r"(?:^|\s)[+?~-]?ptr\b", record):
-        return _finding(
-            "warn",
-            domain,
-            records,
+        return lookup.warn(
             "The record uses ptr, which many receivers pass over.",
             "Write the servers' addresses as ip4: and ip6: instead.",
         )
-    return _finding("pass", domain, records, f"The record is sound and takes {lookups} look-ups.", None)
+    return lookup.good(f"The record is sound and takes {lookups} look-ups.")
 
 
 class _Reader:
@@ -135,7 +118,3 @@ class _Reader:
 
 async def _records(resolver: Resolver, name: str) -> list[str]:
     return [text for text in await resolver.texts(name) if re.match(r"v=spf1(\s|\Z)", text, re.IGNORECASE)]
-
-
-def _finding(status: Status, name: str, records: list[str], what: str, how: str | None) -> DnsFinding:
-    return DnsFinding(check="spf", status=status, name=name, found=shown(records), what=what, how=how)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, tuple_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates.model import Template
@@ -46,8 +46,7 @@ async def lock_templates(
     """Hold those that are there until the end of the transaction, in one order for all transactions."""
     rows = await tx.fetch(
         side(tx, QUERIES.lock_templates, QUERIES.lock_platform_templates),
-        keys=[key for key, _ in templates],
-        channels=[channel for _, channel in templates],
+        **tuple_columns(templates, "keys channels"),
     )
     return {
         (row["key"], row["channel"]): LockedTemplate(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from tidings.notify.templates.compile.css import urls, without_comments
-from tidings.notify.templates.compile.fault_position import fault_at
 from tidings.notify.templates.compile.lexer import Attribute, attributes, pieces
 from tidings.notify.templates.compile.links import ADDRESSES, Kind, url_fault
 from tidings.notify.templates.faults import Fault
@@ -85,10 +84,10 @@ def _fault(url: str, fault: str, source: str) -> Fault:
     what, _, how = fault.partition("; ")
     for written in (url, html.escape(url), html.escape(url, quote=False)):
         if (at := source.find(written)) != -1:
-            return fault_at(source, at, f"{url[:80]} {what}", how)
+            return Fault.at(source, at, f"{url[:80]} {what}", how)
     for part, element, own, remedy in _OWN:
         if part in url or (part == "share" and _SHARING.search(url)):
             at = source.find(f"<{element}")
             if at != -1:
-                return fault_at(source, at, f"<{element}>: {own}", remedy)
+                return Fault.at(source, at, f"<{element}>: {own}", remedy)
     return Fault(f"the compiled mail holds {url[:80]}, which {what}", how)

@@ -7,7 +7,6 @@ from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from tidings.notify.templates.compile.css import urls, without_comments
-from tidings.notify.templates.compile.fault_position import fault_at
 from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 from tidings.notify.templates.compile.sanitise import SCHEMES
 from tidings.notify.templates.faults import Fault
@@ -55,18 +54,18 @@ def link_faults(source: str, *, links: LinkPolicy, tokens: re.Pattern[str]) -> I
             fault = url_fault(url, kind, links) or _missing(url, links.assets)
             if fault:
                 what, _, how = fault.partition("; ")
-                yield fault_at(source, start, f"{name} {what}", how)
+                yield Fault.at(source, start, f"{name} {what}", how)
         if piece.kind == "text":
             for place, fault in _bare_faults(html.unescape(piece.source), links, tokens):
                 what, _, how = fault.partition("; ")
-                yield fault_at(source, start + min(place, len(piece.source)), what, how)
+                yield Fault.at(source, start + min(place, len(piece.source)), what, how)
 
 
 def text_link_faults(text: str, *, links: LinkPolicy, tokens: re.Pattern[str]) -> Iterator[Fault]:
     """What is wrong with the fixed links of a plain text, each where it begins."""
     for place, fault in _bare_faults(text, links, tokens):
         what, _, how = fault.partition("; ")
-        yield fault_at(text, place, what, how)
+        yield Fault.at(text, place, what, how)
 
 
 def _addresses(piece: MarkupPiece, base: str) -> Iterator[tuple[str, str, Kind]]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from tidings.notify.templates.compile.fault_position import fault_at
 from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 from tidings.notify.templates.compile.mjml_schema import (
     ATTRIBUTES,
@@ -39,10 +38,10 @@ def mjml_faults(markup: str, *, tokens: re.Pattern[str]) -> Iterator[Fault]:
         if piece.kind == "open":
             if found := _misplaced(piece, parent, stack):
                 what, _, how = found.partition("; ")
-                yield fault_at(markup, start, f"<{piece.name}> {what}", how)
+                yield Fault.at(markup, start, f"<{piece.name}> {what}", how)
             if piece.name in ("mj-body", "mj-head") and parent == "mjml":
                 if piece.name in once:
-                    yield fault_at(markup, start, f"there is a second <{piece.name}>", "put both into one")
+                    yield Fault.at(markup, start, f"there is a second <{piece.name}>", "put both into one")
                 once.add(piece.name)
             seen |= parent == "mj-body"
             if not piece.empty:
@@ -54,7 +53,7 @@ def mjml_faults(markup: str, *, tokens: re.Pattern[str]) -> Iterator[Fault]:
             start += len(piece.source) - len(piece.source.lstrip())
             if found := _stray(piece.source, parent, stack, tokens):
                 what, _, how = found.partition("; ")
-                yield fault_at(markup, start, what, how)
+                yield Fault.at(markup, start, what, how)
     if not seen:
         yield Fault(
             "the mail is empty: it has no <mj-body> with something in it",
@@ -74,19 +73,19 @@ def attribute_warnings(markup: str) -> Iterator[Fault]:
         names = [attribute.name for attribute in piece.attributes]
         if any((each.name, each.value) == ("mode", "fluid-height") for each in piece.attributes):
             what = f"mode of <{piece.name}> is compiled as fixed-height"
-            yield fault_at(markup, start, what, "give it a height", severity="warning")
+            yield Fault.at(markup, start, what, "give it a height", severity="warning")
         for name in dict.fromkeys(names):
             if name not in known | EVERYWHERE:
                 like = get_close_matches(name, known, 1)
                 how = f"write {like[0]}" if like else "take it away"
                 what = f"<{piece.name}> has no attribute {name[:40]}"
-                yield fault_at(markup, start, what, how, severity="warning")
+                yield Fault.at(markup, start, what, how, severity="warning")
             elif (piece.name, name) in NOT_COMPILED:
                 what = f"{name} of <{piece.name}> is not compiled"
-                yield fault_at(markup, start, what, NOT_COMPILED[piece.name, name], severity="warning")
+                yield Fault.at(markup, start, what, NOT_COMPILED[piece.name, name], severity="warning")
             elif names.count(name) > 1:
                 what = f"{name} of <{piece.name}> is written {names.count(name)} times, and the first counts"
-                yield fault_at(markup, start, what, "take the others away", severity="warning")
+                yield Fault.at(markup, start, what, "take the others away", severity="warning")
 
 
 def _stray(text: str, parent: str, stack: list[str], tokens: re.Pattern[str]) -> str | None:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from tidings.notify.templates.compile.fault_position import fault_at
 from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 from tidings.notify.templates.faults import Fault
 
@@ -29,7 +28,7 @@ def _faults(markup: str) -> Iterator[Fault]:
             if depth <= 0 and piece.source.strip():
                 offset = start + len(piece.source) - len(piece.source.lstrip())
                 where = "after </mjml>" if began else "before <mjml>"
-                yield fault_at(
+                yield Fault.at(
                     markup, offset, f"a text stands {where}", "write everything inside <mjml>…</mjml>"
                 )
             stray = piece.source.find("<")
@@ -38,7 +37,7 @@ def _faults(markup: str) -> Iterator[Fault]:
         elif piece.kind == "open":
             if depth <= 0 and (began or piece.name != "mjml"):
                 what = f"<{piece.name}> stands outside <mjml>"
-                yield fault_at(markup, start, what, "a body in MJML is one <mjml>…</mjml>")
+                yield Fault.at(markup, start, what, "a body in MJML is one <mjml>…</mjml>")
                 return
             began = True
             depth += not piece.empty
@@ -54,11 +53,11 @@ def _stray(markup: str, start: int) -> Fault:
     end = min((at for at in ends if at != -1), default=len(markup))
     tag = re.match(r"</?([A-Za-z][\w:.-]*)", markup[start:end])
     if tag is None:
-        return fault_at(markup, start, "a < stands in the text", "write &lt; for the character itself")
+        return Fault.at(markup, start, "a < stands in the text", "write &lt; for the character itself")
     if markup.count('"', start, end) % 2:
         what = f"an attribute of <{tag[1]}> has no closing quotation mark"
-        return fault_at(markup, start, what, 'write the second "')
-    return fault_at(markup, start, f"the tag <{tag[1]} has no end", "write > after it")
+        return Fault.at(markup, start, what, 'write the second "')
+    return Fault.at(markup, start, f"the tag <{tag[1]} has no end", "write > after it")
 
 
 def _attributes(markup: str, piece: MarkupPiece, start: int) -> Iterator[Fault]:
@@ -67,7 +66,7 @@ def _attributes(markup: str, piece: MarkupPiece, start: int) -> Iterator[Fault]:
     for bare in _BARE.finditer(plain):
         value = bare[2].removesuffix("/")
         what = f"the value of {bare[1]} stands without quotes"
-        yield fault_at(markup, start + bare.start(), what, f'write {bare[1]}="{value}"')
+        yield Fault.at(markup, start + bare.start(), what, f'write {bare[1]}="{value}"')
     for alone in _NO_VALUE.finditer(plain):
         what = f"the attribute {alone[1]} has no value"
-        yield fault_at(markup, start + alone.start(1), what, f'write {alone[1]}="…"')
+        yield Fault.at(markup, start + alone.start(1), what, f'write {alone[1]}="…"')

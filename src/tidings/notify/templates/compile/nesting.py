@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from tidings.notify.templates.compile.fault_position import fault_at
 from tidings.notify.templates.compile.lexer import VOID, MarkupPiece, pieces
 from tidings.notify.templates.faults import Fault
 
@@ -48,7 +47,7 @@ def nesting_faults(markup: str, *, mjml: bool) -> Iterator[Fault]:
         yield from reader.found
         reader.found.clear()
         if len(reader.stack) > DEEPEST:
-            yield fault_at(
+            yield Fault.at(
                 markup, reader.stack[-1][1], f"elements nest more than {DEEPEST} deep", "are all tags closed?"
             )
             return
@@ -70,7 +69,7 @@ class _Xml:
     def close(self, piece: MarkupPiece, at: int) -> None:
         if not any(name == piece.name for name, _ in self.stack):
             what = f"</{piece.name}> closes nothing"
-            self.found.append(fault_at(self.markup, at, what, "take it away, or open it before"))
+            self.found.append(Fault.at(self.markup, at, what, "take it away, or open it before"))
             return
         while (top := self.stack.pop())[0] != piece.name:
             self._unclosed(*top, f"</{piece.name}>")
@@ -81,7 +80,7 @@ class _Xml:
 
     def _unclosed(self, name: str, at: int, before: str) -> None:
         what = f"<{name}> is not closed in the same element, before {before}"
-        self.found.append(fault_at(self.markup, at, what, self._remedy(name)))
+        self.found.append(Fault.at(self.markup, at, what, self._remedy(name)))
 
     def _remedy(self, name: str) -> str:
         return f"close it with </{name}>, or write <{name} … /> where it has no content"

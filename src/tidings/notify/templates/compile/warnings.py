@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from tidings.notify.templates.compile.fault_position import fault_at
 from tidings.notify.templates.compile.lexer import MarkupPiece, pieces
 from tidings.notify.templates.compile.links import text_link_faults
 from tidings.notify.templates.compile.locale_content import MASKED, masked
@@ -50,7 +49,7 @@ def _dropped(shape: str) -> Iterator[Fault]:
         start, at = at, at + len(piece.source)
         if piece.kind == "open" and not piece.name.startswith("mj") and not MASKED.search(piece.name):
             for what in _lost(piece):
-                yield fault_at(shape, start, what, _REMEDY, severity="warning")
+                yield Fault.at(shape, start, what, _REMEDY, severity="warning")
 
 
 def _lost(piece: MarkupPiece) -> Iterator[str]:
