@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,33 +22,28 @@ Platform = Annotated[bool, typer.Option("--platform", help="The platform's own, 
 PAGE = 200
 
 
+@dataclass(kw_only=True)
 class Api:
     """The server that a command calls, connected when it is first asked."""
 
-    def __init__(
-        self,
-        stack: ExitStack,
-        url: str | None,
-        key: str | None,
-        tenant: str | None,
-        data_dir: Path | None,
-        *,
-        platform: bool,
-        as_json: bool,
-    ) -> None:
-        self._stack, self._where = stack, (url, key, tenant, data_dir)
-        #: Whether what is the platform's own is meant.
-        self.platform = platform
-        #: Whether to take the platform's key of the data dir; set it before the first call.
-        self.platform_key = platform
-        self.as_json = as_json
-        #: Other than 0 where the command did its work and the answer is still bad news: it is printed first.
-        self.exit_code = 0
+    stack: ExitStack
+    url: str | None
+    key: str | None
+    tenant: str | None
+    data_dir: Path | None
+    as_json: bool
+    #: Whether what is the platform's own is meant.
+    platform: bool
+    #: Whether to take the platform's key of the data dir; set it before the first call.
+    platform_key: bool
+    #: Other than 0 where the command did its work and the answer is still bad news: it is printed first.
+    exit_code: int = 0
 
     @cached_property
     def tidings(self) -> "Tidings":
         """The client."""
-        return self._stack.enter_context(client(*self._where, platform=self.platform_key))
+        opened = client(self.url, self.key, self.tenant, self.data_dir, platform=self.platform_key)
+        return self.stack.enter_context(opened)
 
     def call(
         self,
@@ -127,18 +123,11 @@ def api_command(
     common |= {"as_json": Json, "url": Url, "key": Key, "tenant": Tenant, "data_dir": DataDir}
 
     def decorate(function: Callable[..., Any]) -> Callable[..., None]:
-        def run(
-            *,
-            url: str | None,
-            key: str | None,
-            tenant: str | None,
-            data_dir: Path | None,
-            as_json: bool,
-            **given: Any,
-        ) -> None:
-            of_platform = bool(given.pop("platform")) if platform else False
+        def run(*, as_json: bool, **given: Any) -> None:
+            where = {name: given.pop(name) for name in ("url", "key", "tenant", "data_dir")}
+            own = given.pop("platform") if platform else False
             with ExitStack() as stack:
-                api = Api(stack, url, key, tenant, data_dir, platform=of_platform, as_json=as_json)
+                api = Api(stack=stack, **where, as_json=as_json, platform=own, platform_key=own)
                 answer = function(api, **given)
             print_answer(answer, text, empty, as_json=as_json)
             if api.exit_code:

@@ -11,6 +11,7 @@ import typer
 from tidings.cli.api_command import Api
 from tidings.cli.command import JsonObject, Output
 from tidings.cli.failures import CommandError
+from tidings.cli.printing import progress_bar, shown
 from tidings.cli.resource import Row
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def import_file(
 def _sent(
     api: Api, operation: str, file: Path, query: Mapping[str, object], *, resume: str | None
 ) -> JsonObject:
+    from rich.progress import DownloadColumn
+
     from tidings_client import NotReachedError, UnavailableError, operations
     from tidings_client.calls import Call, new_key
 
@@ -56,7 +59,7 @@ def _sent(
     call: Call[JsonObject] = operations.call(
         operation, query=query, key=key, media_type=_media_type(file), platform=api.platform
     )
-    with _opened(file) as source, _bar() as bar:
+    with _opened(file) as source, progress_bar(DownloadColumn()) as bar:
         task = bar.add_task(file.name, total=file.stat().st_size)
         for pause in (*_PAUSES, None):
             source.seek(0)
@@ -76,8 +79,6 @@ def _sent(
 def lines_of(done: JsonObject, report: Path | None) -> "list[Text]":
     """What became of the lines."""
     from rich.text import Text
-
-    from tidings.cli.printing import shown
 
     would = "would be " if done["dry_run"] else ""
     lines = [
@@ -129,22 +130,6 @@ def _pieces(source: BinaryIO, bar: "Progress", task: "TaskID") -> Iterator[bytes
     while piece := source.read(_PIECE):
         yield piece
         bar.advance(task, len(piece))
-
-
-def _bar() -> "Progress":
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
 
 
 #: The row of an operation that imports a file.

@@ -8,7 +8,7 @@ import typer
 
 from tidings.cli.command import Output, command_group, print_answer
 from tidings.cli.failures import CommandError
-from tidings.cli.printing import picked
+from tidings.cli.printing import picked, progress_bar
 from tidings.cli.system import Connected, open_database, system_command
 
 if TYPE_CHECKING:
@@ -110,11 +110,8 @@ async def rotate_tenant(
 
 @contextmanager
 def _progress(what: str) -> "Iterator[OnProgress]":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import MofNCompleteColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    with progress_bar(MofNCompleteColumn()) as bar:
         task = bar.add_task(f"wrapping keys of {what}", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

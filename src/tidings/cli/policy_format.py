@@ -1,6 +1,5 @@
 """Policies in words: what commands about them read from files, and what they print."""
 
-import difflib
 import json
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tidings.cli.failures import CommandError
-from tidings.cli.printing import counted, money, shown
+from tidings.cli.printing import counted, diff_lines, money, shown
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -81,14 +80,7 @@ def differences(
     before: Mapping[str, Any], after: Mapping[str, Any], *, names: tuple[str, str]
 ) -> "Iterator[Text]":
     """What differs between two policies, line by line."""
-    from rich.text import Text
-
-    for line in difflib.unified_diff(_lines(before), _lines(after), *names, lineterm=""):
-        style = "bold" if line.startswith(("---", "+++")) else _STYLES.get(line[:1], "")
-        yield Text(shown(line), style=style)
-
-
-_STYLES = {"@": "cyan", "+": "green", "-": "red"}
+    return diff_lines(_lines(before), _lines(after), names)
 
 
 def _lines(policy: Mapping[str, Any]) -> list[str]:

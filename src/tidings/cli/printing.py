@@ -1,5 +1,6 @@
 """What commands print: other people's words as a terminal may show them, JSON, money, moments."""
 
+import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,11 +9,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
     from rich.text import Text
 
 #: Controls, line ends and what turns the direction of a line: a terminal would obey them.
 _OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
+_DIFF_STYLES = {"@": "cyan", "+": "green", "-": "red"}
 _FRACTION = re.compile(r"(?<=:\d\d)\.\d+")
 
 
@@ -51,6 +54,25 @@ def counted(many: int, what: str) -> str:
 def to_the_second(moment: str) -> str:
     """A moment of the API without its fractions of a second."""
     return _FRACTION.sub("", moment)
+
+
+def diff_lines(before: Sequence[str], after: Sequence[str], names: tuple[str, str]) -> "Iterator[Text]":
+    """A unified diff, in the colours of git."""
+    from rich.text import Text
+
+    for line in difflib.unified_diff(before, after, *names, lineterm=""):
+        style = "bold" if line.startswith(("---", "+++")) else _DIFF_STYLES.get(line[:1], "")
+        yield Text(shown(line.replace("\t", "    ")), style)
+
+
+def progress_bar(amount: "ProgressColumn") -> "Progress":
+    """A bar on standard error, with what it counts; none where that is no terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), amount, TimeRemainingColumn())
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
 def print_lines(lines: "Iterable[Text]") -> None:

@@ -34,18 +34,20 @@ def notification_lines(found: "Sequence[Notification]") -> list[Text]:
     """What was found, the newest first."""
     lines = [Text("Notifications, the newest first (UTC)", "bold")]
     for one in found:
-        template = one.template.key if one.template else "-"
         named = f"  {one.correlation_id}" if one.correlation_id else ""
-        reason = f"  {one.reason}" if one.reason else ""
-        lines.append(
-            Text.assemble(
-                (f"  {moment(one.created_at)[:-4]}  ", "dim"),
-                (f"{one.status:11}", STYLES.get(one.status, "bold")),
-                shown(f"{one.final_channel or one.channel:9} {template:24} {one.id}{named}"),
-                (shown(reason), "dim"),
-            )
-        )
+        lines.append(notification_line(one, f"  {moment(one.created_at)[:-4]}", f"{one.id}{named}"))
     return lines
+
+
+def notification_line(one: "Notification", at: str, name: str) -> Text:
+    """A notification on one line: when, its status, channel and template, what it is called, and the reason."""
+    template = one.template.key if one.template else "-"
+    return Text.assemble(
+        (f"{at}  ", "dim"),
+        (f"{one.status:11}", STYLES.get(one.status, "bold")),
+        shown(f"{one.final_channel or one.channel:9} {template:24} {name}"),
+        (shown(f"  {one.reason}" if one.reason else ""), "dim"),
+    )
 
 
 def suppression_lines(found: Sequence[Mapping[str, Any]]) -> list[Text]:

@@ -67,20 +67,9 @@ def _show(one: "Notification", *, as_json: bool) -> None:
 
         print(msgspec.json.encode(one).decode(), flush=True)
         return
-    from rich.text import Text
+    from tidings.cli.explanation_format import moment
+    from tidings.cli.printing import print_lines
+    from tidings.cli.search_format import notification_line
 
-    from tidings.cli.explanation_format import STYLES, moment
-    from tidings.cli.printing import print_lines, shown
-
-    template = one.template.key if one.template else "-"
-    words = f"{one.final_channel or one.channel:9} {template:24} {one.recipient_id}  {one.id}"
-    print_lines(
-        [
-            Text.assemble(
-                (f"{moment(one.updated_at or one.created_at)}  ", "dim"),
-                (f"{one.status:11}", STYLES.get(one.status, "bold")),
-                shown(words),
-                (f"  {shown(one.reason)}" if one.reason else "", "dim"),
-            )
-        ]
-    )
+    at = moment(one.updated_at or one.created_at)
+    print_lines([notification_line(one, at, f"{one.recipient_id}  {one.id}")])

@@ -1,6 +1,5 @@
 """What is said at the keyboard about templates: findings, outcomes, differences."""
 
-import difflib
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,7 +8,7 @@ from contextlib import suppress
 from rich.text import Text
 
 from tidings.cli.command import JsonObject
-from tidings.cli.printing import shown
+from tidings.cli.printing import diff_lines, shown
 
 _STYLES = {"error": "bold red", "warning": "yellow"}
 _OUTCOMES = {"created": "green", "replaced": "green", "unchanged": "dim"}
@@ -43,20 +42,11 @@ def differences(server: Mapping[str, bytes], here: Mapping[str, bytes]) -> Itera
     """Unified differences of all files: what a push would change."""
     for path in sorted({*server, *here}):
         before, after = _lines(path, server.get(path)), _lines(path, here.get(path))
-        for line in difflib.unified_diff(
-            before,
-            after,
+        names = (
             f"server/{path}" if path in server else "/dev/null",
             f"here/{path}" if path in here else "/dev/null",
-            lineterm="",
-        ):
-            yield Text(shown(line.replace("\t", "    ")), style=_style(line))
-
-
-def _style(line: str) -> str:
-    if line.startswith(("---", "+++")):
-        return "bold"
-    return {"@": "cyan", "+": "green", "-": "red"}.get(line[:1], "")
+        )
+        yield from diff_lines(before, after, names)
 
 
 def _lines(path: str, raw: bytes | None) -> list[str]:
