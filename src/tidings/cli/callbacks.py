@@ -58,14 +58,15 @@ async def list_(
     limit: Limit = 100,
 ) -> list[JsonObject]:
     """Show callbacks that found no message, or requests that were refused, the newest first."""
+    from tidings.kernel.durable.dead_letters import DeadLetterPage
     from tidings.router.callbacks import store
 
-    chosen = store.CallbackFilter(vendor=vendor, since=moment_of(since, "--since"))
+    page = DeadLetterPage(vendor=vendor, since=moment_of(since, "--since"), limit=limit)
     async with system.db.platform() as tx:
         if status == "refused":
-            requests = await store.list_requests(tx, chosen=chosen, after=None, limit=limit)
+            requests = await store.list_requests(tx, page)
             return [picked(one, *_REQUEST) for one in requests]
-        events = await store.list_events(tx, status=status, chosen=chosen, after=None, limit=limit)
+        events = await store.list_events(tx, page, status=status)
         return [picked(one, *_EVENT) for one in events]
 
 
@@ -81,11 +82,12 @@ async def messages(
     limit: Limit = 100,
 ) -> list[JsonObject]:
     """Show what people wrote and what stands in no conversation, the newest first; not who wrote what."""
+    from tidings.kernel.durable.dead_letters import DeadLetterPage
     from tidings.router.conversations import queue
 
-    chosen = queue.InboundFilter(vendor=vendor, since=moment_of(since, "--since"))
+    page = DeadLetterPage(vendor=vendor, since=moment_of(since, "--since"), limit=limit)
     async with system.db.platform() as tx:
-        found = await queue.list_inbound(tx, status=status, chosen=chosen, after_id=None, limit=limit)
+        found = await queue.list_inbound(tx, page, status=status)
     return [picked(one, *_MESSAGE) for one in found]
 
 

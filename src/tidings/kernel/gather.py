@@ -8,6 +8,7 @@ beyond that callers are told so at once, before memory grows.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Generic, TypeVar
 
 from tidings.kernel.durable.halving import SetDone, halve
@@ -30,32 +31,27 @@ class _Lane(Generic[T, R]):
         self.running = 0
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Gatherer(Generic[K, T, R]):
-    """Gathers by key, such as a tenant; sets of different keys don't wait for each other."""
+    """Gathers by key, such as a tenant; sets of different keys don't wait for each other.
 
-    def __init__(
-        self,
-        work: Work[K, T, R],
-        *,
-        most_at_once: int = 200,
-        sets_at_once: int = 1,
-        most_waiting: int = 2000,
-        linger: float = 0.004,
-    ) -> None:
-        """`linger`: seconds that the next set waits for company after one that had some; alone, nobody waits."""
-        self._linger = linger
-        self._work = work
-        self._most_at_once = most_at_once
-        self._sets_at_once = sets_at_once
-        self._most_waiting = most_waiting
-        self._lanes: dict[K, _Lane[T, R]] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        #: How many wait or are being worked on.
-        self.inside = 0
+    `linger`: seconds that the next set waits for company after one that had some; alone, nobody waits.
+    """
+
+    work: Work[K, T, R]
+    _: KW_ONLY
+    most_at_once: int = 200
+    sets_at_once: int = 1
+    most_waiting: int = 2000
+    linger: float = 0.004
+    _lanes: dict[K, _Lane[T, R]] = field(default_factory=dict, init=False)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set, init=False)
+    #: How many wait or are being worked on.
+    inside: int = field(default=0, init=False)
 
     async def do(self, key: K, item: T) -> R:
         """The answer to `item`; a `TooBusyError` where too many wait already."""
-        if self.inside >= self._most_waiting:
+        if self.inside >= self.most_waiting:
             raise TooBusyError
         lane = self._lanes.get(key)
         if lane is None:
@@ -63,7 +59,7 @@ class Gatherer(Generic[K, T, R]):
         answer: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         lane.waiting.append((item, answer))
         self.inside += 1
-        if lane.running < self._sets_at_once:
+        if lane.running < self.sets_at_once:
             lane.running += 1
             task = asyncio.create_task(self._run(key, lane))
             self._tasks.add(task)
@@ -76,13 +72,13 @@ class Gatherer(Generic[K, T, R]):
             # Whoever arrives in the same turn of the loop comes along.
             await asyncio.sleep(0)
             while lane.waiting:
-                taken = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), self._most_at_once))]
+                taken = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), self.most_at_once))]
                 try:
                     await self._answer(key, taken)
                 finally:
                     self.inside -= len(taken)
                 if len(taken) > 1 and len(lane.waiting) < len(taken):
-                    await asyncio.sleep(self._linger)
+                    await asyncio.sleep(self.linger)
         finally:
             lane.running -= 1
             if not lane.running and not lane.waiting:
@@ -90,7 +86,7 @@ class Gatherer(Generic[K, T, R]):
 
     async def _answer(self, key: K, taken: Sequence[tuple[T, asyncio.Future[R]]]) -> None:
         async def work(some: Sequence[tuple[T, asyncio.Future[R]]]) -> Sequence[R | Exception]:
-            return await self._work(key, [item for item, _ in some])
+            return await self.work(key, [item for item, _ in some])
 
         try:
             async for part in halve(taken, work):

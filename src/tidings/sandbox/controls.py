@@ -1,5 +1,6 @@
 """How the sandbox is told to behave: faults, scripts, hooks, and what people write back."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import msgspec
@@ -35,59 +36,57 @@ class _Wrote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     channel: Channel = "sms"
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Controls:
     """Answers the requests that change how it behaves."""
 
-    def __init__(
-        self, faults: Faults, scripts: ReceiptScripts, hooks: SandboxHooks, replies: InboundReplies
-    ) -> None:
-        self._faults = faults
-        self._scripts = scripts
-        self._hooks = hooks
-        self._replies = replies
+    faults: Faults
+    scripts: ReceiptScripts
+    hooks: SandboxHooks
+    replies: InboundReplies
 
     def handle(self, request: SandboxRequest, steps: list[str]) -> SandboxResponse:
         """One request that nobody else has taken."""
         match (request.method, *steps):
             case ("POST", "faults"):
-                self._faults.set(_fault(request.body))
-                return json_answer({"faults": self._faults.standing()}, status=201)
+                self.faults.set(_fault(request.body))
+                return json_answer({"faults": self.faults.standing()}, status=201)
             case ("GET", "faults"):
-                return json_answer({"faults": self._faults.standing()})
+                return json_answer({"faults": self.faults.standing()})
             case ("DELETE", "faults"):
-                self._faults.clear()
+                self.faults.clear()
                 return json_answer({"faults": []})
             case ("GET", "scripts"):
                 return self._show_scripts()
             case ("PUT", "scripts", name):
-                self._scripts.set(name, decode(request.body, ScriptSpec))
+                self.scripts.set(name, decode(request.body, ScriptSpec))
                 return self._show_scripts()
             case ("DELETE", "scripts"):
-                self._scripts.clear()
+                self.scripts.clear()
                 return self._show_scripts()
             case ("DELETE", "scripts", name):
-                self._scripts.end(name)
+                self.scripts.end(name)
                 return self._show_scripts()
             case ("GET", "hooks"):
-                return json_answer({"hooks": self._hooks.urls()})
+                return json_answer({"hooks": self.hooks.urls()})
             case ("PUT", "hooks", vendor):
-                self._hooks.set(vendor, decode(request.body, SandboxHook))
-                return json_answer({"hooks": self._hooks.urls()})
+                self.hooks.set(vendor, decode(request.body, SandboxHook))
+                return json_answer({"hooks": self.hooks.urls()})
             case ("DELETE", "hooks", vendor):
-                self._hooks.end(vendor)
-                return json_answer({"hooks": self._hooks.urls()})
+                self.hooks.end(vendor)
+                return json_answer({"hooks": self.hooks.urls()})
             case ("POST", "inbound", vendor):
                 return SandboxResponse(later=self._write_back(vendor, decode(request.body, _Wrote)))
         raise _nothing_here(steps)
 
     async def _write_back(self, vendor: str, wrote: _Wrote) -> SandboxResponse:
-        said_id, answer = await self._replies.write(
+        said_id, answer = await self.replies.write(
             vendor, channel=wrote.channel, sender=wrote.from_, to=wrote.to, text=wrote.text
         )
         return json_answer({"id": said_id, "answer": answer})
 
     def _show_scripts(self) -> SandboxResponse:
-        standing: dict[str, Any] = msgspec.to_builtins(self._scripts.standing())
+        standing: dict[str, Any] = msgspec.to_builtins(self.scripts.standing())
         return json_answer({"scripts": standing, "names": NAMES, "numbers": MAGIC})
 
 

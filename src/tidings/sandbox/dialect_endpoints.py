@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble
@@ -29,31 +29,24 @@ _TROUBLES: Final[dict[Mode, Trouble]] = {
 }
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class DialectEndpoints:
     """Keep each message once: where the vendor knows a repeat, it gets the first answer again."""
 
-    def __init__(
-        self,
-        store: Store,
-        faults: Faults,
-        scripts: ReceiptScripts,
-        postman: ReceiptSender,
-        wording: ReceiptFormat,
-    ) -> None:
-        self._store = store
-        self._faults = faults
-        self._scripts = scripts
-        self._postman = postman
-        self._wording = wording
-        self._seen: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+    store: Store
+    faults: Faults
+    scripts: ReceiptScripts
+    postman: ReceiptSender
+    wording: ReceiptFormat
+    _seen: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict, init=False)
 
     def know(self, vendor: str) -> bool:
         """Whether the vendor of this name has a protocol of its own: `twilio`, `twilio_backup`."""
-        return self._wording.dialect_of(vendor) is not None
+        return self.wording.dialect_of(vendor) is not None
 
     def take(self, vendor: str, request: SandboxRequest) -> SandboxResponse:
         """One request to the vendor of this name."""
-        dialect = self._wording.dialect_of(vendor)
+        dialect = self.wording.dialect_of(vendor)
         if dialect is None:
             return SandboxResponse(status=404)
         path = "/" + request.path.strip("/").partition("/")[2]
@@ -61,7 +54,7 @@ class DialectEndpoints:
         asked = dialect.read(said)
         if isinstance(asked, SandboxResponse):
             return asked
-        fault = self._faults.strike("http", vendor)
+        fault = self.faults.strike("http", vendor)
         if fault is not None and fault.mode in _TROUBLES:
             wait = fault.retry_after if fault.mode == "throttle" else None
             return dialect.refused(asked, _TROUBLES[fault.mode], wait)
@@ -78,15 +71,13 @@ class DialectEndpoints:
         key = (vendor, asked.channel, asked.key)
         message_id = self._seen.get(key) if asked.key else None
         if message_id is None:
-            if self._postman.full:
+            if self.postman.full:
                 return dialect.refused(asked, "unavailable", None)
-            script = self._scripts.strike(
-                vendor=vendor, channel=asked.channel, addresses=_spellings(asked.to)
-            )
+            script = self.scripts.strike(vendor=vendor, channel=asked.channel, addresses=_spellings(asked.to))
             if script.refuses:
                 return dialect.refused(asked, "blocked", None)
             message_id = self._keep(vendor, dialect.name, asked, request)
-            self._postman.plan(message_id, vendor, script)
+            self.postman.plan(message_id, vendor, script)
             self._remember(key, message_id)
         return dialect.accepted(asked, message_id)
 
@@ -102,7 +93,7 @@ class DialectEndpoints:
         words = MessageText(subject=asked.subject, text=asked.text, html=asked.html)
         if words == MessageText():
             words = found_words(read_body(request.headers, request.body))
-        message = self._store.add(
+        message = self.store.add(
             adapter=adapter,
             vendor=vendor,
             channel=asked.channel,

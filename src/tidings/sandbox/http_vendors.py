@@ -1,6 +1,7 @@
 """The vendors' endpoints of the http adapter: each takes any JSON and answers as a vendor would."""
 
 from collections import OrderedDict
+from dataclasses import dataclass, field
 from typing import Any
 
 from tidings.kernel.refusals import NotFoundError
@@ -18,19 +19,19 @@ _CONNECTION = frozenset(
 )
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HttpVendors:
     """Keep each message once: a repeated Idempotency-Key gets the first answer again."""
 
-    def __init__(self, store: Store, faults: Faults, scripts: ReceiptScripts, postman: ReceiptSender) -> None:
-        self._store = store
-        self._faults = faults
-        self._scripts = scripts
-        self._postman = postman
-        self._seen: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+    store: Store
+    faults: Faults
+    scripts: ReceiptScripts
+    postman: ReceiptSender
+    _seen: OrderedDict[tuple[str, str, str], str] = field(default_factory=OrderedDict, init=False)
 
     def take(self, vendor: str, request: SandboxRequest) -> SandboxResponse:
         """One message to the vendor of this name."""
-        fault = self._faults.strike("http", vendor)
+        fault = self.faults.strike("http", vendor)
         if fault is not None and (refusal := _refusal(fault)) is not None:
             return refusal
         body = read_object(request.body)
@@ -38,14 +39,14 @@ class HttpVendors:
         key = (vendor, channel, request.headers.get("idempotency-key", ""))
         message_id = self._seen.get(key) if key[2] else None
         if message_id is None:
-            if self._postman.full:
+            if self.postman.full:
                 return _FULL
             to = recipients_of(body)
-            script = self._scripts.strike(vendor=vendor, channel=channel, addresses=to)
+            script = self.scripts.strike(vendor=vendor, channel=channel, addresses=to)
             if script.refuses:
                 return _REFUSED
             message_id = self._keep(vendor, channel, to, request, body)
-            self._postman.plan(message_id, vendor, script)
+            self.postman.plan(message_id, vendor, script)
             self._remember(key, message_id)
         accepted = json_answer({"id": message_id, "status": "accepted"}, status=202)
         if fault is None:
@@ -57,7 +58,7 @@ class HttpVendors:
 
     def cancel(self, vendor: str, message_id: str) -> SandboxResponse:
         """Call a message back, as long as no receipt was sent."""
-        in_time = self._postman.cancel(vendor, message_id)
+        in_time = self.postman.cancel(vendor, message_id)
         if in_time is None:
             raise NotFoundError("there is no such message, or it had to make room for newer ones")
         if not in_time:
@@ -79,7 +80,7 @@ class HttpVendors:
         self, vendor: str, channel: str, to: tuple[str, ...], request: SandboxRequest, body: dict[str, Any]
     ) -> str:
         headers = {name: value for name, value in request.headers.items() if name not in _CONNECTION}
-        message = self._store.add(
+        message = self.store.add(
             adapter="http",
             vendor=vendor,
             channel=channel,

@@ -11,7 +11,7 @@ from tests.support.postgres import TestDatabase
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.audit.record import AuditSchema, hash_of
 from tidings.kernel.clock import SystemClock
-from tidings.kernel.db import Database
+from tidings.kernel.db import Database, PlatformTx
 from tidings.kernel.errors import BadValueError, NotPermittedError
 from tidings.kernel.ids import TENANT, TenantId, time_of
 
@@ -199,4 +199,4 @@ async def test_the_worker_role_sees_no_content(db: Database, log: AuditLog) -> N
     """It may ask whose rows there are, and nothing else."""
     with pytest.raises(NotPermittedError):
         async with db.worker() as tx:
-            await log.read_recent(tx)  # type: ignore[arg-type]
+            await log.read_recent(PlatformTx(tx.connection))

@@ -271,7 +271,7 @@ async def test_too_many_at_once_are_told_so_before_memory_grows(
 ) -> None:
     async with world.sender() as sender:
         await sender.send()
-        monkeypatch.setattr(world.system.accept.group_commit._gatherer, "_most_waiting", 10)
+        monkeypatch.setattr(world.system.accept.group_commit._gatherer, "most_waiting", 10)
         wishes = [order(attachments=[file_of(b"x")]) for _ in range(40)]
         before = await books(sender)
         answers = await asyncio.gather(*(sender.client.post(HOME, json=wish) for wish in wishes))

@@ -7,6 +7,7 @@ through. After that its partition may be archived and dropped, and verification 
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime, timedelta
 
 from tidings.kernel.audit.anchor_record import Anchor, AnchorKind, AnchorLine, AnchorSigner, Root
@@ -46,30 +47,23 @@ class AuditBrokenError(TidingsError):
         self.findings = tuple(findings)
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnchorKeeper:
     """Makes the anchors of one log."""
 
-    def __init__(
-        self,
-        db: Database,
-        log: AuditLog,
-        signer: AnchorSigner,
-        clock: Clock,
-        *,
-        grace: timedelta = timedelta(hours=1),
-    ) -> None:
-        self._db = db
-        self._log = log
-        self._signer = signer
-        self._clock = clock
-        self._grace = grace
+    db: Database
+    log: AuditLog
+    signer: AnchorSigner
+    clock: Clock
+    _: KW_ONLY
+    grace: timedelta = timedelta(hours=1)
 
     async def close_finished_months(self) -> list[Anchor]:
         """Anchor every month that is over and has none; the anchors made."""
-        now = self._clock.now()
+        now = self.clock.now()
         last = await self._last()
         made: list[Anchor] = []
-        for end in _month_ends(last.covers_until if last else None, now - self._grace):
+        for end in _month_ends(last.covers_until if last else None, now - self.grace):
             anchor = await self._take("month", end, last)
             if anchor is None:
                 break
@@ -80,11 +74,11 @@ class AnchorKeeper:
     async def take(self) -> Anchor | None:
         """Anchor what there is now, after any finished month; None where the log was never written to."""
         made = await self.close_finished_months()
-        now = self._clock.now()
+        now = self.clock.now()
         # While the last month is not closed yet, an anchor may not reach past its end: each month needs a
         # line of its own, or it could not be archived by itself.
         month = _month_start(now)
-        open_month = month if month > now - self._grace else _next_month(month)
+        open_month = month if month > now - self.grace else _next_month(month)
         until = min(now + timedelta(milliseconds=1), open_month - timedelta(microseconds=1))
         last = made[-1] if made else await self._last()
         if last is not None and until <= last.covers_until:
@@ -92,16 +86,16 @@ class AnchorKeeper:
         return await self._take("demand", until, last)
 
     async def _last(self) -> Anchor | None:
-        return await AnchorCheck(self._db, self._log.schema, None).last()
+        return await AnchorCheck(self.db, self.log.schema, None).last()
 
     async def _take(self, kind: AnchorKind, until: datetime, last: Anchor | None) -> Anchor | None:
         lines, row_count = await self._walk(until)
         if last is None and not lines:
             return None
-        now = self._clock.now()
+        now = self.clock.now()
         root = Root.of(lines)
         unsigned = Anchor(
-            log=self._log.schema,
+            log=self.log.schema,
             number=last.number + 1 if last else 1,
             id=ANCHOR.new(now),
             kind=kind,
@@ -115,15 +109,15 @@ class AnchorKeeper:
             key_id="",
             signature=b"",
         )
-        signature = await self._signer.sign(unsigned.signed_bytes())
-        key_id = self._signer.key_id_of(signature)
+        signature = await self.signer.sign(unsigned.signed_bytes())
+        key_id = self.signer.key_id_of(signature)
         fields = {name: getattr(unsigned, name) for name in Anchor.__dataclass_fields__}
         anchor = Anchor(**{**fields, "key_id": key_id, "signature": signature})
         await self._write(anchor, lines)
         return anchor
 
     async def _walk(self, until: datetime) -> tuple[list[AnchorLine], int]:
-        verifier = AuditVerifier(self._db, self._log.schema, None)
+        verifier = AuditVerifier(self.db, self.log.schema, None)
         owners = [_known(tenant, verifier) async for tenant in verifier.tenants()]
         lines: list[AnchorLine] = []
         row_count = 0
@@ -150,7 +144,7 @@ class AnchorKeeper:
 
     async def _write(self, anchor: Anchor, lines: list[AnchorLine]) -> None:
         fields = {name: getattr(anchor, name) for name in Anchor.__dataclass_fields__}
-        async with self._db.platform() as tx:
+        async with self.db.platform() as tx:
             await tx.execute(_QUERIES.insert_anchor, **fields, digest=anchor.digest)
             for chunk in _chunks(lines):
                 await tx.execute(
@@ -168,30 +162,27 @@ class AnchorKeeper:
                 actor="system",
                 after={"number": anchor.number, "digest": anchor.digest, "covers_until": anchor.covers_until},
             )
-            await self._log.append(tx, [entry])
+            await self.log.append(tx, [entry])
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AnchorJob:
-    """Looks every hour whether a month has ended."""
+    """Looks every hour whether a month has ended.
 
-    def __init__(
-        self,
-        keepers: Sequence[AnchorKeeper],
-        *,
-        every: timedelta = timedelta(hours=1),
-        on_broken: Callable[[AuditSchema], None] | None = None,
-    ) -> None:
-        """`on_broken` hears which log could not be signed, each time it is tried."""
-        self._keepers = keepers
-        self._every = every
-        self._on_broken = on_broken
+    `on_broken` hears which log could not be signed, each time it is tried.
+    """
+
+    keepers: Sequence[AnchorKeeper]
+    _: KW_ONLY
+    every: timedelta = timedelta(hours=1)
+    on_broken: Callable[[AuditSchema], None] | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop."""
         while not stop.is_set():
-            for keeper in self._keepers:
+            for keeper in self.keepers:
                 await self._close(keeper)
-            await wait_for_stop(stop, self._every.total_seconds())
+            await wait_for_stop(stop, self.every.total_seconds())
 
     async def _close(self, keeper: AnchorKeeper) -> None:
         try:
@@ -201,8 +192,8 @@ class AnchorJob:
             # A person has to look; trying again sooner would not help.
             log = broken.findings[0].log
             _log.error("audit_broken", log=log, findings=len(broken.findings))
-            if self._on_broken is not None:
-                self._on_broken(log)
+            if self.on_broken is not None:
+                self.on_broken(log)
         except AlreadyExistsError:
             _log.info("audit_anchored_elsewhere")
 

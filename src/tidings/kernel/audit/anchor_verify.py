@@ -1,6 +1,7 @@
 """Checks the anchors of a log: their numbers, their signatures, their lines, and that none is gone."""
 
 from collections.abc import AsyncIterator
+from dataclasses import KW_ONLY, dataclass, field
 
 from tidings.kernel.audit.anchor_record import Anchor, AnchorLine, AnchorSigner, Root
 from tidings.kernel.audit.chain import ChainFinding
@@ -11,18 +12,17 @@ from tidings.kernel.sql import Queries
 _QUERIES = Queries.beside(__file__)
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class AnchorCheck:
     """Reads the anchors of one log; without a signer, signatures are not looked at."""
 
-    def __init__(
-        self, db: Database, schema: AuditSchema, signer: AnchorSigner | None, *, page_size: int = 1000
-    ) -> None:
-        self._db = db
-        self._schema = schema
-        self._signer = signer
-        self._page_size = page_size
-        #: The digest of every anchor by its id; a few per month and log.
-        self.digests: dict[str, str] = {}
+    db: Database
+    schema: AuditSchema
+    signer: AnchorSigner | None
+    _: KW_ONLY
+    page_size: int = 1000
+    #: The digest of every anchor by its id; a few per month and log.
+    digests: dict[str, str] = field(default_factory=dict, init=False)
 
     async def findings(self) -> AsyncIterator[ChainFinding]:
         """What is wrong with the anchors."""
@@ -40,8 +40,8 @@ class AnchorCheck:
     async def knows(self, row: AuditRow) -> bool:
         """Whether the anchor that a row of the anchors' own stream tells of is there, and is the same."""
         if row.entity_id not in self.digests:
-            async with self._db.platform() as tx:
-                found = await tx.fetch_one(_QUERIES.find_anchor, log=self._schema, id=row.entity_id)
+            async with self.db.platform() as tx:
+                found = await tx.fetch_one(_QUERIES.find_anchor, log=self.schema, id=row.entity_id)
             if found is None:
                 return False
             self.digests[row.entity_id] = found["digest"]
@@ -57,13 +57,13 @@ class AnchorCheck:
     async def _all(self) -> AsyncIterator[tuple[Anchor, str]]:
         after = 0
         while True:
-            async with self._db.platform() as tx:
+            async with self.db.platform() as tx:
                 rows = await tx.fetch(
-                    _QUERIES.read_anchors, log=self._schema, after=after, limit=self._page_size
+                    _QUERIES.read_anchors, log=self.schema, after=after, limit=self.page_size
                 )
             for row in rows:
                 yield Anchor.from_row(row), row["digest"]
-            if len(rows) < self._page_size:
+            if len(rows) < self.page_size:
                 return
             after = rows[-1]["number"]
 
@@ -76,39 +76,39 @@ class AnchorCheck:
         return [f"its {root.count} lines are not the {anchor.stream_count} that were signed"]
 
     async def _bad_signature(self, anchor: Anchor) -> list[str]:
-        if self._signer is None:
+        if self.signer is None:
             return []
-        if not await self._signer.verify(anchor.signed_bytes(), anchor.signature):
+        if not await self.signer.verify(anchor.signed_bytes(), anchor.signature):
             return ["its signature is not ours"]
-        if self._signer.key_id_of(anchor.signature) != anchor.key_id:
+        if self.signer.key_id_of(anchor.signature) != anchor.key_id:
             return ["it names another key than its signature"]
         return []
 
     async def _lines(self, number: int) -> AsyncIterator[AnchorLine]:
         tenant_id = entity_type = ""
         while True:
-            async with self._db.platform() as tx:
+            async with self.db.platform() as tx:
                 rows = await tx.fetch(
                     _QUERIES.read_tenant_lines,
-                    log=self._schema,
+                    log=self.schema,
                     number=number,
                     tenant_id=tenant_id,
                     entity_type=entity_type,
-                    limit=self._page_size,
+                    limit=self.page_size,
                 )
             for row in rows:
                 yield AnchorLine(**dict(row))
-            if len(rows) < self._page_size:
+            if len(rows) < self.page_size:
                 break
             tenant_id, entity_type = rows[-1]["tenant_id"], rows[-1]["entity_type"]
-        async with self._db.platform() as tx:
-            rows = await tx.fetch(_QUERIES.read_platform_lines, log=self._schema, number=number)
+        async with self.db.platform() as tx:
+            rows = await tx.fetch(_QUERIES.read_platform_lines, log=self.schema, number=number)
         for row in rows:
             yield AnchorLine(**dict(row))
 
     def _finding(self, anchor: Anchor, detail: str) -> ChainFinding:
         return ChainFinding(
-            log=self._schema,
+            log=self.schema,
             tenant_id=None,
             entity_type=None,
             fault="anchor",

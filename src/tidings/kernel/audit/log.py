@@ -68,10 +68,7 @@ class AuditLog:
         origin = await self._origins.now(tenant_id) if self._origins else HashedOrigin()
         now = self._clock.now()
         found = await tx.fetch(
-            self._queries.lock_heads,
-            tenant_id=tenant_id,
-            entity_types=sorted({entry.entity_type for entry in entries}),
-            now=now,
+            self._queries.lock_heads, entity_types=sorted({entry.entity_type for entry in entries}), now=now
         )
         heads = {row["entity_type"]: _Head(row["seq"], row["record_hash"], row["last_at"]) for row in found}
         rows: list[AuditRow] = []
@@ -83,7 +80,6 @@ class AuditLog:
         await tx.execute(
             self._queries.append_rows,
             **columns,
-            tenant_id=tenant_id,
             head_type=list(heads),
             head_seq=[head.seq for head in heads.values()],
             head_hash=[head.record_hash for head in heads.values()],

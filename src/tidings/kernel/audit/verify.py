@@ -97,13 +97,13 @@ class AuditVerifier:
     async def entity_types(self, tenant_id: TenantId | None) -> list[str]:
         """The streams of one tenant, or of the platform."""
         async with self._db.scoped(tenant_id) as tx:
-            rows = await tx.fetch(self._queries.entity_types, tenant_id=tenant_id)
+            rows = await tx.fetch(self._queries.entity_types)
         return [row["entity_type"] for row in rows]
 
     async def lines(self, tenant_id: TenantId | None, entity_type: str) -> list[StreamEnd]:
         """What the anchors say about a stream, the oldest first."""
         async with self._db.scoped(tenant_id) as tx:
-            rows = await tx.fetch(self._queries.read_lines, tenant_id=tenant_id, entity_type=entity_type)
+            rows = await tx.fetch(self._queries.read_lines, entity_type=entity_type)
         return [StreamEnd(**dict(row)) for row in rows]
 
     async def begin(
@@ -164,7 +164,6 @@ class AuditVerifier:
             async with self._db.scoped(tenant_id) as tx:
                 rows = await tx.fetch(
                     self._queries.read_rows,
-                    tenant_id=tenant_id,
                     entity_type=entity_type,
                     seq=seq,
                     id=row_id,
@@ -178,19 +177,12 @@ class AuditVerifier:
 
     async def _has_more(self, tenant_id: TenantId | None, entity_type: str, seq: int) -> bool:
         async with self._db.scoped(tenant_id) as tx:
-            rows = await tx.fetch(
-                self._queries.read_rows,
-                tenant_id=tenant_id,
-                entity_type=entity_type,
-                seq=seq,
-                id="~",
-                limit=1,
-            )
+            rows = await tx.fetch(self._queries.read_rows, entity_type=entity_type, seq=seq, id="~", limit=1)
         return bool(rows)
 
     async def _head(self, tenant_id: TenantId | None, entity_type: str) -> Head | None:
         async with self._db.scoped(tenant_id) as tx:
-            row = await tx.fetch_one(self._queries.read_head, tenant_id=tenant_id, entity_type=entity_type)
+            row = await tx.fetch_one(self._queries.read_head, entity_type=entity_type)
         return Head(seq=row["seq"], record_hash=row["record_hash"]) if row else None
 
     async def _attached_months(self) -> AttachedMonths:

@@ -1,16 +1,37 @@
 """Dead letters: rows that a job has given up. An operator puts them back into the queue, and the order is in the audit."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Query
 
 K = TypeVar("K", bound=str)
 
 #: Dead letters that are requeued in one transaction.
 MOST_AT_ONCE: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLetterPage:
+    """Which dead letters of vendors a list shows, the newest first: a source of the parameters of its query."""
+
+    vendor: str | None = None
+    account_id: str | None = None
+    #: Received then or later.
+    since: datetime | None = None
+    #: The last one of the page before.
+    after_id: str | None = None
+    limit: int
+
+    @property
+    def after_at(self) -> datetime | None:
+        """When that one was received, as its id says."""
+        return None if self.after_id is None else time_of(self.after_id)
 
 
 class DeadLetters(Generic[K]):

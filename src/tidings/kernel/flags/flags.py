@@ -105,11 +105,10 @@ class Flags:
         if not reason.strip():
             raise BadValueError("reason", "must say why")
         async with self._db.scoped(tenant_id) as tx:
-            before = await tx.fetch_one(_QUERIES.lock_flag, key=flag.key, tenant_id=tenant_id)
+            before = await tx.fetch_one(_QUERIES.lock_flag, key=flag.key)
             await tx.execute(
                 _QUERIES.put_flag,
                 key=flag.key,
-                tenant_id=tenant_id,
                 enabled=enabled,
                 percentage=percentage,
                 reason=reason,
@@ -132,10 +131,10 @@ class Flags:
     async def unset(self, key: str, *, tenant_id: TenantId | None = None, actor: str, reason: str) -> bool:
         """Take a switch away, also one of a flag that is no longer declared; whether there was one."""
         async with self._db.scoped(tenant_id) as tx:
-            before = await tx.fetch_one(_QUERIES.lock_flag, key=key, tenant_id=tenant_id)
+            before = await tx.fetch_one(_QUERIES.lock_flag, key=key)
             if before is None:
                 return False
-            await tx.execute(_QUERIES.remove_flag, key=key, tenant_id=tenant_id)
+            await tx.execute(_QUERIES.remove_flag, key=key)
             await tx.fetch_value(_QUERIES.announce_change)
             entry = Entry(
                 entity_type="feature_flag",

@@ -1,6 +1,7 @@
 """Failover of limits: each call goes to the leader of the epoch, and on to Postgres when Redis fails."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.hot_state import Take, Taken
@@ -15,69 +16,63 @@ from tidings.kernel.redis_hot_state.limits import MissingStatesError, RedisLimit
 from tidings.kernel.redis_hot_state.server import RedisServer
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class FailoverLimits:
-    """Counts exactly, wherever that is; each take in Redis is noted in the ledger."""
+    """Counts exactly, wherever that is; each take in Redis is noted in the ledger.
 
-    def __init__(
-        self,
-        agreement: LeaderAgreement,
-        *,
-        server: RedisServer,
-        postgres: PostgresLimits,
-        ledger: TakeLedger,
-        clock: Clock,
-        start: Callable[[], None],
-    ) -> None:
-        """`start` starts the background tasks, unless they run."""
-        self._agreement = agreement
-        self._server = server
-        self._postgres = postgres
-        self._ledger = ledger
-        self._clock = clock
-        self._start = start
-        self._redis: tuple[int, RedisLimits] | None = None
+    `start` starts the background tasks, unless they run.
+    """
+
+    agreement: LeaderAgreement
+    _: KW_ONLY
+    server: RedisServer
+    postgres: PostgresLimits
+    ledger: TakeLedger
+    clock: Clock
+    start: Callable[[], None]
+    _redis: tuple[int, RedisLimits] | None = field(default=None, init=False)
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         """Decide group by group in the order given, as one step that others see whole.
 
         A call that Redis failed asks for the leader again, and gets Postgres then.
         """
-        self._start()
+        self.start()
         failed = 0
         while True:
-            epoch = await self._agreement.current()
+            epoch = await self.agreement.current()
             if epoch.closed:
                 continue
             with epoch.in_use():
                 if not epoch.is_redis:
-                    return await self._postgres.take(tenant_id, groups)
+                    return await self.postgres.take(tenant_id, groups)
                 try:
                     return await self._take_in_redis(epoch, tenant_id, groups)
                 except RedisLostError as error:
                     lost = error
             failed += 1
             # Slow a second time: whatever it is, this call has waited long enough.
-            await self._agreement.report_failure(epoch, lost if failed == 1 else RedisLostError(lost.reason))
+            await self.agreement.report_failure(epoch, lost if failed == 1 else RedisLostError(lost.reason))
 
     async def _take_in_redis(
         self, epoch: Epoch, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]
     ) -> list[Taken]:
         redis = self._limits_of(epoch)
-        now = self._clock.now()
+        now = self.clock.now()
         elsewhere: dict[str, LimitState] | None = {} if epoch.filling else None
         while True:
             try:
                 answer = await redis.take_at(now, tenant_id, groups, elsewhere=elsewhere)
             except MissingStatesError as missing:
-                known = await self._postgres.read(tenant_id, missing.keys)
+                known = await self.postgres.read(tenant_id, missing.keys)
                 elsewhere = (elsewhere or {}) | {
                     key: known[key][0] if key in known else LimitState() for key in missing.keys
                 }
                 continue
-            self._ledger.note(tenant_id, groups, answer, to_micros(now))
+            self.ledger.note(tenant_id, groups, answer, to_micros(now))
             return answer.taken
 
     def _limits_of(self, epoch: Epoch) -> RedisLimits:
         if self._redis is None or self._redis[0] != epoch.fence:
-            self._redis = (epoch.fence, RedisLimits(self._server, self._clock, epoch=epoch.fence))
+            self._redis = (epoch.fence, RedisLimits(self.server, self.clock, epoch=epoch.fence))
         return self._redis[1]

@@ -4,6 +4,7 @@ Whoever misses a state in Redis meanwhile looks for it in Postgres, so nobody wa
 Redis already is newer and stays.
 """
 
+from dataclasses import dataclass
 from itertools import groupby
 
 from tidings.kernel.clock import Clock
@@ -17,13 +18,13 @@ _QUERIES = Queries.beside(__file__)
 _PAGE = 500
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Filler:
     """Copies page by page."""
 
-    def __init__(self, db: Database, postgres: PostgresLimits, clock: Clock) -> None:
-        self._db = db
-        self._postgres = postgres
-        self._clock = clock
+    db: Database
+    postgres: PostgresLimits
+    clock: Clock
 
     async def fill(self, redis: RedisLimits) -> int:
         """All of it; how many states there were."""
@@ -32,9 +33,9 @@ class Filler:
     async def _platform(self, redis: RedisLimits) -> int:
         count, after = 0, ""
         while True:
-            async with self._db.platform() as tx:
+            async with self.db.platform() as tx:
                 rows = await tx.fetch(
-                    _QUERIES.list_platform_limits, after=after, now=self._clock.now(), limit=_PAGE
+                    _QUERIES.list_platform_limits, after=after, now=self.clock.now(), limit=_PAGE
                 )
             if not rows:
                 return count
@@ -44,12 +45,12 @@ class Filler:
     async def _tenants(self, redis: RedisLimits) -> int:
         count, last = 0, ("", "")
         while True:
-            async with self._db.worker() as tx:
+            async with self.db.worker() as tx:
                 rows = await tx.fetch(
                     _QUERIES.list_tenant_limits,
                     tenant_id=last[0],
                     after=last[1],
-                    now=self._clock.now(),
+                    now=self.clock.now(),
                     limit=_PAGE,
                 )
             if not rows:
@@ -59,7 +60,7 @@ class Filler:
                 count += await self._copy(redis, TenantId(tenant_id), [row["key"] for row in own])
 
     async def _copy(self, redis: RedisLimits, tenant_id: TenantId | None, keys: list[str]) -> int:
-        known = await self._postgres.read(tenant_id, keys)
+        known = await self.postgres.read(tenant_id, keys)
         if known:
             await redis.fill(
                 tenant_id, [(key, state, expires_at) for key, (state, expires_at) in known.items()]

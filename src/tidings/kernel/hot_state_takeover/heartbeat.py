@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import timedelta
 
 from tidings.kernel.clock import Clock
@@ -22,32 +23,22 @@ _LEASE = "hot_state:filling"
 _LAST_MOMENT = 2.0
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Heartbeat:
     """Runs from the first use to the end; two tasks, one for the heartbeat and one for the ledger."""
 
-    def __init__(
-        self,
-        agreement: LeaderAgreement,
-        *,
-        ledger: TakeLedger,
-        filler: Filler,
-        server: RedisServer,
-        leases: Leases,
-        clock: Clock,
-        settings: AgreementSettings,
-        wake: Wakeup,
-    ) -> None:
-        self._agreement = agreement
-        self._ledger = ledger
-        self._filler = filler
-        self._server = server
-        self._leases = leases
-        self._clock = clock
-        self._settings = settings
-        self._wake = wake
-        self._me = secrets.token_hex(8)
-        self._stop = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
+    agreement: LeaderAgreement
+    _: KW_ONLY
+    ledger: TakeLedger
+    filler: Filler
+    server: RedisServer
+    leases: Leases
+    clock: Clock
+    settings: AgreementSettings
+    wake: Wakeup
+    _me: str = field(default_factory=lambda: secrets.token_hex(8), init=False)
+    _stop: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set, init=False)
 
     def start(self) -> None:
         """Begin, unless it runs."""
@@ -56,7 +47,7 @@ class Heartbeat:
             # Apart: however long a flush takes, the heartbeats go on.
             self._tasks = {
                 asyncio.create_task(
-                    self._again_and_again(self._read_leader, self._wake), name="hot state heartbeat"
+                    self._again_and_again(self._read_leader, self.wake), name="hot state heartbeat"
                 ),
                 asyncio.create_task(self._again_and_again(self._note, Wakeup()), name="hot state ledger"),
             }
@@ -81,38 +72,38 @@ class Heartbeat:
                 _log.warning("hot_state_round_failed", error=type(error).__name__)
             except Exception as error:  # noqa: BLE001  # without it the process would count alone
                 _log.exception("hot_state_round_failed", error=type(error).__name__)
-            await wake.wait(self._stop, self._settings.heartbeat)
+            await wake.wait(self._stop, self.settings.heartbeat)
 
     async def _note(self) -> None:
-        await self._ledger.flush()
+        await self.ledger.flush()
 
     async def _read_leader(self) -> None:
-        await self._agreement.renew()
-        await self._agreement.check_redis()
-        epoch = await self._agreement.current()
+        await self.agreement.renew()
+        await self.agreement.check_redis()
+        epoch = await self.agreement.current()
         if epoch.is_redis and epoch.filling:
             await self._fill(epoch)
 
     async def _fill(self, epoch: Epoch) -> None:
         # One is enough; should it die, another begins anew.
-        lease = await self._leases.acquire(None, _LEASE, self._me, timedelta(seconds=10))
+        lease = await self.leases.acquire(None, _LEASE, self._me, timedelta(seconds=10))
         if lease is None:
             return
-        redis = RedisLimits(self._server, self._clock, epoch=epoch.fence)
-        filling = asyncio.create_task(self._filler.fill(redis))
+        redis = RedisLimits(self.server, self.clock, epoch=epoch.fence)
+        filling = asyncio.create_task(self.filler.fill(redis))
         try:
-            while not (await asyncio.wait({filling}, timeout=self._settings.heartbeat))[0]:
-                await self._agreement.renew()
-                await self._leases.renew(lease, timedelta(seconds=10))
+            while not (await asyncio.wait({filling}, timeout=self.settings.heartbeat))[0]:
+                await self.agreement.renew()
+                await self.leases.renew(lease, timedelta(seconds=10))
                 if epoch.closed or self._stop.is_set():
                     return
             count = await filling
-            await self._agreement.filled(epoch)
+            await self.agreement.filled(epoch)
             _log.info("hot_state_filled", states=count, number=epoch.fence)
-            if await self._server.evicts():
+            if await self.server.evicts():
                 _log.warning("hot_state_may_forget", remedy="set maxmemory-policy of Redis to noeviction")
         finally:
             if not filling.done():
                 filling.cancel()
             await asyncio.wait({filling})
-            await self._leases.release(lease)
+            await self.leases.release(lease)

@@ -1,6 +1,7 @@
 """Answers a request with an `Idempotency-Key` once, and the same way again."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, NewType
 
 import msgspec
@@ -38,29 +39,28 @@ def idempotency_key(scope: SeenScope) -> GivenKey | None:
     return GivenKey(parse_key(given[0])) if given else None
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Once:
-    """Does the work of a request once, however often the request is repeated with the same key."""
+    """Does the work of a request once, however often the request is repeated with the same key.
 
-    __slots__ = ("_caller", "_idempotency", "_request", "_status")
+    `status` is kept where the work names none.
+    """
 
-    def __init__(
-        self, request: CarriesScope, idempotency: Idempotency, caller: Caller, *, status: int
-    ) -> None:
-        """`status` is kept where the work names none."""
-        self._request = request
-        self._idempotency = idempotency
-        self._caller = caller
-        self._status = status
+    request: CarriesScope
+    idempotency: Idempotency
+    caller: Caller
+    _: KW_ONLY
+    status: int
 
     async def __call__(self, tx: TenantTx | PlatformTx, work: Callable[[], Awaitable[Any]]) -> Reply:
         """Do the work in `tx`, or repeat the answer to the first request with the same key and body."""
-        scope = self._request.scope
+        scope = self.request.scope
         key = idempotency_key(scope)
         if key is None:
             return reply_of(await work())
-        is_test = self._caller.environment == "test"
+        is_test = self.caller.environment == "test"
         where = in_environment(f"{scope['method']}:{scope['path']}", is_test=is_test)[:200]
-        meant = meaning_of(self._request, await body_of(self._request))
+        meant = meaning_of(self.request, await body_of(self.request))
         digest = hash_request(where.encode(), scope.get("query_string", b""), meant)
         replies: list[Reply] = []
 
@@ -72,10 +72,10 @@ class Once:
             if not isinstance(kept, bytes):
                 raise TypeError("a stream can't be answered once more")
             replies.append(reply)
-            return StoredAnswer(reply.status or self._status, kept.decode())
+            return StoredAnswer(reply.status or self.status, kept.decode())
 
         once = IdempotencyKey(key=key, request_hash=digest)
-        answer = await self._idempotency.once(tx, where, once, keep)
+        answer = await self.idempotency.once(tx, where, once, keep)
         if answer.replayed:
             return Reply(body=answer.response.encode(), status=answer.status, headers={REPLAYED: "true"})
         return replies[0]

@@ -7,7 +7,7 @@ systems. `traceparent` is continued when it is valid; the answer names our own s
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import NewType
 
 from opentelemetry import context, trace
@@ -40,25 +40,19 @@ class Answered:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RequestIds:
     """The outermost layer: ids in, ids out, and a note of how it went."""
 
-    def __init__(
-        self,
-        app: App,
-        *,
-        clock: Clock,
-        tracer: trace.Tracer | None = None,
-        on_answer: Callable[[Answered], None] | None = None,
-    ) -> None:
-        self._app = app
-        self._clock = clock
-        self._tracer = tracer
-        self._on_answer = on_answer
+    app: App
+    _: KW_ONLY
+    clock: Clock
+    tracer: trace.Tracer | None = None
+    on_answer: Callable[[Answered], None] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         request_id = self._request_id(scope)
         span = self._span(scope)
@@ -80,13 +74,13 @@ class RequestIds:
                 message["headers"] = [*message.get("headers", ()), *added]
             await send(message)
 
-        started = self._clock.monotonic()
+        started = self.clock.monotonic()
         token = context.attach(trace.set_span_in_context(span))
         client = scope.get("client")
         origin = Origin(client[0] if client else None, header(scope, b"user-agent"), trace_id)
         try:
             with bound_contextvars(request_id=request_id, trace_id=trace_id), coming_from(origin):
-                await self._app(scope, receive, send_with_ids)
+                await self.app(scope, receive, send_with_ids)
         finally:
             context.detach(token)
             route = scope.get("path_template") or "unmatched"
@@ -94,22 +88,22 @@ class RequestIds:
                 span.set_attribute("http.route", route)
                 span.set_attribute("http.response.status_code", status)
                 span.end()
-            if self._on_answer is not None:
-                seconds = self._clock.monotonic() - started
-                self._on_answer(Answered(method=_method(scope), route=route, status=status, seconds=seconds))
+            if self.on_answer is not None:
+                seconds = self.clock.monotonic() - started
+                self.on_answer(Answered(method=_method(scope), route=route, status=status, seconds=seconds))
 
     def _request_id(self, scope: Scope) -> str:
         given = header(scope, b"x-request-id")
         if given is not None and _SANE.fullmatch(given):
             return given
-        return REQUEST.new(self._clock.now())
+        return REQUEST.new(self.clock.now())
 
     def _span(self, scope: Scope) -> trace.Span:
         trace_id, parent, flags = _parse(header(scope, b"traceparent"))
-        if self._tracer is not None:
+        if self.tracer is not None:
             above = NonRecordingSpan(_place(trace_id, parent, flags)) if parent else None
             parents = trace.set_span_in_context(above) if above else context.Context()
-            span = self._tracer.start_span(
+            span = self.tracer.start_span(
                 f"HTTP {_method(scope)}", context=parents, kind=trace.SpanKind.SERVER
             )
             # Without a collector the tracer gives back no span, or the caller's own.

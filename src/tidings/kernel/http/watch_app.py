@@ -5,6 +5,7 @@ process that serves no API has it too, and one that serves too much still answer
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import msgspec
 
@@ -17,15 +18,13 @@ _METHODS = ("GET", "HEAD")
 _PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WatchApp:
     """What whoever watches a process asks for."""
 
-    def __init__(
-        self, *, checks: Mapping[str, Check], render_metrics: Callable[[], bytes], timeout: float = 2.0
-    ) -> None:
-        self._checks = checks
-        self._render_metrics = render_metrics
-        self._timeout = timeout
+    checks: Mapping[str, Check]
+    render_metrics: Callable[[], bytes]
+    timeout: float = 2.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  # as ASGI has it
         """Answer one request."""
@@ -39,9 +38,9 @@ class WatchApp:
         elif path == "/healthz":
             await respond(send, 200, msgspec.json.encode(Liveness()))
         elif path == "/metrics":
-            await respond(send, 200, self._render_metrics(), media_type=f"{PROMETHEUS}; charset=utf-8")
+            await respond(send, 200, self.render_metrics(), media_type=f"{PROMETHEUS}; charset=utf-8")
         else:
-            readiness = await ask_all(self._checks, timeout=self._timeout)
+            readiness = await ask_all(self.checks, timeout=self.timeout)
             status = 503 if readiness.status == "not_ready" else 200
             await respond(send, status, msgspec.json.encode(readiness))
 

@@ -74,7 +74,7 @@ async def rotate_tenant(
     """Give the tenant a new wrapping key and move every data key under it; finishes what was cut off before."""
     version, resumed = await _begin(db, keyring, tenant_id)
     async with db.tenant(tenant_id) as tx:
-        total = int(await tx.fetch_value(QUERIES.count_data_keys_below, tenant_id=tenant_id, version=version))
+        total = int(await tx.fetch_value(QUERIES.count_data_keys_below, version=version))
     done = 0
     on_progress(done, total)
     for _ in range(_ROUNDS):
@@ -94,17 +94,17 @@ async def rotate_tenant(
 async def plan_tenant_rotation(db: Database, tenant_id: TenantId) -> int:
     """How many data keys a rotation would wrap anew."""
     async with db.tenant(tenant_id) as tx:
-        versions = await tx.fetch(QUERIES.load_active_tenant_keys, tenant_id=tenant_id)
+        versions = await tx.fetch(QUERIES.load_active_tenant_keys)
         if not versions:
             return 0
         below = versions[-1]["version"] + (len(versions) == 1)
-        return int(await tx.fetch_value(QUERIES.count_data_keys_below, tenant_id=tenant_id, version=below))
+        return int(await tx.fetch_value(QUERIES.count_data_keys_below, version=below))
 
 
 async def has_keys(db: Database, tenant_id: TenantId) -> bool:
     """Whether this tenant was ever given keys here."""
     async with db.tenant(tenant_id) as tx:
-        return bool(await tx.fetch(QUERIES.load_active_tenant_keys, tenant_id=tenant_id))
+        return bool(await tx.fetch(QUERIES.load_active_tenant_keys))
 
 
 async def rotate_master(
@@ -139,15 +139,14 @@ async def rotate_master(
 async def _begin(db: Database, keyring: Keyring, tenant_id: TenantId) -> tuple[int, bool]:
     async with db.tenant(tenant_id) as tx:
         await keyring.data_keys(tx, [])  # a tenant without a key gets its first
-        await tx.fetch(QUERIES.lock_rotation, tenant_id=tenant_id)
-        active = await tx.fetch(QUERIES.load_active_tenant_keys, tenant_id=tenant_id)
+        await tx.fetch(QUERIES.lock_rotation)
+        active = await tx.fetch(QUERIES.load_active_tenant_keys)
         if len(active) > 1:
             return active[-1]["version"], True
-        version = int(await tx.fetch_value(QUERIES.last_tenant_key_version, tenant_id=tenant_id)) + 1
+        version = int(await tx.fetch_value(QUERIES.last_tenant_key_version)) + 1
         token = await keyring.kms.wrap(os.urandom(KEY_BYTES), tenant_key_aad(tenant_id, "wrapping", version))
         await tx.execute(
             QUERIES.add_tenant_key,
-            tenant_id=tenant_id,
             version=version,
             wrapped_key=token,
             master_key_id=keyring.kms.key_id_of(token),
@@ -158,15 +157,13 @@ async def _begin(db: Database, keyring: Keyring, tenant_id: TenantId) -> tuple[i
 async def _rewrap_chunk(tx: TenantTx, keyring: Keyring, version: int, chunk: int) -> tuple[int, int]:
     """How many data keys were under an older version, and how many of them are now under this one."""
     tenant_id = tx.tenant_id
-    rows = await tx.fetch(QUERIES.load_data_keys_below, tenant_id=tenant_id, version=version, chunk=chunk)
+    rows = await tx.fetch(QUERIES.load_data_keys_below, version=version, chunk=chunk)
     if not rows:
         return 0, 0
     keys: dict[int, Key] = {
         row["version"]: await keyring.tenant_key(tenant_id, row)
         for row in await tx.fetch(
-            QUERIES.load_tenant_keys,
-            tenant_id=tenant_id,
-            versions=sorted({version, *(row["tenant_key_version"] for row in rows)}),
+            QUERIES.load_tenant_keys, versions=sorted({version, *(row["tenant_key_version"] for row in rows)})
         )
     }
     new_keys = []
@@ -176,7 +173,6 @@ async def _rewrap_chunk(tx: TenantTx, keyring: Keyring, version: int, chunk: int
         new_keys.append(wrap_data_key(tenant_id, subject, key, keys[version]))
     moved = await tx.execute(
         QUERIES.rewrap_data_keys,
-        tenant_id=tenant_id,
         tenant_key_version=version,
         subject_ids=[row["subject_id"] for row in rows],
         versions=[row["version"] for row in rows],
@@ -190,9 +186,9 @@ async def _retire(db: Database, tenant_id: TenantId, version: int) -> int | None
     """How many versions were retired; None if one of them got in use again, or its users don't end."""
     try:
         async with db.tenant(tenant_id) as tx:
-            await tx.fetch(QUERIES.lock_old_tenant_keys, tenant_id=tenant_id, version=version)
-            retired = await tx.execute(QUERIES.retire_tenant_keys, tenant_id=tenant_id, version=version)
-            left = await tx.fetch(QUERIES.load_active_tenant_keys, tenant_id=tenant_id)
+            await tx.fetch(QUERIES.lock_old_tenant_keys, version=version)
+            retired = await tx.execute(QUERIES.retire_tenant_keys, version=version)
+            left = await tx.fetch(QUERIES.load_active_tenant_keys)
     except DatabaseBusyError:
         return None
     return None if any(row["version"] < version for row in left) else retired

@@ -36,7 +36,6 @@ class PostgresLeases:
             now = self._clock.now()
             fence = await tx.fetch_value(
                 _QUERIES.acquire_lease,
-                tenant_id=tenant_id,
                 key=checked_key(key),
                 holder=checked_key(holder),
                 now=now,
@@ -50,12 +49,10 @@ class PostgresLeases:
         """The same lease for longer; None if it ran out."""
         async with self._db.scoped(lease.tenant_id) as tx:
             now = self._clock.now()
-            renewed = await tx.execute(
-                _QUERIES.renew_lease, lease, tenant_id=lease.tenant_id, now=now, expires_at=now + ttl
-            )
+            renewed = await tx.execute(_QUERIES.renew_lease, lease, now=now, expires_at=now + ttl)
         return replace(lease, expires_at=now + ttl) if renewed else None
 
     async def release(self, lease: Lease) -> None:
         """Give it back."""
         async with self._db.scoped(lease.tenant_id) as tx:
-            await tx.execute(_QUERIES.release_lease, lease, tenant_id=lease.tenant_id)
+            await tx.execute(_QUERIES.release_lease, lease)

@@ -33,7 +33,7 @@ class PostgresLimits:
             return [Taken(granted=True) for _ in groups]
         async with self._db.scoped(tenant_id) as tx:
             now = self._clock.now()
-            rows = await tx.fetch(_QUERIES.lock_limits, tenant_id=tenant_id, keys=keys, now=now)
+            rows = await tx.fetch(_QUERIES.lock_limits, keys=keys, now=now)
             states = {row["key"]: LimitState(tuple(row["moments"]), tuple(row["amounts"])) for row in rows}
             taken, changed = decide(groups, states, to_micros(now))
             if changed:
@@ -46,7 +46,7 @@ class PostgresLimits:
         """Add what was taken elsewhere: for each stored key its limit, and amounts by moment in microseconds."""
         async with self._db.scoped(tenant_id) as tx:
             now = self._clock.now()
-            rows = await tx.fetch(_QUERIES.lock_limits, tenant_id=tenant_id, keys=sorted(taken), now=now)
+            rows = await tx.fetch(_QUERIES.lock_limits, keys=sorted(taken), now=now)
             changed: dict[str, Absorbed] = {}
             for row in rows:
                 limit, amounts = taken[row["key"]]

@@ -1,7 +1,7 @@
 """Limits in Redis: one script decides a whole set, with the same answers as Postgres."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from typing import TypeAlias
 
@@ -52,17 +52,18 @@ class LimitsReply:
     moments: dict[int, list[int]]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RedisLimits:
     """Counts exactly, across processes, in one epoch: what was written in another is never read, and expires by itself."""
 
-    def __init__(self, server: RedisServer, clock: Clock, *, epoch: int = 0) -> None:
-        self._server = server
-        self._clock = clock
-        self._epoch = epoch
+    server: RedisServer
+    clock: Clock
+    _: KW_ONLY
+    epoch: int = 0
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         """Decide group by group in the order given, as one step that others see whole."""
-        return (await self.take_at(self._clock.now(), tenant_id, groups)).taken
+        return (await self.take_at(self.clock.now(), tenant_id, groups)).taken
 
     async def take_at(
         self,
@@ -84,7 +85,7 @@ class RedisLimits:
         ]  # fmt: skip
         if not places:
             return LimitsReply([Taken(granted=True) for _ in groups], {})
-        answer: bytes = await self._server.run(
+        answer: bytes = await self.server.run(
             _TAKE,
             [self._name(tenant_id, key) for key in places],
             to_micros(now),
@@ -105,18 +106,18 @@ class RedisLimits:
         self, tenant_id: TenantId | None, states: Sequence[tuple[str, LimitState, datetime]]
     ) -> None:
         """Bring states from elsewhere: key as stored, state, and when it means nothing any more."""
-        now = to_micros(self._clock.now())
+        now = to_micros(self.clock.now())
         arguments: list[bytes | int] = []
         for _, state, expires_at in states:
             arguments += [
                 msgspec.msgpack.encode(_flat(state)),
                 max(1, (to_micros(expires_at) - now) // 1000 + 10_000),
             ]
-        await self._server.run(_FILL, [self._name(tenant_id, key) for key, _, _ in states], *arguments)
+        await self.server.run(_FILL, [self._name(tenant_id, key) for key, _, _ in states], *arguments)
 
     def _name(self, tenant_id: TenantId | None, key: str) -> str:
         # A tenant's keys share a hash tag, so that a cluster keeps them in one place and a script may touch many.
-        return f"tidings:{self._epoch}:{{{tenant_id or 'platform'}}}:limit:{checked_key(key)}"
+        return f"tidings:{self.epoch}:{{{tenant_id or 'platform'}}}:limit:{checked_key(key)}"
 
 
 def _shape(limit: Limit) -> tuple[int, int, int, int]:

@@ -7,6 +7,7 @@ ends the connection and fails all who were on it, so that nobody gets another's 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from redis import exceptions
@@ -15,23 +16,20 @@ _MOST_AT_ONCE = 100
 _Waiting = tuple[tuple[str | int | bytes, ...], "asyncio.Future[Any]"]
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class RedisPipeline:
-    """Asks and hands out the answers, in order."""
+    """Asks and hands out the answers, in order.
 
-    def __init__(
-        self,
-        make: Callable[[], Any],
-        *,
-        seconds: float,
-        greet: Callable[[Any], Awaitable[None]] | None = None,
-    ) -> None:
-        """`greet` looks at a new connection before it is used, and raises where it won't do."""
-        self._make = make
-        self._seconds = seconds
-        self._greet = greet
-        self._connection: Any = None
-        self._waiting: deque[_Waiting] = deque()
-        self._pump: asyncio.Task[None] | None = None
+    `greet` looks at a new connection before it is used, and raises where it won't do.
+    """
+
+    make: Callable[[], Any]
+    _: KW_ONLY
+    seconds: float
+    greet: Callable[[Any], Awaitable[None]] | None = None
+    _connection: Any = field(default=None, init=False)
+    _waiting: deque[_Waiting] = field(default_factory=deque, init=False)
+    _pump: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def ask(self, *words: str | int | bytes) -> Any:
         """The answer to one command, or the client's exception."""
@@ -73,7 +71,7 @@ class RedisPipeline:
         if not batch:
             return
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self.seconds):
                 connection = await self._connected()
                 await connection.send_packed_command(connection.pack_commands([words for words, _ in batch]))
                 for _, answer in batch:
@@ -94,11 +92,11 @@ class RedisPipeline:
 
     async def _connected(self) -> Any:
         if self._connection is None:
-            connection = self._make()
+            connection = self.make()
             try:
                 await connection.connect()
-                if self._greet is not None:
-                    await self._greet(connection)
+                if self.greet is not None:
+                    await self.greet(connection)
             except BaseException:
                 await connection.disconnect(nowait=True)
                 raise

@@ -98,7 +98,6 @@ class BodySweeper:
         async with self._db.tenant(tenant_id, by_index=True) as tx:
             rows = await tx.fetch(
                 QUERIES.find_body_refs,
-                tenant_id=tenant_id,
                 ids=list(ids),
                 created_ats=created_ats,
                 oldest=min(created_ats),

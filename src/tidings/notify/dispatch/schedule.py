@@ -42,7 +42,7 @@ class ScheduleReleaser:
     async def release(self, tenant_id: TenantId, _worker: str, ids: Sequence[str]) -> None:
         """Move claimed entries from the schedule into the queue."""
         async with self._one_at_a_time, self._db.tenant(tenant_id) as tx:
-            await tx.execute(QUERIES.release, tenant_id=tenant_id, ids=list(ids), now=self._clock.now())
+            await tx.execute(QUERIES.release, ids=list(ids), now=self._clock.now())
         self._wake_dispatcher()
 
 

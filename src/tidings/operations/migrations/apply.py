@@ -1,12 +1,14 @@
-"""Applies one file: in one transaction with its ledger row, or statement by statement."""
+"""Applies files, each in one transaction with its ledger row, or statement by statement."""
 
 import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 import asyncpg
 
+from tidings.kernel.mapping import by_name
 from tidings.operations.migrations import ledger
 from tidings.operations.migrations.discover import Migration, MigrationStatement
 from tidings.operations.migrations.errors import StatementFailedError
@@ -26,135 +28,102 @@ _GOES_ON = (
 )
 
 
-async def apply(
-    connection: asyncpg.Connection,
-    migration: Migration,
-    row: LedgerRow | None,
-    *,
-    lock_retry: LockRetryPolicy,
-    report: Report,
-    by: str,
-) -> None:
-    """Apply a file, or finish it where `row` says that an earlier run ended."""
-    done_before = row.statements_done if row else 0
-    report(Began(name=migration.name, done_before=done_before))
-    await settle(connection)
-    started = time.monotonic()
-    if migration.transactional:
-        await _apply_whole(connection, migration, lock_retry=lock_retry, report=report, by=by)
-    else:
-        await _apply_in_steps(connection, migration, row, lock_retry=lock_retry, report=report, by=by)
-    report(Finished(name=migration.name, duration=timedelta(seconds=time.monotonic() - started)))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MigrationRun:
+    """A run over one connection."""
 
+    connection: asyncpg.Connection
+    lock_retry: LockRetryPolicy
+    report: Report
+    #: Who runs it, for the ledger.
+    by: str
 
-async def run_whole(
-    connection: asyncpg.Connection,
-    statements: Sequence[SqlStatement],
-    *,
-    file: str,
-    record: Callable[[], Awaitable[None]],
-    lock_retry: LockRetryPolicy,
-    report: Report,
-    remedy: str = _BY_ITSELF,
-) -> None:
-    """Run statements and `record` in one transaction; a lock that is not given rolls all of it back first."""
-    current = statements[0]
-
-    async def work() -> None:
-        nonlocal current
-        async with connection.transaction():
-            for current in statements:  # a failure names it
-                await connection.execute(current.sql)
-            await connection.execute("RESET ROLE")  # the file may have used SET LOCAL ROLE
-            await record()
-
-    await lock_retry.set_timeout(connection)
-    try:
-        await lock_retry.insist(work, name=file, line=lambda: current.line, report=report)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        raise _failure(file, current, error, remedy) from error
-
-
-async def _apply_whole(
-    connection: asyncpg.Connection,
-    migration: Migration,
-    *,
-    lock_retry: LockRetryPolicy,
-    report: Report,
-    by: str,
-) -> None:
-    started = time.monotonic()
-
-    async def record() -> None:
-        took = timedelta(seconds=time.monotonic() - started)
-        await ledger.record_start(connection, migration, by=by)
-        await ledger.record_progress(connection, migration.number, done=len(migration.steps), took=took)
-        await ledger.record_finish(connection, migration, by=by)
-
-    await run_whole(
-        connection,
-        [step.statement for step in migration.steps],
-        file=migration.path.name,
-        record=record,
-        lock_retry=lock_retry,
-        report=report,
-    )
-
-
-async def _apply_in_steps(
-    connection: asyncpg.Connection,
-    migration: Migration,
-    row: LedgerRow | None,
-    *,
-    lock_retry: LockRetryPolicy,
-    report: Report,
-    by: str,
-) -> None:
-    done = row.statements_done if row else 0
-    async with connection.transaction():
-        await ledger.record_start(connection, migration, by=by)
-        await ledger.log_action(connection, "resumed" if row else "started", migration, by=by)
-    for count, step in enumerate(migration.steps[done:], start=done + 1):
+    async def apply(self, migration: Migration, row: LedgerRow | None) -> None:
+        """Apply a file, or finish it where `row` says that an earlier run ended."""
+        self.report(Began(name=migration.name, done_before=row.statements_done if row else 0))
+        await settle(self.connection)
         started = time.monotonic()
-        await run_step(connection, step, file=migration.path.name, lock_retry=lock_retry, report=report)
-        took = timedelta(seconds=time.monotonic() - started)
-        await ledger.record_progress(connection, migration.number, done=count, took=took)
-    await settle(connection)
-    async with connection.transaction():
-        await ledger.record_finish(connection, migration, by=by)
-
-
-async def run_step(
-    connection: asyncpg.Connection,
-    step: MigrationStatement,
-    *,
-    file: str,
-    lock_retry: LockRetryPolicy,
-    report: Report,
-    remedy: str = _GOES_ON,
-) -> None:
-    """Run one statement that commits by itself."""
-    statement = step.statement
-
-    async def work() -> None:
-        if step.online is None:
-            await connection.execute(statement.sql)
+        if migration.transactional:
+            await self._apply_whole(migration)
         else:
-            builder = IndexBuilder(
-                connection, step.online, lock_retry=lock_retry, report=report, file=file, line=statement.line
-            )
-            await builder.build()
+            await self._apply_in_steps(migration, row)
+        self.report(Finished(name=migration.name, duration=_since(started)))
 
-    # CONCURRENTLY waits for old transactions without stopping anybody; cutting its wait short would only
-    # throw away the work.
-    if step.online is not None or _CONCURRENTLY.search(statement.sql):
-        await wait_for_locks(connection)
-    else:
-        await lock_retry.set_timeout(connection)
-    try:
-        await lock_retry.insist(work, name=file, line=lambda: statement.line, report=report)
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        raise _failure(file, statement, error, remedy) from error
+    async def run_whole(
+        self,
+        statements: Sequence[SqlStatement],
+        *,
+        file: str,
+        record: Callable[[], Awaitable[None]],
+        remedy: str = _BY_ITSELF,
+    ) -> None:
+        """Run statements and `record` in one transaction; a lock that is not given rolls all of it back first."""
+        current = statements[0]
+
+        async def work() -> None:
+            nonlocal current
+            async with self.connection.transaction():
+                for current in statements:  # a failure names it
+                    await self.connection.execute(current.sql)
+                await self.connection.execute("RESET ROLE")  # the file may have used SET LOCAL ROLE
+                await record()
+
+        await self.lock_retry.set_timeout(self.connection)
+        try:
+            await self.lock_retry.insist(work, name=file, line=lambda: current.line, report=self.report)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise _failure(file, current, error, remedy) from error
+
+    async def _apply_whole(self, migration: Migration) -> None:
+        started = time.monotonic()
+
+        async def record() -> None:
+            done, took = len(migration.steps), _since(started)
+            await ledger.record_start(self.connection, migration, by=self.by)
+            await ledger.record_progress(self.connection, migration.number, done=done, took=took)
+            await ledger.record_finish(self.connection, migration, by=self.by)
+
+        statements = [step.statement for step in migration.steps]
+        await self.run_whole(statements, file=migration.path.name, record=record)
+
+    async def _apply_in_steps(self, migration: Migration, row: LedgerRow | None) -> None:
+        done = row.statements_done if row else 0
+        async with self.connection.transaction():
+            await ledger.record_start(self.connection, migration, by=self.by)
+            await ledger.log_action(self.connection, "resumed" if row else "started", migration, by=self.by)
+        for count, step in enumerate(migration.steps[done:], start=done + 1):
+            started = time.monotonic()
+            await self.run_step(step, file=migration.path.name)
+            took = _since(started)
+            await ledger.record_progress(self.connection, migration.number, done=count, took=took)
+        await settle(self.connection)
+        async with self.connection.transaction():
+            await ledger.record_finish(self.connection, migration, by=self.by)
+
+    async def run_step(self, step: MigrationStatement, *, file: str, remedy: str = _GOES_ON) -> None:
+        """Run one statement that commits by itself."""
+        statement = step.statement
+
+        async def work() -> None:
+            if step.online is None:
+                await self.connection.execute(statement.sql)
+            else:
+                await by_name(IndexBuilder, self, index=step.online, file=file, line=statement.line).build()
+
+        # CONCURRENTLY waits for old transactions without stopping others; cutting its wait short would only
+        # throw away the work.
+        if step.online is not None or _CONCURRENTLY.search(statement.sql):
+            await wait_for_locks(self.connection)
+        else:
+            await self.lock_retry.set_timeout(self.connection)
+        try:
+            await self.lock_retry.insist(work, name=file, line=lambda: statement.line, report=self.report)
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+            raise _failure(file, statement, error, remedy) from error
+
+
+def _since(started: float) -> timedelta:
+    return timedelta(seconds=time.monotonic() - started)
 
 
 def _failure(file: str, statement: SqlStatement, error: Exception, remedy: str) -> StatementFailedError:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tidings.operations.migrations.apply import run_step, run_whole
+from tidings.operations.migrations.apply import MigrationRun
 from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Migration, discover, read_down_file
 from tidings.operations.migrations.errors import DownRefusedError, SchemaTooNew
 from tidings.operations.migrations.ledger import create_ledger, forget, read_ledger, record_reopening
@@ -46,28 +46,21 @@ async def migrate_down(
             raise DownRefusedError(f"{migration.name} has no down file. Write {migration.down_path} first.")
         down = read_down_file(migration.down_path)
         file = f"down/{migration.down_path.name}"
+        run = MigrationRun(connection=connection, lock_retry=lock_retry, report=report, by=by or operator())
 
         async def record() -> None:
             await create_ledger(connection)  # the down file of 0001 may have dropped its schema
-            await forget(connection, migration, by=by or operator(), reason=reason.strip())
+            await forget(connection, migration, by=run.by, reason=reason.strip())
 
         await settle(connection)
         if down.transactional:
-            await run_whole(
-                connection,
-                [step.statement for step in down.steps],
-                file=file,
-                record=record,
-                lock_retry=lock_retry,
-                report=report,
-                remedy="Nothing was undone. Remove the cause and try again.",
-            )
+            statements = [step.statement for step in down.steps]
+            remedy = "Nothing was undone. Remove the cause and try again."
+            await run.run_whole(statements, file=file, record=record, remedy=remedy)
         else:
             await record_reopening(connection, number)
             for step in down.steps:
-                await run_step(
-                    connection, step, file=file, lock_retry=lock_retry, report=report, remedy=_HALFWAY
-                )
+                await run.run_step(step, file=file, remedy=_HALFWAY)
             async with connection.transaction():
                 await record()
     return migration

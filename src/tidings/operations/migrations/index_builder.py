@@ -4,7 +4,7 @@ Every step looks first at what is there, so that a run after a crash goes on whe
 an invalid index is built again, a valid one that is not attached yet is attached.
 """
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 
 import asyncpg
 
@@ -42,46 +42,36 @@ class _Index:
         return f"{quoted(self.schema)}.{quoted(self.name)}"
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class IndexBuilder:
     """Builds one index."""
 
-    def __init__(
-        self,
-        connection: asyncpg.Connection,
-        index: OnlineIndex,
-        *,
-        lock_retry: LockRetryPolicy,
-        report: Report,
-        file: str,
-        line: int,
-    ) -> None:
-        self._connection = connection
-        self._index = index
-        self._lock_retry = lock_retry
-        self._report = report
-        self._file = file
-        self._line = line
-        self._done = 0
-        self._total = 1
+    connection: asyncpg.Connection
+    index: OnlineIndex
+    _: KW_ONLY
+    lock_retry: LockRetryPolicy
+    report: Report
+    file: str
+    line: int
+    _done: int = field(default=0, init=False)
+    _total: int = field(default=1, init=False)
 
     async def build(self) -> None:
         """Build it, or finish what an earlier run began."""
-        found = await self._connection.fetchrow(
-            _QUERIES.find_table.text, self._index.schema, self._index.table
-        )
+        found = await self.connection.fetchrow(_QUERIES.find_table.text, self.index.schema, self.index.table)
         if found is None:
             raise BadIndexError(
-                f"{self._file}, line {self._line}: there is no table "
-                f"{self._index.schema}.{self._index.table} "
-                f"for the index {self._index.name}."
+                f"{self.file}, line {self.line}: there is no table "
+                f"{self.index.schema}.{self.index.table} "
+                f"for the index {self.index.name}."
             )
         table = _Table(**dict(found))
         if table.partitioned:
-            self._total = await self._connection.fetchval(_QUERIES.count_leaves.text, table.oid)
-        built = await self._build_on(table, self._index.name)
+            self._total = await self.connection.fetchval(_QUERIES.count_leaves.text, table.oid)
+        built = await self._build_on(table, self.index.name)
         if not built.valid:
             raise BadIndexError(
-                f"{self._file}, line {self._line}: the index {built.name} has not become valid, because "
+                f"{self.file}, line {self.line}: the index {built.name} has not become valid, because "
                 "partitions "
                 "were added or detached at the same time. Run `tidings migrate up` again."
             )
@@ -91,23 +81,23 @@ class IndexBuilder:
             return await self._build_on_tree(table, name)
         built = await self._build_on_leaf(table, name)
         self._done += 1
-        self._report(
+        self.report(
             IndexProgress(
-                index=self._index.name, table=table.name, done=self._done, total=max(self._total, self._done)
+                index=self.index.name, table=table.name, done=self._done, total=max(self._total, self._done)
             )
         )
         return built
 
     async def _build_on_tree(self, table: _Table, name: str) -> _Index:
         """The parent's index is only a promise until every partition has its part attached."""
-        await self._briefly(self._index.create(name=name, schema=table.schema, table=table.name, only=True))
+        await self._briefly(self.index.create(name=name, schema=table.schema, table=table.name, only=True))
         parent = await self._require(table, name)
-        for row in await self._connection.fetch(_QUERIES.find_partitions.text, table.oid):
+        for row in await self.connection.fetch(_QUERIES.find_partitions.text, table.oid):
             partition = _Table(**dict(row))
             try:
                 await self._build_on_partition(parent, partition)
             except _GONE:
-                if await self._connection.fetchval(_QUERIES.table_exists.text, partition.oid):
+                if await self.connection.fetchval(_QUERIES.table_exists.text, partition.oid):
                     raise
         return await self._require(table, name)
 
@@ -120,49 +110,43 @@ class IndexBuilder:
         await self._briefly(f"ALTER INDEX {parent.sql} ATTACH PARTITION {part.sql}")
 
     async def _build_on_leaf(self, table: _Table, name: str) -> _Index:
-        await wait_for_locks(self._connection)
+        await wait_for_locks(self.connection)
         index = await self._find(table, name)
         if index is not None and index.valid:
             return index
         if index is not None and index.attached:
-            await self._connection.execute(f"REINDEX INDEX CONCURRENTLY {index.sql}")
+            await self.connection.execute(f"REINDEX INDEX CONCURRENTLY {index.sql}")
             return await self._require(table, name)
         if index is not None:
-            await self._connection.execute(f"DROP INDEX CONCURRENTLY {index.sql}")
+            await self.connection.execute(f"DROP INDEX CONCURRENTLY {index.sql}")
         try:
-            await self._connection.execute(
-                self._index.create(name=name, schema=table.schema, table=table.name)
-            )
+            await self.connection.execute(self.index.create(name=name, schema=table.schema, table=table.name))
         except asyncpg.PostgresError:
             # An invalid index costs every writer and helps no reader.
-            if (
-                not self._connection.is_closed()
-                and (left := await self._find(table, name))
-                and not left.valid
-            ):
-                await self._connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {left.sql}")
+            if not self.connection.is_closed() and (left := await self._find(table, name)) and not left.valid:
+                await self.connection.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {left.sql}")
             raise
         return await self._require(table, name)
 
     async def _briefly(self, sql: str) -> None:
         async def work() -> None:
-            await self._connection.execute(sql)
+            await self.connection.execute(sql)
 
-        await self._lock_retry.set_timeout(self._connection)
-        await self._lock_retry.insist(work, name=self._file, line=lambda: self._line, report=self._report)
+        await self.lock_retry.set_timeout(self.connection)
+        await self.lock_retry.insist(work, name=self.file, line=lambda: self.line, report=self.report)
 
     async def _attached(self, parent: _Index, partition: _Table) -> _Index | None:
-        row = await self._connection.fetchrow(_QUERIES.find_attached_index.text, parent.oid, partition.oid)
+        row = await self.connection.fetchrow(_QUERIES.find_attached_index.text, parent.oid, partition.oid)
         return _Index(**dict(row)) if row else None
 
     async def _find(self, table: _Table, name: str) -> _Index | None:
-        row = await self._connection.fetchrow(_QUERIES.find_index.text, table.schema, name)
+        row = await self.connection.fetchrow(_QUERIES.find_index.text, table.schema, name)
         if row is None:
             return None
         index = _Index(**dict(row))
         if index.table != table.oid:
             raise BadIndexError(
-                f"{self._file}, line {self._line}: the name {table.schema}.{name} is taken by something "
+                f"{self.file}, line {self.line}: the name {table.schema}.{name} is taken by something "
                 "else than "
                 f"an index of {table.schema}.{table.name}. Rename one of them."
             )
@@ -172,7 +156,7 @@ class IndexBuilder:
         index = await self._find(table, name)
         if index is None:
             raise BadIndexError(
-                f"{self._file}, line {self._line}: the index {table.schema}.{name} disappeared while it "
+                f"{self.file}, line {self.line}: the index {table.schema}.{name} disappeared while it "
                 "was built. "
                 "Run `tidings migrate up` again."
             )

@@ -5,7 +5,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidings.operations.migrations.apply import apply
+from tidings.operations.migrations.apply import MigrationRun
 from tidings.operations.migrations.discover import MIGRATIONS_FOLDER, Migration, Phase, discover
 from tidings.operations.migrations.history import MigrationState, compare, plan_run
 from tidings.operations.migrations.ledger import create_ledger, read_ledger
@@ -53,15 +53,9 @@ async def migrate_up(
                         oldest_release=str(standing.row.oldest_release),
                     )
                 )
+        run = MigrationRun(connection=connection, lock_retry=lock_retry, report=report, by=by or operator())
         for migration in plan.todo:
-            await apply(
-                connection,
-                migration,
-                rows.get(migration.number),
-                lock_retry=lock_retry,
-                report=report,
-                by=by or operator(),
-            )
+            await run.apply(migration, rows.get(migration.number))
     if plan.stops_before is not None:
         report(StoppedBefore(name=plan.stops_before.name, other_phase=plan.stops_before.phase))
     return Outcome(applied=plan.todo, stopped_before=plan.stops_before)

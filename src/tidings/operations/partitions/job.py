@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from dataclasses import dataclass
 from datetime import timedelta
 
 import asyncpg
@@ -25,24 +26,24 @@ _AFTER_FAILURE = timedelta(minutes=1)
 _SKEW = timedelta(minutes=1)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class PartitionJob:
     """Looks at every interval; makes what is missing where it may, and counts what is still missing."""
 
-    def __init__(self, *, url: str, may_make: bool, every: timedelta, clock: Clock, metrics: Metrics) -> None:
-        self._url = url
-        self._may_make = may_make
-        self._every = every
-        self._clock = clock
-        self._metrics = metrics
+    url: str
+    may_make: bool
+    every: timedelta
+    clock: Clock
+    metrics: Metrics
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until told to stop; a database that is away for a while does not end it."""
         while not stop.is_set():
-            wait = self._every
+            wait = self.every
             try:
                 await self.run_once()
             except TidingsError as error:
-                self._metrics.job_failures.labels("partitions").inc()
+                self.metrics.job_failures.labels("partitions").inc()
                 _log.error("partitions_not_checked", code=error.code, reason=str(error))
                 wait = min(wait, _AFTER_FAILURE)
             await wait_for_stop(stop, wait.total_seconds())
@@ -50,13 +51,13 @@ class PartitionJob:
     async def run_once(self) -> list[Partition]:
         """One look; what is still missing afterwards."""
         with translated():
-            connection = await asyncpg.connect(self._url, timeout=10)
+            connection = await asyncpg.connect(self.url, timeout=10)
         try:
-            now, theirs = self._clock.now(), await server_time(connection)
+            now, theirs = self.clock.now(), await server_time(connection)
             if abs(now - theirs) > _SKEW:
                 _log.error("clocks_differ", seconds=round((now - theirs).total_seconds()))
             # Rows are stamped by either clock; where they differ there has to be room for both.
-            if self._may_make:
+            if self.may_make:
                 for moment in (now, theirs):
                     for partition in await make_missing(connection, moment):
                         _log.info("partition_made", partition=partition.name)
@@ -67,7 +68,7 @@ class PartitionJob:
             )
             counts = Counter(partition.parent for partition in missing)
             for table in await registered_tables(connection):
-                self._metrics.missing_partitions.labels(table.parent).set(counts[table.parent])
+                self.metrics.missing_partitions.labels(table.parent).set(counts[table.parent])
         finally:
             await connection.close(timeout=5)
         if missing:

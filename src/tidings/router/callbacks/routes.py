@@ -106,14 +106,7 @@ async def list_callbacks(tx: PlatformTx, query: CallbackQuery, paging: Paging) -
 
     The dead ones, unless another `status` is asked for. One that found its attempt is its tenant's.
     """
-    after = paging.after
-    rows = await store.list_events(
-        tx,
-        status=query.status,
-        chosen=query.chosen(),
-        after=(after.created_at, after.id) if after else None,
-        limit=paging.fetch,
-    )
+    rows = await store.list_events(tx, query.page(paging), status=query.status)
     return paging.page(rows, CallbackView.of)
 
 
@@ -123,11 +116,7 @@ async def list_refused(tx: PlatformTx, query: RequestQuery, paging: Paging) -> P
 
     A few a minute are kept for each account; the metrics count all of them.
     """
-    after = paging.after
-    rows = await store.list_requests(
-        tx, chosen=query.chosen(), after=(after.created_at, after.id) if after else None, limit=paging.fetch
-    )
-    return paging.page(rows, RefusedRequestView.of)
+    return paging.page(await store.list_requests(tx, query.page(paging)), RefusedRequestView.of)
 
 
 @callbacks.get("/{callback_id}", problems=["callback_not_found"])

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from tidings.contracts.callback_forms import Canonical, ReadEvent
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
+from tidings.kernel.durable.dead_letters import DeadLetterPage
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import RowMapper, columns, sparse_columns
 from tidings.kernel.sql import Queries
@@ -138,15 +139,6 @@ class KeptRequest:
     body: BodyLocation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallbackFilter:
-    """Which of them are wanted."""
-
-    vendor: str | None = None
-    account_id: str | None = None
-    since: datetime | None = None
-
-
 async def find_owner(tx: WorkerTx, *, account_id: str) -> AccountOwner | None:
     """The owner of the account, if there is such a one in use."""
     row = await tx.fetch_one(QUERIES.find_owner, account_id=account_id)
@@ -273,25 +265,9 @@ async def find_vendors(tx: WorkerTx) -> dict[str, datetime]:
     return {row["provider"]: time_of(row["first_id"]) for row in await tx.fetch(QUERIES.find_vendors)}
 
 
-async def list_events(
-    tx: PlatformTx,
-    *,
-    status: OpenStatus,
-    chosen: CallbackFilter,
-    after: tuple[datetime, str] | None,
-    limit: int,
-) -> list[OpenEvent]:
-    """Events without a tenant, the newest first."""
-    after_at, after_id = after or (None, None)
-    rows = await tx.fetch(
-        QUERIES.list_events,
-        chosen,
-        status=status,
-        after_at=after_at,
-        after_id=after_id,
-        limit=limit,
-    )
-    return [_open_event(row) for row in rows]
+async def list_events(tx: PlatformTx, page: DeadLetterPage, *, status: OpenStatus) -> list[OpenEvent]:
+    """Events that no attempt owns, the newest first."""
+    return [_open_event(row) for row in await tx.fetch(QUERIES.list_events, page, status=status)]
 
 
 async def show_event(
@@ -304,13 +280,9 @@ async def show_event(
     return _open_event(row), None if row["raw_body_ref"] is None else _location(row)
 
 
-async def list_requests(
-    tx: PlatformTx, *, chosen: CallbackFilter, after: tuple[datetime, str] | None, limit: int
-) -> list[KeptRequest]:
+async def list_requests(tx: PlatformTx, page: DeadLetterPage) -> list[KeptRequest]:
     """Requests that were refused or not read, the newest first."""
-    after_at, after_id = after or (None, None)
-    rows = await tx.fetch(QUERIES.list_requests, chosen, after_at=after_at, after_id=after_id, limit=limit)
-    return [_kept_request(row) for row in rows]
+    return [_kept_request(row) for row in await tx.fetch(QUERIES.list_requests, page)]
 
 
 async def show_request(

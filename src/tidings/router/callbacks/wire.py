@@ -6,11 +6,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.moments import Moment
+from tidings.kernel.durable.dead_letters import DeadLetterPage
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.http.paging import PageQuery, Paging
 from tidings.kernel.ids import IdKind
 from tidings.kernel.mapping import by_name
-from tidings.router.callbacks.store import CallbackFilter, KeptRequest, OpenEvent
+from tidings.router.callbacks.store import KeptRequest, OpenEvent
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
 
 _Id = TypeVar("_Id", bound=str)
@@ -43,9 +44,11 @@ class CallbackQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=
     adapter: _AdapterOnly = None
     since: _SinceOnly = None
 
-    def chosen(self) -> CallbackFilter:
-        """Without the page."""
-        return CallbackFilter(vendor=self.vendor, account_id=self.adapter, since=self.since)
+    def page(self, paging: Paging) -> DeadLetterPage:
+        """The page of them that a store lists."""
+        return by_name(
+            DeadLetterPage, self, account_id=self.adapter, after_id=paging.after_id, limit=paging.fetch
+        )
 
 
 class RequestQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,9 +58,11 @@ class RequestQuery(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=T
     adapter: _AdapterOnly = None
     since: _SinceOnly = None
 
-    def chosen(self) -> CallbackFilter:
-        """Without the page."""
-        return CallbackFilter(vendor=self.vendor, account_id=self.adapter, since=self.since)
+    def page(self, paging: Paging) -> DeadLetterPage:
+        """The page of them that a store lists."""
+        return by_name(
+            DeadLetterPage, self, account_id=self.adapter, after_id=paging.after_id, limit=paging.fetch
+        )
 
 
 class CallbackView(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, WorkerTx
-from tidings.kernel.durable.dead_letters import DeadLetters
+from tidings.kernel.durable.dead_letters import DeadLetterPage, DeadLetters
 from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
@@ -89,15 +89,6 @@ class OpenInbound:
     #: None where it is dead.
     next_look_at: datetime | None
     updated_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InboundFilter:
-    """Which of them are wanted."""
-
-    vendor: str | None = None
-    account_id: str | None = None
-    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,12 +206,9 @@ async def sweep_unmatched(tx: WorkerTx, *, until: datetime, limit: int) -> int:
     return await tx.execute(QUERIES.sweep_unmatched, until=until, limit=limit)
 
 
-async def list_inbound(
-    tx: PlatformTx, *, status: OpenStatus, chosen: InboundFilter, after_id: str | None, limit: int
-) -> list[OpenInbound]:
+async def list_inbound(tx: PlatformTx, page: DeadLetterPage, *, status: OpenStatus) -> list[OpenInbound]:
     """Messages that stand in no conversation, the newest first."""
-    rows = await tx.fetch(QUERIES.list_inbound, chosen, status=status, after_id=after_id, limit=limit)
-    return [_open_inbound(row) for row in rows]
+    return [_open_inbound(row) for row in await tx.fetch(QUERIES.list_inbound, page, status=status)]
 
 
 async def show_inbound(tx: PlatformTx, message_id: InboundMessageId) -> OpenInbound | None:

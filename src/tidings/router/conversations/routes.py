@@ -167,9 +167,7 @@ async def list_inbound(tx: PlatformTx, query: ListInbound, paging: Paging) -> Pa
 
     The dead ones, unless another `status` is asked for. Who wrote what is not shown.
     """
-    rows = await queue.list_inbound(
-        tx, status=query.status, chosen=query.chosen(), after_id=paging.after_id, limit=paging.fetch
-    )
+    rows = await queue.list_inbound(tx, query.page(paging), status=query.status)
     return paging.page(rows, InboundMessageView.of)
 
 

@@ -10,7 +10,8 @@ from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.text import Reason
-from tidings.kernel.http.paging import PageQuery
+from tidings.kernel.durable.dead_letters import DeadLetterPage
+from tidings.kernel.http.paging import PageQuery, Paging
 from tidings.kernel.mapping import by_name
 from tidings.router.conversations.model import (
     Action,
@@ -19,7 +20,6 @@ from tidings.router.conversations.model import (
     LineStatus,
     TranscriptLine,
 )
-from tidings.router.conversations.queue import InboundFilter as ChosenInbound
 from tidings.router.conversations.queue import OpenInbound, OpenStatus, Unmatched
 from tidings.router.conversations.sealing import TranscriptText
 from tidings.router.conversations.store import ConversationFilter
@@ -78,9 +78,11 @@ class ListInbound(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     adapter: Annotated[str | None, Meta(description="Only those to the account with this id.")] = None
     since: Annotated[Moment | None, Meta(description="Only those received then or later.")] = None
 
-    def chosen(self) -> ChosenInbound:
-        """Without the page."""
-        return ChosenInbound(vendor=self.vendor, account_id=self.adapter, since=self.since)
+    def page(self, paging: Paging) -> DeadLetterPage:
+        """The page of them that a store lists."""
+        return by_name(
+            DeadLetterPage, self, account_id=self.adapter, after_id=paging.after_id, limit=paging.fetch
+        )
 
 
 class InboundMessageView(Struct, frozen=True, kw_only=True):
