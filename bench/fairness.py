@@ -9,7 +9,8 @@ import json
 import os
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 import uvloop
@@ -34,12 +35,16 @@ _ORDER = {
 }
 
 
-def measure(many: int = MANY, measured: int = MEASURED) -> dict[str, float]:
+def measure(
+    many: int = MANY,
+    measured: int = MEASURED,
+    open_house: Callable[..., AbstractContextManager[House]] = House,
+) -> dict[str, float]:
     """The p99 of a critical message from POST to vendor: alone, behind the flood, and the ratio. Call it in the main thread."""
     with Beside() as beside:
         sink = beside.run(open_sink())
         account: dict[str, object] = {"host": "127.0.0.1", "port": sink.port, "security": "none"}
-        with House(workers=1, vendors={"smtp": account}) as house:
+        with open_house(workers=1, vendors={"smtp": account}) as house:
             flooding, urgent = house.resident("flooding"), house.resident("urgent")
             beside.run(send_urgent(house, urgent, sink, measured // 4, "warm"))
             idle = beside.run(send_urgent(house, urgent, sink, measured, "idle"))

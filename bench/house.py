@@ -11,11 +11,11 @@ import time
 import urllib.error
 import urllib.request
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Protocol, Self
 
 import asyncpg
 import httpx2
@@ -59,18 +59,49 @@ class Resident:
     api_key: str
 
 
+class Process(Protocol):
+    """What a `subprocess.Popen` can do, as far as it is needed."""
+
+    @property
+    def pid(self) -> int: ...
+    @property
+    def returncode(self) -> int | None: ...
+    def poll(self) -> int | None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
+    def send_signal(self, number: int, /) -> None: ...
+    def kill(self) -> None: ...
+
+
+class Start(Protocol):
+    """Starts `tidings` with these words."""
+
+    def __call__(self, words: Sequence[str], *, output: IO[bytes], env: Mapping[str, str]) -> Process: ...
+
+
+def start_interpreter(words: Sequence[str], *, output: IO[bytes], env: Mapping[str, str]) -> Process:
+    """As a process manager does it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tidings", *words],
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        env=env,
+        start_new_session=True,
+    )
+
+
 class Program:
     """One process of ours, started again as often as it is needed."""
 
-    def __init__(self, *words: str, environment: dict[str, str], says: str) -> None:
+    def __init__(self, *words: str, environment: dict[str, str], says: str, start: Start) -> None:
         """`says` is what it prints when it is ready."""
         self._words = words
+        self._start = start
         self._environment = environment
         self._says = says.encode()
         self._output = tempfile.TemporaryFile()  # noqa: SIM115  # readable after its end, too
         weakref.finalize(self, self._output.close)
         self._from = 0
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
 
     @property
     def pid(self) -> int:
@@ -87,13 +118,7 @@ class Program:
     def launch(self) -> None:
         """Start it; returns before it is ready."""
         self._from = os.fstat(self._output.fileno()).st_size
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tidings", *self._words],
-            stdout=self._output,
-            stderr=subprocess.STDOUT,
-            env=self._environment,
-            start_new_session=True,
-        )
+        self._process = self._start(self._words, output=self._output, env=self._environment)
 
     def await_ready(self) -> None:
         """Wait until it says so."""
@@ -132,14 +157,23 @@ class House:
     """A context manager; enter it in the main thread, because Postgres ends with the thread that started it."""
 
     def __init__(
-        self, *, workers: int = 1, vendors: dict[str, dict[str, object]], extra: dict[str, str] | None = None
+        self,
+        *,
+        workers: int = 1,
+        vendors: dict[str, dict[str, object]],
+        extra: dict[str, str] | None = None,
+        place: Path | None = None,
+        start: Start = start_interpreter,
     ) -> None:
-        """`vendors` are the settings of the platform's accounts; `extra` are more variables for all processes."""
+        """`vendors` are the settings of the platform's accounts; `extra` are more variables for all processes.
+
+        `place` is a data dir that stays; what another house has made in it is kept.
+        """
         self._extra = extra or {}
+        self._start = start
         self._folder = tempfile.TemporaryDirectory(prefix="tidings-house-", ignore_cleanup_errors=True)
-        place = Path(self._folder.name)
-        place.chmod(0o711)
-        self.data_dir = DataDir(place / "data")
+        Path(self._folder.name).chmod(0o711)
+        self.data_dir = DataDir(place or Path(self._folder.name) / "data")
         self.postgres = EmbeddedPostgres(self.data_dir)
         self._vendors = vendors
         self._count = workers
@@ -160,7 +194,7 @@ class House:
 
     def _furnish(self) -> None:
         secrets = self.data_dir.path / "secrets"
-        secrets.mkdir(mode=0o700)
+        secrets.mkdir(mode=0o700, exist_ok=True)
         for vendor, account in self._vendors.items():
             self.data_dir.write_private(secrets / f"{vendor}.json", account)
         uvloop.run(self._prepare())
@@ -176,7 +210,7 @@ class House:
             "PYTHONUNBUFFERED": "1",
             **self._extra,
         }
-        self.api = Program("serve", environment=self._environment, says="api ready")
+        self.api = Program("serve", environment=self._environment, says="api ready", start=self._start)
         self.workers = [self._worker() for _ in range(self._count)]
         for program in self.programs:
             program.launch()
@@ -192,7 +226,7 @@ class House:
         return worker
 
     def _worker(self, **other: str) -> Program:
-        return Program("work", environment=self._environment | other, says="jobs ready")
+        return Program("work", environment=self._environment | other, says="jobs ready", start=self._start)
 
     @property
     def programs(self) -> list[Program]:

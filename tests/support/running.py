@@ -14,6 +14,8 @@ from typing import Any, Self
 import httpx2
 import psutil
 
+from tests.support.forked import ForkedProcess
+
 #: Long enough for a slow and busy machine; nothing is asserted about it.
 PATIENCE = 60.0
 TIDINGS = (sys.executable, "-m", "tidings")
@@ -51,23 +53,24 @@ class RunningTidings:
     """`tidings up` with a data dir of its own; a context manager that leaves nothing behind."""
 
     def __init__(
-        self,
-        data_dir: Path,
-        *arguments: str,
-        program: tuple[str, ...] = TIDINGS,
-        prefix: tuple[str, ...] = (),
-        port: int = 0,
-        **extra: str,
+        self, data_dir: Path, *, program: tuple[str, ...] | None = None, port: int = 0, **extra: str
     ) -> None:
+        """Started by `program`, or else forked from a process that has imported Tidings; with `extra` in its environment."""
         self.data_dir = data_dir
         self._output = tempfile.TemporaryFile()
-        self.process = subprocess.Popen(
-            [*prefix, *program, "up", "--data-dir", str(data_dir), "--port", str(port), *arguments],
-            stdout=self._output,
-            stderr=subprocess.STDOUT,
-            env=clean_environment(**extra),
-            start_new_session=True,
-        )
+        words = ("up", "--data-dir", str(data_dir), "--port", str(port))
+        environment = clean_environment(**extra)
+        self.process: ForkedProcess | subprocess.Popen[bytes]
+        if program is None and sys.platform == "linux":
+            self.process = ForkedProcess(words, output=self._output, env=environment)
+        else:
+            self.process = subprocess.Popen(
+                [*(program or TIDINGS), *words],
+                stdout=self._output,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+            )
         self._family: list[psutil.Process] = []
 
     def __enter__(self) -> Self:

@@ -5,7 +5,7 @@ import fcntl
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.support.running import RunningTidings
@@ -36,27 +36,39 @@ def running_tidings() -> Iterator[RunningTidings]:
 
 def copy_used(place: Path) -> None:
     """Make one at `place`."""
-    original = _original()
-    if not (original / "postgres").is_symlink():
-        subprocess.run(["cp", "-a", str(original), str(place)], check=True)
-        return
-    # Its cluster is elsewhere, where Postgres can reach it: a copy would share it.
-    with RunningTidings(place):
-        pass
+    if not copied(_original(), place):
+        with RunningTidings(place):
+            pass
+
+
+def copied(original: Path, place: Path) -> bool:
+    """Copy a data dir; False where its cluster is elsewhere, where Postgres can reach it: a copy would share it."""
+    if (original / "postgres").is_symlink():
+        return False
+    subprocess.run(["cp", "-a", str(original), str(place)], check=True)
+    return True
 
 
 def _original() -> Path:
-    """What is copied; the first who asks makes it, and the others wait for it."""
-    folder = Path(tempfile.gettempdir()) / "used-data-dir"
+    return made_once("used-data-dir", _make_used)
+
+
+def _make_used(place: Path) -> None:
+    with RunningTidings(place):
+        pass
+    _forget_ports(place)
+
+
+def made_once(name: str, make: Callable[[Path], None]) -> Path:
+    """A data dir that is copied; the first who asks makes it, and the others wait for it."""
+    folder = Path(tempfile.gettempdir()) / name
     folder.mkdir(mode=0o711, exist_ok=True)
     made = folder / "data"
     with (folder / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not made.exists():
             draft = folder / "draft"
-            with RunningTidings(draft):
-                pass
-            _forget_ports(draft)
+            make(draft)
             draft.rename(made)
     return made
 

@@ -7,6 +7,7 @@ from bench.house import House, wait_for
 from tests.e2e.pipeline.ledger import read_ledger
 from tests.e2e.pipeline.senders import Senders
 from tests.support.counting_vendor import CountingVendor
+from tests.support.prepared_house import prepared_house
 from tests.support.valkey import running_valkey
 
 pytestmark = pytest.mark.xdist_group("surviving")
@@ -20,7 +21,7 @@ def test_sending_goes_on_and_the_limit_holds() -> None:
     with (
         running_valkey() as valkey,
         CountingVendor(hold=0.04) as vendor,
-        House(
+        prepared_house(
             workers=2,
             vendors={"smtp": {"host": "127.0.0.1", "port": vendor.port, "security": "none"}},
             extra={"TIDINGS_HOT_STATE_URL": valkey.url.reveal()},

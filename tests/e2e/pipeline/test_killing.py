@@ -19,6 +19,7 @@ from bench.house import House, Program, wait_for
 from tests.e2e.pipeline.ledger import Ledger, read_ledger
 from tests.e2e.pipeline.senders import Senders
 from tests.support.counting_vendor import CountingVendor
+from tests.support.prepared_house import prepared_house
 
 pytestmark = pytest.mark.xdist_group("surviving")
 
@@ -37,7 +38,7 @@ def test_nothing_is_lost_and_twice_is_only_what_nobody_could_know() -> None:
     luck = random.Random(SEED)
     with (
         CountingVendor(seed=SEED, hold=HOLD) as vendor,
-        House(
+        prepared_house(
             workers=2, vendors={"smtp": {"host": "127.0.0.1", "port": vendor.port, "security": "none"}}
         ) as house,
     ):

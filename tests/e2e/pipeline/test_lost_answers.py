@@ -11,6 +11,7 @@ from tests.e2e.pipeline.ledger import Ledger, read_ledger
 from tests.e2e.pipeline.senders import Senders
 from tests.support.counting_vendor import CountingVendor
 from tests.support.lossy_proxy import LossyProxy
+from tests.support.prepared_house import prepared_house
 
 pytestmark = pytest.mark.xdist_group("surviving")
 
@@ -26,7 +27,7 @@ def test_what_was_claimed_and_begun_is_found_again() -> None:
         accounts: dict[str, dict[str, object]] = {
             "smtp": {"host": "127.0.0.1", "port": vendor.port, "security": "none"}
         }
-        with House(workers=0, vendors=accounts) as house:
+        with prepared_house(workers=0, vendors=accounts) as house:
             where = urlsplit(house.postgres.url("tidings_runtime"))
             assert where.hostname is not None
             assert where.port is not None

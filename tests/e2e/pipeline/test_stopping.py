@@ -11,6 +11,7 @@ from bench.house import House, wait_for
 from tests.e2e.pipeline.ledger import Ledger, read_ledger
 from tests.e2e.pipeline.senders import Senders
 from tests.support.counting_vendor import CountingVendor
+from tests.support.prepared_house import prepared_house
 
 pytestmark = pytest.mark.xdist_group("surviving")
 
@@ -26,7 +27,7 @@ def test_nothing_is_lost_and_nothing_is_sent_twice() -> None:
         accounts: dict[str, dict[str, object]] = {
             "smtp": {"host": "127.0.0.1", "port": vendor.port, "security": "none"}
         }
-        with House(workers=2, vendors=accounts) as house:
+        with prepared_house(workers=2, vendors=accounts) as house:
             senders = Senders(house.base_url, house.resident("stopped"), count=_COUNT)
             sending = vendor.begin(senders.send_all())
             took = []

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx2
 
-from tests.support.running import TIDINGS, RunningTidings, run_tidings, wait_until
+from tests.support.running import RunningTidings, run_tidings, wait_until
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, OutboundMessage
 from tidings.kernel.clock import SystemClock
@@ -63,20 +63,20 @@ def send_as_the_platform(data_dir: Path, vendor: str, message: OutboundMessage) 
     return asyncio.run(send())
 
 
-def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
+def test_it_is_there_and_the_platform_sends_to_it(used_dir: Path) -> None:
     """demo.json and the greeting say where; what the platform's accounts send arrives; seven channels are set up."""
-    with RunningTidings(data_dir) as tidings:
+    with RunningTidings(used_dir) as tidings:
         demo = tidings.demo
         assert f"  Sandbox    {demo['sandbox_url']}/" in tidings.output
         assert "Sandbox" in httpx2.get(f"{demo['sandbox_url']}/").text
         with smtplib.SMTP("127.0.0.1", demo["smtp_port"]) as client:
             client.sendmail("a@b.test", ["somebody@example.test"], "Subject: by hand\r\n\r\nhello\r\n")
         sms = replace(MESSAGE, channel="sms", to="+93700123456", text="Your code is 0424", html=None)
-        assert isinstance(send_as_the_platform(data_dir, "smtp", MESSAGE), Accepted)
-        assert isinstance(send_as_the_platform(data_dir, "http", sms), Accepted)
+        assert isinstance(send_as_the_platform(used_dir, "smtp", MESSAGE), Accepted)
+        assert isinstance(send_as_the_platform(used_dir, "http", sms), Accepted)
         for vendor, device in (("fcm", "lailas-phone"), ("apns", "ab" * 32)):
             push = replace(MESSAGE, channel="push", to=device, html=None)
-            assert isinstance(send_as_the_platform(data_dir, vendor, push), Accepted)
+            assert isinstance(send_as_the_platform(used_dir, vendor, push), Accepted)
 
         assert [m["subject"] for m in received(tidings, to="somebody@example.test")] == ["by hand"]
         (mail,) = received(tidings, to=MESSAGE.to)
@@ -101,7 +101,7 @@ def test_it_is_there_and_the_platform_sends_to_it(data_dir: Path) -> None:
             "platform"
         }
         for name in ("smtp", "fcm", "apns", *VENDORS):
-            file = data_dir / "secrets" / "sandbox" / f"{name}.json"
+            file = used_dir / "secrets" / "sandbox" / f"{name}.json"
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
@@ -141,22 +141,22 @@ def test_its_vendors_tell_what_became_of_a_message(used_dir: Path) -> None:
     )
 
 
-def test_a_second_start_finds_it_where_it_was_and_changes_nothing(data_dir: Path) -> None:
+def test_a_second_start_finds_it_where_it_was_and_changes_nothing(used_dir: Path) -> None:
     """The same ports; a channel that the tenant changed stays changed."""
-    with RunningTidings(data_dir) as first:
+    with RunningTidings(used_dir) as first:
         before = first.demo
         with first.client() as client:
             changed = {"vendor": "smtp", "sender": {"from_address": "other@demo.example"}}
             version = {"If-Match": client.get("/api/v1/channels/email").headers["etag"]}
             done = client.put("/api/v1/channels/email", json=changed, headers=version)
             assert done.status_code == 200, done.text
-        secrets = callback_secrets(data_dir)
+        secrets = callback_secrets(used_dir)
         first.stop()
-    with RunningTidings(data_dir) as second:
+    with RunningTidings(used_dir) as second:
         after, found = second.demo, channels(second)
-        assert isinstance(send_as_the_platform(data_dir, "smtp", MESSAGE), Accepted)
+        assert isinstance(send_as_the_platform(used_dir, "smtp", MESSAGE), Accepted)
 
-    assert callback_secrets(data_dir) == secrets
+    assert callback_secrets(used_dir) == secrets
     assert len(secrets) == len(VENDORS)
 
     ports = ("sandbox_url", "smtp_port", "smpp_port", "apns_port")
@@ -198,7 +198,7 @@ def test_ports_and_memory_are_the_operators_choice(used_dir: Path) -> None:
         "TIDINGS_SANDBOX_KEEP": "2",
     }
 
-    with RunningTidings(used_dir, program=TIDINGS, prefix=(), port=0, **chosen) as tidings:
+    with RunningTidings(used_dir, program=None, port=0, **chosen) as tidings:
         with smtplib.SMTP("127.0.0.1", ports[0]) as client:
             for number in range(3):
                 client.sendmail("a@b.test", ["c@d.test"], f"Subject: {number}\r\n\r\nx\r\n")

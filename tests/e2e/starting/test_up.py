@@ -14,13 +14,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.running import RunningTidings, clean_environment, run_tidings, wait_until
+from tests.support.running import TIDINGS, RunningTidings, clean_environment, run_tidings, wait_until
 from tidings.operations.embedded.placement import User, reachable
 
 
 def test_it_starts_from_nothing_answers_and_stops(data_dir: Path) -> None:
     """Address, key and a first curl that works; Ctrl-C ends with 0 and leaves no process."""
-    with RunningTidings(data_dir) as tidings:
+    with RunningTidings(data_dir, program=TIDINGS) as tidings:
         demo = tidings.demo
         printed = tidings.output
         curl = re.search(r"^  (curl .*)$", printed, re.MULTILINE)
@@ -48,17 +48,17 @@ def test_it_starts_from_nothing_answers_and_stops(data_dir: Path) -> None:
         tidings.await_nobody_left()
 
 
-def test_a_second_start_keeps_everything(data_dir: Path) -> None:
+def test_a_second_start_keeps_everything(used_dir: Path) -> None:
     """Same tenant, same keys; nothing is made twice. With a public address, commands here still find the local one."""
-    with RunningTidings(data_dir, TIDINGS_PUBLIC_URL="https://news.hotel.example") as first:
+    with RunningTidings(used_dir, TIDINGS_PUBLIC_URL="https://news.hotel.example") as first:
         before = first.demo
         assert before["public_url"] == "https://news.hotel.example"
         assert before["base_url"].startswith("http://127.0.0.1:")
         assert before["base_url"] in first.output
         assert "Public     https://news.hotel.example" in first.output
-        assert run_tidings("tail", "--no-follow", "--data-dir", str(data_dir)).returncode == 0
+        assert run_tidings("tail", "--no-follow", "--data-dir", str(used_dir)).returncode == 0
         first.stop(signal.SIGTERM)
-    with RunningTidings(data_dir) as second:
+    with RunningTidings(used_dir) as second:
         after = second.demo
         with second.client("platform_key") as client:
             tenants = client.get("/internal/v1/tenants").json()["items"]
@@ -158,7 +158,7 @@ def test_it_runs_as_an_ordinary_user(data_dir: Path) -> None:
     become = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups",
               "--inh-caps=-all,+dac_read_search", "--ambient-caps=-all,+dac_read_search", "--bounding-set=-all,+dac_read_search")  # fmt: skip
     with (
-        RunningTidings(data_dir, prefix=become, HOME=str(data_dir.parent)) as tidings,
+        RunningTidings(data_dir, program=(*become, *TIDINGS), HOME=str(data_dir.parent)) as tidings,
         tidings.client() as client,
     ):
         assert client.get("/api/v1/tenant").status_code == 200

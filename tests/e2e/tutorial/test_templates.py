@@ -65,7 +65,7 @@ def run(typed: list[Step], folder: Path, running: RunningTidings) -> list[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=PATIENCE,
+        timeout=4 * PATIENCE,
         check=False,
     )
     assert done.stdout.count(mark) == len(typed) - 1, done.stdout
