@@ -1,19 +1,12 @@
-"""Formats vendor accounts, their kinds, checks, circuits and weights; and reads prices and points that were typed."""
+"""Formats vendor accounts with their kinds, checks, circuits and weights."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tidings.cli.failures import CommandError
 from tidings.cli.printing import counted, money, shown
 
-_LENGTH = re.compile(r"([1-9][0-9]{0,5})([smhd])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _OFF = "nothing new goes through it; `tidings adapter enable` switches it on"
 _MARKS = {"ok": "ok     ", "failed": "FAILED ", "skipped": "skipped"}
-_MILLION = Decimal(1_000_000)
 
 
 def circuit_line(circuit: Mapping[str, Any]) -> str:
@@ -143,73 +136,6 @@ def weights_lines(weights: Mapping[str, Any]) -> list[str]:
         for moved in weights["moved"]
     ]
     return lines
-
-
-def moment_after(length: str) -> str:
-    """The moment that long from now, as the API takes it."""
-    match = _LENGTH.fullmatch(length)
-    if match is None:
-        raise CommandError("--for must be a length such as 30s, 15m, 2h or 1d")
-    return (datetime.now(UTC) + timedelta(**{_UNITS[match[2]]: int(match[1])})).isoformat()
-
-
-def points_of(given: list[str]) -> dict[str, int]:
-    """`http_a=70` and so on."""
-    found: dict[str, int] = {}
-    for one in given:
-        vendor, _, many = one.partition("=")
-        if not vendor or not many.isdecimal():
-            raise CommandError("points must have the form VENDOR=POINTS, such as http_acme=70")
-        found[vendor] = int(many)
-    return found
-
-
-def priced(
-    known: Mapping[str, Any] | None,
-    currency: str | None,
-    named: Mapping[str, str | None],
-    prefixes: list[str],
-) -> dict[str, Any]:
-    """The prices after what was named; the rest as it was."""
-    prices: dict[str, Any] = dict(known or {})
-    if currency is not None:
-        prices["currency"] = currency
-    if "currency" not in prices:
-        raise CommandError("name the currency of the prices, such as --currency USD")
-    for name, text in named.items():
-        if text is not None:
-            prices[name] = _micros(text, f"--{name.removesuffix('_micros').replace('_', '-')}")
-    by_prefix = dict(prices.get("by_prefix", {}))
-    for one in prefixes:
-        prefix, colon, rest = one.partition(":")
-        if not colon:
-            raise CommandError("--prefix must have the form +93:per_segment=0.09")
-        if rest:
-            by_prefix[prefix] = dict(_apart(rest))
-        else:
-            by_prefix.pop(prefix, None)
-    prices["by_prefix"] = by_prefix
-    return prices
-
-
-def _apart(text: str) -> Iterator[tuple[str, int]]:
-    for part in text.split(","):
-        name, _, amount = part.partition("=")
-        if name not in ("base", "per_segment", "per_minute"):
-            raise CommandError("--prefix takes base, per_segment and per_minute: +93:per_segment=0.09,base=0")
-        yield f"{name}_micros", _micros(amount, f"{name} of --prefix")
-
-
-def _micros(text: str, what: str) -> int:
-    try:
-        micros = Decimal(text) * _MILLION
-    except InvalidOperation:
-        raise CommandError(f"{what} must be an amount such as 0.0075, not {shown(text)!r}") from None
-    if not micros.is_finite() or micros < 0 or micros != micros.to_integral_value():
-        raise CommandError(
-            f"{what} must be an amount of 0 or more with at most six decimals, not {shown(text)!r}"
-        )
-    return int(micros)
 
 
 def _price(prices: Mapping[str, Any], currency: str) -> str:

@@ -1,7 +1,9 @@
 """`tidings adapter`: vendor accounts, made and switched off; whether they work, what they cost, how they share a channel."""
 
 import sys
-from typing import Annotated, get_args
+from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -11,8 +13,6 @@ from tidings.cli.account_format import (
     check_lines,
     kind_lines,
     kinds_lines,
-    points_of,
-    priced,
     weights_lines,
 )
 from tidings.cli.api_command import Api, api_command
@@ -79,7 +79,7 @@ def price(
     """Say what messages through an account cost; what is not named stays as it is."""
     named = {"base_micros": base, "per_segment_micros": per_segment, "per_minute_micros": per_minute}
     found = find_account(api, account)
-    prices = None if none else priced(found["prices"], currency, named, prefix or [])
+    prices = None if none else _priced(found["prices"], currency, named, prefix or [])
     return _put(api, found, prices=prices)
 
 
@@ -112,7 +112,7 @@ def share(
 
     if channel not in get_args(Channel):
         raise CommandError(f"CHANNEL must be one of {', '.join(get_args(Channel))}, not {shown(channel)}")
-    home = points_of(points or [])
+    home = _points(points or [])
     known = next((one for one in api.list_all("list_weights") if one["channel"] == channel), None)
     if home or none:
         own = known if known and (api.platform or known["owner"] == "tenant") else None
@@ -138,6 +138,65 @@ def _changed(api: Api, account: str, changes: JsonObject) -> JsonObject:
 def _put(api: Api, found: JsonObject, **changes: object) -> JsonObject:
     terms = {name: found[name] for name in ("prices", "per_second", "per_day")}
     return api.call("put_adapter", found["id"], body={**terms, **changes}, if_match=found["version"])
+
+
+def _points(given: list[str]) -> dict[str, int]:
+    """`http_a=70` and so on."""
+    found: dict[str, int] = {}
+    for one in given:
+        vendor, _, many = one.partition("=")
+        if not vendor or not many.isdecimal():
+            raise CommandError("points must have the form VENDOR=POINTS, such as http_acme=70")
+        found[vendor] = int(many)
+    return found
+
+
+def _priced(
+    known: Mapping[str, Any] | None,
+    currency: str | None,
+    named: Mapping[str, str | None],
+    prefixes: list[str],
+) -> dict[str, Any]:
+    """The prices after what was named; the rest as it was."""
+    prices: dict[str, Any] = dict(known or {})
+    if currency is not None:
+        prices["currency"] = currency
+    if "currency" not in prices:
+        raise CommandError("name the currency of the prices, such as --currency USD")
+    for name, text in named.items():
+        if text is not None:
+            prices[name] = _micros(text, f"--{name.removesuffix('_micros').replace('_', '-')}")
+    by_prefix = dict(prices.get("by_prefix", {}))
+    for one in prefixes:
+        prefix, colon, rest = one.partition(":")
+        if not colon:
+            raise CommandError("--prefix must have the form +93:per_segment=0.09")
+        if rest:
+            by_prefix[prefix] = dict(_apart(rest))
+        else:
+            by_prefix.pop(prefix, None)
+    prices["by_prefix"] = by_prefix
+    return prices
+
+
+def _apart(text: str) -> Iterator[tuple[str, int]]:
+    for part in text.split(","):
+        name, _, amount = part.partition("=")
+        if name not in ("base", "per_segment", "per_minute"):
+            raise CommandError("--prefix takes base, per_segment and per_minute: +93:per_segment=0.09,base=0")
+        yield f"{name}_micros", _micros(amount, f"{name} of --prefix")
+
+
+def _micros(text: str, what: str) -> int:
+    try:
+        micros = Decimal(text) * 1_000_000
+    except InvalidOperation:
+        raise CommandError(f"{what} must be an amount such as 0.0075, not {shown(text)!r}") from None
+    if not micros.is_finite() or micros < 0 or micros != micros.to_integral_value():
+        raise CommandError(
+            f"{what} must be an amount of 0 or more with at most six decimals, not {shown(text)!r}"
+        )
+    return int(micros)
 
 
 def _left_out(api: Api, channel: str, home: dict[str, int]) -> list[str]:

@@ -9,7 +9,7 @@ import typer
 from tidings.cli.command import Output, command_group
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import picked, shown
-from tidings.cli.system import Connected, open_database, system_command
+from tidings.cli.system import DatabaseWithKeys, open_database, system_command
 
 if TYPE_CHECKING:
     from tidings.kernel.audit.chain import ChainFinding
@@ -22,7 +22,7 @@ LogOption = Annotated[str | None, typer.Option(help="notification (notify) or ch
 
 
 @system_command(app, "verify", opened=open_database)
-async def verify(connected: Connected, *, log: LogOption = None, as_json: bool) -> Output:
+async def verify(connected: DatabaseWithKeys, *, log: LogOption = None, as_json: bool) -> Output:
     """Find every row, head or anchor that is not as it was written; exit with 1 when there is one."""
     import json
     from dataclasses import asdict
@@ -51,7 +51,7 @@ async def verify(connected: Connected, *, log: LogOption = None, as_json: bool) 
 
 
 @system_command(app, "anchor", opened=open_database)
-async def anchor(connected: Connected, *, log: LogOption = None, as_json: bool) -> None:
+async def anchor(connected: DatabaseWithKeys, *, log: LogOption = None, as_json: bool) -> None:
     """Close finished months and sign how far every stream has come. New rows that do not fit are not signed over."""
     import json
 
@@ -74,7 +74,7 @@ async def anchor(connected: Connected, *, log: LogOption = None, as_json: bool) 
 
 @system_command(app, "tail", opened=open_database)
 async def tail(
-    connected: Connected,
+    connected: DatabaseWithKeys,
     *,
     tenant: Annotated[str | None, typer.Option(help="Whose rows; default: the platform's own.")] = None,
     log: Annotated[str, typer.Option(help="notification (notify) or chan (router).")] = "notification",

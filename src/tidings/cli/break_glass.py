@@ -8,12 +8,12 @@ import typer
 
 from tidings.cli.options import Actor, OwnerDatabaseUrl
 from tidings.cli.printing import table
-from tidings.cli.system import Connected, open_database, operator, system_command
+from tidings.cli.system import DatabaseWithKeys, open_database, operator, system_command
 
 
 @system_command(None, "break-glass", opened=open_database)
 async def break_glass(
-    connected: Connected,
+    connected: DatabaseWithKeys,
     *,
     reason: Annotated[
         str, typer.Option(help="Why; at least 10 characters. It is audited before anything is read.")

@@ -1,13 +1,15 @@
 """`tidings circuit`: which vendor accounts let messages through; hold one open or closed by hand."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
 
-from tidings.cli.account_format import circuit_line, moment_after
+from tidings.cli.account_format import circuit_line
 from tidings.cli.api_command import Api, api_command
 from tidings.cli.command import JsonObject, command_group
 from tidings.cli.failures import CommandError
+from tidings.cli.options import duration_of
 from tidings.cli.resource import ResourceCommands
 
 app = command_group()
@@ -49,7 +51,10 @@ def find_account(api: Api, account: str) -> JsonObject:
 
 
 def _hold(api: Api, account: str, state: str, reason: str, how_long: str | None) -> JsonObject:
-    until = moment_after(how_long) if how_long else None
+    length = duration_of(how_long or "")
+    if how_long and not length:
+        raise CommandError("--for must be a length such as 30s, 15m, 2h or 1d")
+    until = (datetime.now(UTC) + length).isoformat() if length else None
     body = {"state": state, "reason": reason, "until": until}
     return api.call("hold_circuit", find_account(api, account)["id"], body=body)
 

@@ -9,7 +9,7 @@ import typer
 from tidings.cli.command import Output, command_group, print_answer
 from tidings.cli.failures import CommandError
 from tidings.cli.printing import picked, progress_bar
-from tidings.cli.system import Connected, open_database, system_command
+from tidings.cli.system import DatabaseWithKeys, open_database, system_command
 
 if TYPE_CHECKING:
     from tidings.kernel.keys.rotation import OnProgress
@@ -21,7 +21,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Change nothing; say wha
 
 
 @system_command(app, "status", opened=open_database)
-async def status(connected: Connected, *, as_json: bool) -> None:
+async def status(connected: DatabaseWithKeys, *, as_json: bool) -> None:
     """Which master key wraps now, what is still under older ones, which is missing (exit 1), which rotations are unfinished."""
     from tidings.kernel.keys.status import check_master_keys, key_status
 
@@ -47,7 +47,7 @@ def _lines(found: "KeyStatus") -> Iterator[str]:
 
 @system_command(app, "rotate-master", opened=open_database)
 async def rotate_master(
-    connected: Connected,
+    connected: DatabaseWithKeys,
     *,
     resume: Annotated[
         bool, typer.Option("--resume", help="Make no new master key; finish a run that was cut off.")
@@ -79,7 +79,7 @@ async def rotate_master(
 
 @system_command(app, "rotate-tenant", opened=open_database)
 async def rotate_tenant(
-    connected: Connected,
+    connected: DatabaseWithKeys,
     tenant: Annotated[str, typer.Argument(help="The tenant's id, tnt_…")],
     *,
     dry_run: DryRun = False,

@@ -6,16 +6,15 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tidings.cli.failures import CommandError
+from tidings.cli.options import duration_of
 from tidings_client import Address, Attachment, Recipient, RefusedError
 
-_DURATION = re.compile(r"(?:in )?\+?(\d{1,6}(?:\.\d+)?)(s|m|h|d)")
 _NAME_IN = re.compile(r"[.\[].*")
-_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 #: Channels with telephone numbers as addresses.
 _BY_NUMBER = frozenset({"sms", "whatsapp", "viber", "voice"})
 
@@ -103,8 +102,8 @@ def moment_of(text: str | None, option: str) -> datetime | None:
     """A moment, or so long from now."""
     if text is None:
         return None
-    if length := _DURATION.fullmatch(text.strip()):
-        return datetime.now(UTC) + timedelta(seconds=float(length[1]) * _SECONDS[length[2]])
+    if (length := duration_of(text.strip())) is not None:
+        return datetime.now(UTC) + length
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:

@@ -1,8 +1,9 @@
 """Options that several commands have in common, and how values that were typed are checked."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -12,6 +13,8 @@ from tidings.cli.failures import CommandError
 from tidings.cli.printing import shown
 
 T = TypeVar("T")
+_DURATION = re.compile(r"(?:in )?\+?(\d{1,6}(?:\.\d+)?)(s|m|h|d)")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 DataDir = Annotated[
     Path | None,
@@ -65,6 +68,12 @@ def moment_of(text: str | None, option: str) -> datetime | None:
     if text is not None and (found is None or found.tzinfo is None):
         raise CommandError(f"{option} must be a time with its offset, such as 2026-11-15T12:00:00Z")
     return found
+
+
+def duration_of(text: str) -> timedelta | None:
+    """A length of time such as 30s, 15m, 2h or 1d; None where it is none."""
+    found = _DURATION.fullmatch(text)
+    return timedelta(seconds=float(found[1]) * _SECONDS[found[2]]) if found else None
 
 
 def day_of(text: str, option: str) -> date:

@@ -126,7 +126,7 @@ def _deleted(done: JsonObject) -> str:
 
 ResourceCommands(
     "policies",
-    names={"create": "put", "version": "show"},
+    names={"create": "put"},
     which="policy_…, or its use case: otp, txn, marketing, …",
     line=line_of,
     lines=lines_of,

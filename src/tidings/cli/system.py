@@ -44,7 +44,7 @@ async def open_system(
             yield system
 
 
-class Connected(NamedTuple):
+class DatabaseWithKeys(NamedTuple):
     """The database and the master keys."""
 
     db: "Database"
@@ -52,7 +52,9 @@ class Connected(NamedTuple):
 
 
 @asynccontextmanager
-async def open_database(data_dir: Path | None, database_url: str | None = None) -> AsyncIterator[Connected]:
+async def open_database(
+    data_dir: Path | None, database_url: str | None = None
+) -> AsyncIterator[DatabaseWithKeys]:
     """The database and the master keys alone, for commands that must work where little else does."""
     from tidings import settings
     from tidings.cli.database_connection import runtime_url
@@ -66,7 +68,7 @@ async def open_database(data_dir: Path | None, database_url: str | None = None) 
         db = Database(url, PoolSettings(min_size=1, max_size=4))
         await db.open()
         try:
-            yield Connected(db, open_kms(chosen.kms_url()))
+            yield DatabaseWithKeys(db, open_kms(chosen.kms_url()))
         finally:
             await db.close()
 
