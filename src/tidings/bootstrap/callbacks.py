@@ -67,7 +67,7 @@ class CallbacksStage:
         """Applies what was kept."""
         from tidings.router.callbacks.apply import Applier
 
-        self._parts.get(Applier, apply=self.apply_receipts, on_woken=self._router.due_timer.expect)
+        self._parts.get(Applier, apply_receipts=self.apply_receipts, on_woken=self._router.due_timer.expect)
         return self._parts.get(
             CallbackJob, wakeup=self.wakeup, poll_seconds=lambda: self._kernel.bus.wakeups.poll_seconds
         )

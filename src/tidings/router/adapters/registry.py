@@ -142,10 +142,9 @@ async def open_adapter(
     secrets: SecretResolver,
     *,
     surroundings: AdapterContext,
-    tenant_id: TenantId | None = None,
 ) -> Adapter:
     """The adapter, ready to send; errors name the setting. It connects when there is something to send."""
-    return (await read_account(name, settings, secrets, tenant_id=tenant_id)).open(surroundings)
+    return (await read_account(name, settings, secrets)).open(surroundings)
 
 
 async def read_account(

@@ -6,7 +6,7 @@ An event's id is the receipt's: told twice, because a worker died before it was 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from itertools import chain
 from typing import Final
@@ -79,26 +79,19 @@ class _Said:
         ]
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Applier:
     """Tells ladders what vendors said."""
 
-    def __init__(
-        self,
-        db: Database,
-        keyring: Keyring,
-        apply: ApplyReceipts,
-        *,
-        on_woken: Callable[[datetime], None],
-        observer: CallbackObserver | None = None,
-        tenants_at_once: int = 4,
-    ) -> None:
-        """`on_woken` hears that a ladder has to be looked at now."""
-        self._db = db
-        self._keyring = keyring
-        self._apply = apply
-        self._on_woken = on_woken
-        self._observer = observer or CallbackObserver()
-        self._slots = asyncio.Semaphore(tenants_at_once)
+    db: Database
+    keyring: Keyring
+    apply_receipts: ApplyReceipts
+    _: KW_ONLY
+    #: Hears that an execution has to be looked at now.
+    on_woken: Callable[[datetime], None]
+    observer: CallbackObserver = CallbackObserver()
+    #: Tenants at once.
+    slots: asyncio.Semaphore = field(init=False, default_factory=lambda: asyncio.Semaphore(4))
 
     async def apply(self, events: Sequence[Correlated], *, now: datetime) -> set[InboundWebhookEventId]:
         """Tell them; the events that could not be told now."""
@@ -112,7 +105,7 @@ class Applier:
         async def tell(tenant_id: TenantId, told: Sequence[_Said]) -> Sequence[_Said]:
             return await self._tell(tenant_id, told, now)
 
-        failed, left = await for_each_tenant(by_tenant, tell, self._slots)
+        failed, left = await for_each_tenant(by_tenant, tell, self.slots)
         return {said.event.id for said in (*left, *chain.from_iterable(failed))}
 
     async def _tell(self, tenant_id: TenantId, told: Sequence[_Said], now: datetime) -> list[_Said]:
@@ -132,10 +125,10 @@ class Applier:
 
     async def _tell_set(self, tenant_id: TenantId, told: Sequence[_Said], now: datetime) -> None:
         since = started()
-        async with asyncio.timeout(TENANT_TIMEOUT), self._db.tenant(tenant_id) as tx:
+        async with asyncio.timeout(TENANT_TIMEOUT), self.db.tenant(tenant_id) as tx:
             meanings = await self._meanings(tx, told)
             receipts = [_read_as(one.receipt, [meanings.get(code) for code in one.codes]) for one in told]
-            applied = await self._apply(tx, receipts, now=now)
+            applied = await self.apply_receipts(tx, receipts, now=now)
             await self._count_unknown(tx, told, meanings, fresh=applied.fresh, now=now)
         with span_of_set(
             "callbacks",
@@ -146,10 +139,10 @@ class Applier:
             event_ids=sorted(applied.fresh),
         ):
             if applied.woken:
-                self._on_woken(now)
+                self.on_woken(now)
 
     def _note(self, tenant_id: TenantId, count: int, error: Exception) -> None:
-        self._observer.failed("callbacks")
+        self.observer.failed("callbacks")
         ours = None if isinstance(error, DatabaseError | TimeoutError) else error
         _log.warning(
             "receipts_not_applied",
@@ -184,10 +177,10 @@ class Applier:
             await status_map.note_unknown(tx, counts, adapters=adapters, now=now)
 
     async def _receipts(self, events: Sequence[Correlated]) -> list[_Said]:
-        async with self._db.platform() as tx:
+        async with self.db.platform() as tx:
             told = await store.load_details(tx, [event for event, _ in events])
             sealed = any(one.payload is not None for one in told.values())
-            key = await self._keyring.platform_key(tx, PLATFORM_PURPOSE) if sealed else None
+            key = await self.keyring.platform_key(tx, PLATFORM_PURPOSE) if sealed else None
         nothing = EventDetails(occurred_at=None, payload=None)
         return [_receipt(event, found, told.get(event.id, nothing), key) for event, found in events]
 

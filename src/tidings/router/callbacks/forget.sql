@@ -41,7 +41,7 @@ CROSS JOIN LATERAL (
 ) AS event;
 
 -- name: destroy_bodies
--- What was ever told about the calls of these ladders, by the ledger of known events: also what nobody has looked at yet. The key
+-- What was ever told about the calls of these ladders, by the ledger of known events: also what was not looked at yet. The key
 -- of a body goes as soon as one of those it is about is erased. Ids that a vendor gave twice are told apart by the attempt.
 WITH mine AS MATERIALIZED (
     SELECT tenant_id, execution_id FROM chan.erased_executions

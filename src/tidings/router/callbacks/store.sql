@@ -15,7 +15,7 @@ WHERE id = :account_id;
 
 -- name: insert_callbacks
 -- A set of requests with their events, all or nothing. What was told before falls out: the first wins. Keys are taken in one
--- order by everybody, so that two sets with the same events wait for each other and never in a ring.
+-- order by all workers, so that two sets with the same events wait for each other and never in a ring.
 WITH said AS MATERIALIZED (
     SELECT * FROM unnest(
         :ids::text[], :request_ids::text[], :account_ids::text[], :vendor_message_ids::text[], :words::text[],
@@ -49,7 +49,7 @@ WITH said AS MATERIALIZED (
            CASE WHEN request.status = 'received' AND taken.events IS NULL THEN 'applied' ELSE request.status END,
            CASE WHEN request.status = 'received' AND taken.events IS NULL THEN 'repeated' ELSE request.reason END,
            :now::timestamptz,
-           -- What was known before names people whom only the first request is found by.
+           -- What was known before names people that only the first request is found by.
            CASE WHEN request.status = 'received' AND taken.events IS NULL THEN NULL ELSE request.body_key END
     FROM unnest(
         :new_ids::text[], :new_account_ids::text[], :new_signature_valids::boolean[], :new_refs::text[],
@@ -66,7 +66,7 @@ SELECT pg_notify('tidings_callbacks', 'queued');
 -- name: claim_events
 -- Those never looked at, in the order in which they came, and those whose next look is due. They stay locked until they are
 -- marked in this same transaction: a worker that dies lets go of them at once. Each comes with the newest attempt that it
--- can be about: of the same account, so that a tenant's own account speaks about nobody else's messages. A bounce that came by
+-- can be about: of the same account, so that a tenant's own account speaks about its own messages alone. A bounce that came by
 -- mail names the attempt itself: the return path of the message did.
 WITH fresh AS (
     SELECT id, received_at, webhook_inbound_id, vendor, adapter, vendor_message_id, type, correlate_attempts, true AS fresh
@@ -114,7 +114,7 @@ WHERE status = 'late_correlate' AND received_at > :since
 ORDER BY next_correlate_at LIMIT 1;
 
 -- name: load_details
--- What the events of a set say beside their status, as the platform that nobody else's eyes may be: they have no owner yet.
+-- What the events of a set say beside their status, as the platform, which alone may read it: they have no owner yet.
 SELECT event.id, event.occurred_at, event.payload_ciphertext
 FROM unnest(:ids::text[], :received_ats::timestamptz[]) AS wanted (id, received_at)
 CROSS JOIN LATERAL (
@@ -125,7 +125,7 @@ CROSS JOIN LATERAL (
 
 -- name: mark_applied
 -- Handed over: the tenant may read its events from now on. What they said stands with the attempt, and is removed here.
--- Of a ladder to somebody who was erased meanwhile no raw body is kept: its key goes in the statement that finds it.
+-- Of an execution for a recipient who was erased meanwhile no raw body is kept: its key goes in the statement that finds it.
 WITH gone AS (
     UPDATE chan.webhook_inbound AS request
     SET body_key = NULL, updated_at = :now::timestamptz
@@ -185,7 +185,7 @@ WHERE request.status = 'received' AND request.received_at < :before AND request.
 ORDER BY request.received_at LIMIT :limit;
 
 -- name: give_up_old
--- Open ones that nobody claims any more, because their attempts are too old to be looked for.
+-- Open ones that no worker claims any more, because their attempts are too old to be looked for.
 WITH old AS (
     SELECT id, received_at
     FROM chan.webhook_inbound_events
@@ -219,7 +219,7 @@ WHERE known.vendor = over.vendor AND known.adapter = over.adapter
 SELECT provider, min(id) AS first_id FROM chan.channel_adapter_configs GROUP BY provider ORDER BY provider;
 
 -- name: list_events
--- Those that nobody owns yet, the newest first.
+-- Those without a tenant, the newest first.
 SELECT event.id, event.received_at, event.webhook_inbound_id, event.vendor, event.adapter, event.vendor_message_id,
        event.type, event.occurred_at, event.status, event.correlate_attempts, event.next_correlate_at, event.updated_at
 FROM chan.webhook_inbound_events AS event
@@ -254,7 +254,7 @@ ORDER BY received_at DESC, id DESC
 LIMIT :limit;
 
 -- name: show_request
--- One request that nobody owns.
+-- One request without a tenant.
 SELECT id, received_at, vendor, adapter, signature_valid, status, reason, raw_body_ref, body_key
 FROM chan.webhook_inbound
 WHERE received_at = :received_at AND id = :id AND tenant_id IS NULL;

@@ -9,7 +9,7 @@ from tidings.contracts.prices import PriceModel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.mapping import by_name
+from tidings.kernel.mapping import attributes, by_name
 from tidings.router.accounts import store
 from tidings.router.accounts.errors import AccountExistsError, PlatformAccountError
 from tidings.router.accounts.model import ADAPTER_CONFIG, StoredAccount, chosen
@@ -178,12 +178,7 @@ def _new(command: ConfigureAccount, now: datetime, *, platform: bool) -> StoredA
     return StoredAccount(
         id=ADAPTER_CONFIG.new(now),
         platform=platform,
-        vendor=command.vendor,
-        handle=command.handle,
-        secret_ref=command.secret_ref,
-        per_second=command.per_second,
-        per_day=command.per_day,
-        prices=command.prices,
+        **attributes(command, "vendor handle secret_ref per_second per_day prices"),
     )
 
 

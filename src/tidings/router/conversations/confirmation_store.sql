@@ -30,7 +30,7 @@ WITH RECURSIVE tenants AS (
     SELECT line.tenant_id, line.id
     FROM due
     CROSS JOIN LATERAL (
-        -- By the key alone: a partial index looks cheaper to whoever has no statistics, and is not.
+        -- By the key alone: a partial index looks cheaper to a planner without statistics, and is not.
         SELECT tenant_id, id, status, claimed_by FROM chan.conversation_messages
         WHERE tenant_id = due.tenant_id AND id = due.id
         OFFSET 0
@@ -61,7 +61,7 @@ RETURNING line.id, line.conversation_id, line.attempts, line.vendor, line.accoun
           known.channel, known.sender_id, known.key_subject AS address_subject, known.address_ciphertext;
 
 -- name: end_replies
--- What became of them; whoever was taken for dead writes nothing.
+-- What became of them; a worker that was taken for dead writes nothing.
 UPDATE chan.conversation_messages AS line
 SET status = ended.status, reason = ended.reason, provider_id = ended.provider_id, next_attempt_at = ended.next_at,
     claimed_by = NULL, updated_at = :now
@@ -88,7 +88,7 @@ FROM unnest(
 );
 
 -- name: free_replies
--- Of the dead. What was only claimed is anybody's again; what was being sent may have been sent, and is never sent again.
+-- Of the dead. What was only claimed is free again; what was being sent may have been sent, and is never sent again.
 UPDATE chan.conversation_messages AS line
 SET status = CASE WHEN line.status = 'sending' THEN 'unlearned' ELSE line.status END,
     reason = CASE WHEN line.status = 'sending' THEN 'worker_died' ELSE line.reason END,

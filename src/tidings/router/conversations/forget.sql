@@ -1,6 +1,6 @@
 -- name: forget_conversations
 -- Nothing by which they could be found or read; those that are open are over. Also what they said at the same place before
--- anybody knew who they are. In one order with everybody.
+-- the recipient was known. In one order with all workers.
 WITH known AS MATERIALIZED (
     SELECT id, channel, sender_id, address_hash FROM chan.conversations
     WHERE tenant_id = :tenant_id AND recipient_id = ANY(:recipient_ids::text[])

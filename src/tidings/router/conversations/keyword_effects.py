@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tidings.contracts.correspondence import Correspondents, KeywordOptOut
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import by_name
 from tidings.router.conversations.keywords import Keyword
 from tidings.router.conversations.model import Action
 from tidings.router.conversations.participant import Participant, SenderAndAddress
@@ -48,9 +49,9 @@ async def apply_keywords(
 
 def opt_out_of(person: Participant, message: ResolvedMessage, keyword: Keyword) -> KeywordOptOut:
     """The opt-out, or its end, as notify takes it."""
-    return KeywordOptOut(
-        channel=message.channel,
-        address=message.address,
+    return by_name(
+        KeywordOptOut,
+        message,
         recipient_id=person.recipient_id,
         keyword=keyword.word,
         language=keyword.language,

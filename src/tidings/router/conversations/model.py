@@ -80,7 +80,6 @@ class TranscriptLine:
     notification_id: NotificationId | None = None
     vendor: str | None = None
     account_id: str | None = None
-    provider_id: str | None = None
     key_subject: str | None = None
     ciphertext: bytes | None = field(default=None, repr=False)
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 from tidings.contracts.conversations import TenantName
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.mapping import by_name
 from tidings.router.conversations.keyword_replies import confirmation
 from tidings.router.conversations.keywords import Keyword, read_keyword
 from tidings.router.conversations.model import (
@@ -162,14 +163,14 @@ def confirmation_of(
 def said_of(person: Participant, key: DataKey) -> NewTranscriptLine:
     """What it means for the conversation."""
     conversation = person.conversation
-    return NewTranscriptLine(
+    return by_name(
+        NewTranscriptLine,
+        person.last,
         id=conversation.id,
         recipient_id=person.recipient_id,
         turns=len(person.messages),
         last_message_id=person.last.id,
         at=person.last.received_at,
-        vendor=person.last.vendor,
-        account_id=person.last.account_id,
         stopped=person.stops,
         key_subject=key.subject_id,
         address=seal_address(key, conversation.id, person.last.address),

@@ -1,5 +1,5 @@
 -- name: insert_inbound
--- What was told before falls out: the first wins. Keys are taken in one order by everybody, so that two sets with the same
+-- What was told before falls out: the first wins. Keys are taken in one order by all workers, so that two sets with the same
 -- messages wait for each other and never in a ring.
 WITH said AS MATERIALIZED (
     SELECT * FROM unnest(
@@ -75,7 +75,7 @@ ORDER BY mine.received_at, mine.id;
 SELECT next_attempt_at FROM chan.inbound_messages WHERE status = 'queued' ORDER BY next_attempt_at LIMIT 1;
 
 -- name: load_payloads
--- What they say, as the platform that nobody else's eyes may be: they have no owner yet.
+-- What they say, as the platform, which alone may read it: they have no owner yet.
 SELECT message.id, message.payload_ciphertext
 FROM unnest(:ids::text[]) AS wanted (id)
 CROSS JOIN LATERAL (
@@ -84,11 +84,11 @@ CROSS JOIN LATERAL (
 ) AS message;
 
 -- name: find_open
--- Whose conversation each belongs to: the one in which something was said last. Across tenants, by hashes that only the
+-- The tenant of the conversation that each belongs to: the one in which something was said last. Across tenants, by hashes that only the
 -- platform can make. Of conversations over the platform's accounts alone: what a tenant's own account says of its people and
 -- numbers is its word for it. And of those that were open then, give or take a little: what was held up is not for
--- whoever has written to them since, and not lost because it is over by now: it may be this very message that ended it, and whoever
--- was to mark it is gone.
+-- a tenant that has written to them since, and not lost because it is over by now: it may be this very message that ended it, and
+-- the worker that was to mark it is gone.
 SELECT wanted.place, open.tenant_id
 FROM unnest(:channels::text[], :destinations::text[], :hashes::text[], :ats::timestamptz[])
     WITH ORDINALITY AS wanted (channel, destination, hash, at, place)
@@ -152,7 +152,7 @@ FROM unnest(:ids::text[], :tenant_ids::text[]) AS mark (id, tenant_id)
 WHERE message.id = mark.id;
 
 -- name: mark_unmatched
--- Nobody's: counted by where it was written to, and nothing of it is kept. Rows of the count are taken in one order.
+-- Of no tenant: counted by where it was written to, and nothing of it is kept. Rows of the count are taken in one order.
 WITH gone AS (
     UPDATE chan.inbound_messages
     SET status = 'unmatched', payload_ciphertext = NULL, attempts = attempts + 1, updated_at = :now::timestamptz
@@ -172,7 +172,7 @@ FROM unnest(:ids::text[], :statuses::text[], :next_ats::timestamptz[], :looks::i
 WHERE message.id = mark.id;
 
 -- name: sweep_inbound
--- A chunk of what is done and old enough; what is nobody's goes sooner.
+-- A chunk of what is done and old enough; what is no tenant's goes sooner.
 WITH over AS (
     SELECT id FROM chan.inbound_messages
     WHERE (status = 'unmatched' AND updated_at <= :unmatched_until) OR (status IN ('applied', 'dead') AND updated_at <= :done_until)
@@ -181,7 +181,7 @@ WITH over AS (
 DELETE FROM chan.inbound_messages AS message USING over WHERE message.id = over.id;
 
 -- name: list_unmatched
--- For operators: where people write to and nobody hears them, the most frequent first.
+-- For operators: numbers that people write to without a tenant, the most frequent first.
 SELECT destination, sum(messages)::bigint AS messages, max(bucket) AS last_at
 FROM chan.inbound_unmatched
 WHERE bucket >= :since

@@ -11,6 +11,7 @@ from datetime import datetime
 from tidings.contracts.correspondence import Correspondent, Correspondents, KeywordOptOut
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.router.conversations import store
 from tidings.router.conversations.events import Announcer
@@ -59,14 +60,14 @@ class SharedStops:
             return
         messages = [stops[place].message for place in holding]
         people = await self.correspondents.find(
-            tx, [Correspondent(channel=message.channel, address=message.address) for message in messages]
+            tx, [by_name(Correspondent, message, name=None) for message in messages]
         )
         await self.correspondents.stop(
             tx,
             [
-                KeywordOptOut(
-                    channel=message.channel,
-                    address=message.address,
+                by_name(
+                    KeywordOptOut,
+                    message,
                     recipient_id=recipient_id,
                     keyword=stops[place].word,
                     language=stops[place].language,

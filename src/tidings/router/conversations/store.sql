@@ -1,12 +1,12 @@
 -- name: find_taken
--- Messages whose effects were committed before: somebody died before they were marked. What a STOP means for other tenants
+-- Messages with effects that were committed before: a worker died before they were marked. What a STOP means for other tenants
 -- may not have been done yet.
 SELECT line.id, line.keyword, line.keyword_action, line.language
 FROM unnest(:ids::text[]) AS wanted (id)
 JOIN chan.conversation_messages AS line ON line.tenant_id = :tenant_id AND line.id = wanted.id;
 
 -- name: close_expired
--- Those of these people that ended in silence and that nobody has closed yet. In one order, as whoever opens takes them.
+-- Those of these people that ended in silence and are not closed yet. In one order, as a worker that opens takes them.
 WITH over AS MATERIALIZED (
     SELECT known.id, wanted.at
     FROM unnest(:channels::text[], :sender_ids::text[], :hashes::text[], :ats::timestamptz[]) AS wanted (channel, sender_id, hash, at)
@@ -57,7 +57,7 @@ CROSS JOIN LATERAL (
 GROUP BY wanted.place, said.keyword_action;
 
 -- name: open_conversations
--- The open one of each, or a new one; locked from here on, in one order with everybody.
+-- The open one of each, or a new one; locked from here on, in one order with all workers.
 INSERT INTO chan.conversations AS known (
     tenant_id, id, channel, sender_id, address_hash, platform_hash, opened_by, ttl_seconds, opened_at, last_seen_at, expires_at
 )
@@ -84,7 +84,7 @@ SET recipient_id = coalesce(said.recipient_id, known.recipient_id),
                               ELSE coalesce(said.last_mo, known.last_mo_message_id) END,
     last_mo_at = greatest(known.last_mo_at, said.at),
     last_seen_at = greatest(known.last_seen_at, said.at),
-    -- From now on: whoever hears only now what was held up has to have time to answer.
+    -- From now on: a tenant that hears only now what was held up has to have time to answer.
     expires_at = greatest(known.expires_at, :now::timestamptz + make_interval(secs => known.ttl_seconds)),
     vendor = CASE WHEN greatest(known.last_mo_at, known.last_mt_at) > said.at THEN known.vendor ELSE said.vendor END,
     account_id = CASE WHEN greatest(known.last_mo_at, known.last_mt_at) > said.at THEN known.account_id
@@ -128,7 +128,7 @@ WHERE line.direction = 'in' OR line.kind NOT IN ('help', 'start_confirmation') O
 
 -- name: note_sent
 -- A set of messages that can be answered: the open conversation of each, or a new one, and the line that says so. One that
--- ended in silence and that nobody has closed yet goes on.
+-- ended in silence and is not closed yet goes on.
 WITH turn AS MATERIALIZED (
     SELECT * FROM unnest(
         :ids::text[], :line_ids::text[], :channels::text[], :sender_ids::text[], :hashes::text[], :platform_hashes::text[],
@@ -174,7 +174,7 @@ WITH turn AS MATERIALIZED (
     FROM turn
     JOIN talked ON talked.channel = turn.channel AND talked.sender_id = turn.sender_id AND talked.address_hash = turn.hash
 ), shared AS (
-    -- Over an account of the platform: a STOP to the number holds for everybody who wrote from it. Once a day is enough.
+    -- Over an account of the platform: a STOP to the number holds for all tenants that wrote from it. Once a day is enough.
     INSERT INTO chan.shared_number_contacts AS known (tenant_id, platform_hash, sender_id, channel, last_sent_at)
     SELECT :tenant_id, platform_hash, sender_id, channel, at
     FROM people
@@ -210,7 +210,7 @@ FROM chan.conversations
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: lock_conversation
--- Whoever closes it by hand, or learns who it is with, comes through here.
+-- Closing by hand, and learning who it is with, come through here.
 SELECT id, channel, sender_id, recipient_id, status, turn_count, opened_by, use_case, ttl_seconds, vendor, account_id, opened_at,
        last_seen_at, last_mo_at, last_mt_at, expires_at, closed_at, close_reason, version, key_subject, address_ciphertext
 FROM chan.conversations
@@ -218,11 +218,11 @@ WHERE tenant_id = :tenant_id AND id = :id
 FOR UPDATE;
 
 -- name: find_address_hash
--- For whoever answers: which of the person's addresses it is with.
+-- For an answer: which of the person's addresses it is with.
 SELECT address_hash FROM chan.conversations WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: set_recipient
--- Under its lock: nobody was known by that address before.
+-- Under its lock: no recipient was known by that address before.
 UPDATE chan.conversations SET recipient_id = :recipient_id, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id AND recipient_id IS NULL;
 
@@ -247,7 +247,7 @@ RETURNING known.id, known.channel, known.sender_id, known.recipient_id, known.st
 -- name: list_lines
 -- A transcript as it was said.
 SELECT id, conversation_id, at, occurred_at, direction, kind, status, reason, keyword, keyword_action, language, notification_id,
-       vendor, account_id, provider_id, key_subject, text_ciphertext
+       vendor, account_id, key_subject, text_ciphertext
 FROM chan.conversation_messages
 WHERE tenant_id = :tenant_id AND conversation_id = :conversation_id
   AND (:after_at::timestamptz IS NULL OR (at, id) > (:after_at::timestamptz, :after_id::text))

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.ids import RecipientId
+from tidings.kernel.mapping import by_name
 from tidings.router.executions.model import ExecutionChange
 from tidings.router.profiles.facts import FactName, Value
 from tidings.router.profiles.model import Observation, TriState
@@ -30,6 +31,4 @@ def observation(recipient_id: RecipientId, learned: ReachObservation, *, at: dat
     fact = _FACTS.get(learned.channel)
     if fact is not None and (learned.delivered or learned.never):
         fields[fact] = TriState.KNOWN_YES if learned.delivered else TriState.KNOWN_NO
-    return Observation(
-        recipient_id=recipient_id, channel=learned.channel, delivered=learned.delivered, at=at, fields=fields
-    )
+    return by_name(Observation, learned, recipient_id=recipient_id, at=at, fields=fields)

@@ -1,5 +1,5 @@
 -- name: find_told
--- Whom attempts were meant to reach, for which notification: of ladders under way and of those that are over. Of those that
+-- The recipients of attempts, and their notifications: of ladders under way and of those that are over. Of those that
 -- were lost, whether it had been said that they arrived.
 SELECT made.id AS attempt_id, made.channel, made.provider,
        coalesce(live.notification_id, ended.notification_id) AS notification_id,

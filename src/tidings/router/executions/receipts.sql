@@ -43,15 +43,15 @@ WITH told AS (
 )
 SELECT fresh.id, (fresh.execution_id IN (SELECT id FROM found)) IS TRUE AS live, NULL AS traceparent FROM fresh
 UNION ALL
--- Beside them, not joined to them: whose traces these are. Nobody asks where there is no collector.
+-- Beside them, not joined to them: the traces of these. They are not asked for where there is no collector.
 SELECT NULL, NULL, found.traceparent FROM found WHERE :traced::boolean AND found.traceparent IS NOT NULL;
 
 -- name: lock_attempts
--- Whoever brings another receipt of the same attempt at the same time waits, and then sees ours: nothing is learned twice.
+-- A transaction with another receipt of the same attempt at the same time waits, and then sees ours: nothing is learned twice.
 SELECT pg_advisory_xact_lock(hashtextextended(wanted.attempt_id, 7411005)) FROM unnest(:attempt_ids::text[]) AS wanted (attempt_id);
 
 -- name: find_reached
--- Whom attempts of ladders that are over were meant to reach, over which channel, and whether that was known before.
+-- The recipients of attempts of executions that are over, over which channel, and whether that was known before.
 SELECT made.id AS attempt_id, made.channel, ended.recipient_id, said.arrived_before, said.refused_before
 FROM unnest(
     :attempt_ids::text[], :attempt_started_ats::timestamptz[], :execution_ids::text[],

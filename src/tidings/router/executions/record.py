@@ -40,6 +40,8 @@ T = TypeVar("T")
 _log = get_logger("executions")
 #: What could not be written is due again after this.
 _DUE_AGAIN: Final = timedelta(seconds=5)
+#: How long an answer that was learned is kept while the database is away.
+_ANSWER_KEPT_SECONDS: Final = 600.0
 #: The same set will be written some day, as it is; a missing partition is made by an operator, or by the job.
 DATABASE_AWAY: Final = (DatabaseUnavailableError, DatabaseBusyError, PartitionMissingError)
 
@@ -70,8 +72,6 @@ class Recorder:
     note_sent: NoteSent
     #: Which of the counts of a day this worker adds to.
     stripe: int = 0
-    #: How long an answer that was learned is kept while the database is away.
-    timeout: timedelta = timedelta(minutes=10)
 
     async def record(self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange]) -> Recorded:
         """Write a set. Where one of them can't be written, the others are, and its claim is released."""
@@ -106,7 +106,7 @@ class Recorder:
 
     async def retried(self, do: Callable[[], Awaitable[T]]) -> T:
         """Retry with backoff while the database is away: an answer that was learned is not forgotten."""
-        give_up_at = self.clock.monotonic() + self.timeout.total_seconds()
+        give_up_at = self.clock.monotonic() + _ANSWER_KEPT_SECONDS
         backoff = Backoff(first=0.05, longest=2.0)
         while True:
             try:

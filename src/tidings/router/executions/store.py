@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT
-from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Row, TenantTx, WorkerTx
 from tidings.kernel.ids import EVENT, TenantId, time_of
-from tidings.kernel.mapping import columns
+from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.router.executions.model import ClaimedExecution, ExecutionId
 from tidings.router.executions.snapshot import frozen_of, state_of
@@ -123,31 +123,26 @@ async def sweep_delivery_inbox(tx: WorkerTx, *, now: datetime, limit: int) -> in
     return await tx.execute(QUERIES.sweep_delivery_inbox, now=now, limit=limit)
 
 
-def _live(row: Row) -> ClaimedExecution:
-    state = state_of(row["state"])
-    return ClaimedExecution(
-        id=ExecutionId(row["id"]),
-        notification_id=NotificationId(row["notification_id"]),
-        recipient_id=RecipientId(row["recipient_id"]),
-        priority=row["priority"],
-        is_test=row["is_test"],
-        version=row["version"],
-        currency=row["cost_currency"],
-        receipts=row["receipts"],
-        traceparent=row["traceparent"],
-        state=ExecutionState(
-            steps=frozen_of(row["ladder_snapshot"]).steps,
-            use_case=row["use_case"],
-            expires_at=row["expires_at"],
-            strategy=row["strategy"],
-            active_steps=woken(state.active_steps, row["due_at"]),
-            next=state.next,
-            attempts=state.attempts,
-            again=state.again,
-            cost_budget=CostBudget(
-                cap=row["cost_cap_micros"],
-                reserved=row["cost_reserved_micros"],
-                spent=row["cost_spent_micros"],
-            ),
+def _state(row: Row) -> ExecutionState:
+    stored = state_of(row["state"])
+    return ExecutionState(
+        steps=frozen_of(row["ladder_snapshot"]).steps,
+        use_case=row["use_case"],
+        expires_at=row["expires_at"],
+        strategy=row["strategy"],
+        active_steps=woken(stored.active_steps, row["due_at"]),
+        next=stored.next,
+        attempts=stored.attempts,
+        again=stored.again,
+        cost_budget=CostBudget(
+            cap=row["cost_cap_micros"], reserved=row["cost_reserved_micros"], spent=row["cost_spent_micros"]
         ),
     )
+
+
+_live = RowMapper(
+    ClaimedExecution,
+    [QUERIES.load_claimed],
+    columns={"currency": "cost_currency"},
+    of_row={"state": _state},
+)

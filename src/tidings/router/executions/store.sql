@@ -106,7 +106,7 @@ WITH told AS (
         event_id, payload, envelope
     )
 ), found AS MATERIALIZED (
-    -- Each by its key and locked, whatever the planner thinks of the table's size; nobody changes them from here on.
+    -- Each by its key and locked, whatever the planner thinks of the table's size; no other transaction changes them from here on.
     SELECT told.*, live.*
     FROM told
     CROSS JOIN LATERAL (

@@ -45,8 +45,6 @@ class Execution:
     trace_id: str | None
     #: While it is under way.
     active_steps: tuple[ActiveStep, ...] = ()
-    #: The step that was not begun yet, while it is under way.
-    next_step: int | None = None
     due_at: datetime | None = None
     expires_at: datetime | None = None
     cost_reserved_micros: int = 0

@@ -82,7 +82,7 @@ async def find_receipts(
 
 def _under_way(row: Row) -> Execution:
     state = state_of(row["state"])
-    return _live(row, path=state.attempts, active_steps=state.active_steps, next_step=state.next)
+    return _live(row, path=state.attempts, active_steps=state.active_steps)
 
 
 _live = RowMapper(
@@ -90,7 +90,7 @@ _live = RowMapper(
     [QUERIES.find_under_way],
     columns={"frozen": "ladder_snapshot"},
     read={"frozen": frozen_of},
-    omit="path active_steps next_step ended_at outcome evidence final_channel",
+    omit="path active_steps ended_at outcome evidence final_channel",
 )
 _over = RowMapper(
     Execution,
@@ -102,7 +102,7 @@ _over = RowMapper(
         "ended_at": "terminated_at",
     },
     read={"frozen": frozen_of, "path": _read_path},
-    omit="active_steps next_step due_at expires_at cost_reserved_micros",
+    omit="active_steps due_at expires_at cost_reserved_micros",
 )
 _attempt = RowMapper(
     Attempt,

@@ -5,7 +5,7 @@ WITH under_way AS MATERIALIZED (
     SELECT live.id, CAST(:use_case AS text) IS NULL OR live.use_case = :use_case AS fits
     FROM chan.executions_live AS live
     WHERE live.tenant_id = :tenant_id AND live.id >= :since_id AND live.id < :before_id AND live.started_at >= :since
-      -- Whoever asks for those that are over, or for an outcome, need not look at these at all.
+      -- A query for those that are over, or for an outcome, need not look at these at all.
       AND CAST(:over AS boolean) IS NOT TRUE AND CAST(:outcome AS text) IS NULL
     ORDER BY live.id DESC
     LIMIT :most

@@ -39,7 +39,7 @@ WITH RECURSIVE tenants AS (
     SELECT delivery.tenant_id, delivery.id
     FROM due
     CROSS JOIN LATERAL (
-        -- By the key alone: a partial index looks cheaper to whoever has no statistics, and is not.
+        -- By the key alone: a partial index looks cheaper to a planner without statistics, and is not.
         SELECT tenant_id, id, status, claimed_by FROM chan.inbound_deliveries
         WHERE tenant_id = due.tenant_id AND id = due.id
         OFFSET 0
@@ -75,7 +75,7 @@ LEFT JOIN chan.conversation_messages AS line ON line.tenant_id = :tenant_id AND 
 LEFT JOIN chan.conversations AS known ON known.tenant_id = :tenant_id AND known.id = delivery.conversation_id;
 
 -- name: end_deliveries
--- What became of a try; whoever was taken for dead writes nothing.
+-- What became of a try; a worker that was taken for dead writes nothing.
 UPDATE chan.inbound_deliveries AS delivery
 SET status = tried.status, attempts = delivery.attempts + 1, next_attempt_at = tried.next_at, last_status = tried.answer,
     last_reason = tried.reason, delivered_at = CASE WHEN tried.status = 'delivered' THEN :now::timestamptz END, claimed_by = NULL,
@@ -112,7 +112,7 @@ FROM chan.inbound_deliveries
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: redeliver
--- From the first attempt on. One that is in somebody's hands just now is being told anyway. Whoever has moved is told at the new place.
+-- From the first attempt on. One that a worker has in hand just now is being delivered anyway. A route that has moved is called at its new address.
 UPDATE chan.inbound_deliveries AS delivery
 SET status = 'pending', attempts = 0, next_attempt_at = :now::timestamptz, delivered_at = NULL, updated_at = :now::timestamptz,
     route_id = coalesce(:route_id::text, delivery.route_id)
@@ -120,7 +120,7 @@ WHERE delivery.tenant_id = :tenant_id AND delivery.id = :id AND delivery.claimed
 RETURNING id, message_id, conversation_id, route_id, status, attempts, created_at, next_attempt_at, delivered_at, last_status, last_reason;
 
 -- name: lock_dead
--- Those that can be told to somebody now: their route serves, or another does for their number. What was erased is not told.
+-- Those that can be delivered now: their route serves, or another does for their number. What was erased is not told.
 SELECT delivery.id, delivery.route_id, known.sender_id
 FROM chan.inbound_deliveries AS delivery
 JOIN chan.conversations AS known ON known.tenant_id = :tenant_id AND known.id = delivery.conversation_id

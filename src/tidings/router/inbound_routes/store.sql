@@ -21,14 +21,14 @@ FROM chan.tenant_inbound_routes
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: lock_route
--- Whoever changes a route comes through here, one at a time.
+-- Every change of a route comes through here, one at a time.
 SELECT id, coalesce(inbound, '*') AS inbound, webhook_url, secret_ref, platform, active, grace_period_ends_at, created_at, updated_at, version
 FROM chan.tenant_inbound_routes
 WHERE tenant_id = :tenant_id AND id = :id
 FOR UPDATE;
 
 -- name: insert_route
--- A number that anybody has falls out, whoever that is: nobody is told.
+-- A number that a tenant has falls out; which tenant that is is not told.
 INSERT INTO chan.tenant_inbound_routes (
     tenant_id, id, inbound, webhook_url, secret_ref, platform, created_at, updated_at
 )

@@ -14,6 +14,7 @@ from tidings.contracts.simulation import HypotheticalMessage, SimulatedMessage, 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import attributes
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.router.accounts.accounts import Accounts
 from tidings.router.accounts.model import StoredAccount
@@ -163,9 +164,5 @@ def _imagined(terms: PolicyTerms, told: SimulatedMessage, now: datetime) -> Poli
 def _hand_off(told: SimulatedMessage, now: datetime) -> HandOff:
     return HandOff(
         notification_id=NOTIFICATION.new(now),
-        recipient_id=told.recipient_id,
-        use_case=told.use_case,
-        priority=told.priority,
-        expires_at=told.expires_at,
-        routes=told.routes,
+        **attributes(told, "recipient_id use_case priority expires_at routes"),
     )

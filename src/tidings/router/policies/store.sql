@@ -25,7 +25,7 @@ FROM chan.fallback_policies
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: lock_policy
--- Whoever changes a policy comes through here, one at a time.
+-- Every change of a policy comes through here, one at a time.
 SELECT id, use_case, strategy, ladder_order, ladder, value_of_a_second, cost_cap_micros, cost_cap_currency,
        session_ttl_seconds, stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
 FROM chan.fallback_policies

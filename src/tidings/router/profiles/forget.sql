@@ -1,5 +1,5 @@
 -- name: forget_profiles
--- A tombstone in the place of each, also of those of whom nothing was known: a receipt that is still under way must not
+-- A tombstone in the place of each, also of those without a profile: a receipt that is still under way must not
 -- bring a profile back. It has the recipient's own id, so not even the time when something was first learned is left.
 WITH gone AS (
     INSERT INTO chan.recipient_profiles AS known (tenant_id, id, recipient_id, erased)

@@ -1,6 +1,6 @@
 -- name: open_profiles
 -- Locks all of a set in one pass and in one order, those that are new among them: two sets can't wait for each other
--- crosswise, and of two who observe somebody for the first time the second sees what the first wrote. Tombstones are
+-- crosswise, and of two that observe a recipient for the first time the second sees what the first wrote. Tombstones are
 -- locked too, and not shown.
 INSERT INTO chan.recipient_profiles AS known (tenant_id, id, recipient_id, created_at, updated_at)
 SELECT :tenant_id, fresh.id, fresh.recipient_id, :now, :now
@@ -64,7 +64,7 @@ CROSS JOIN LATERAL (
 ) AS mine;
 
 -- name: lock_profile
--- Whoever forgets one comes through here.
+-- Every deletion of one comes through here.
 SELECT id, recipient_id, channel_preferences, has_whatsapp_business, voice_otp_supported, telegram_chat_id_hash,
        telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified,
        last_successful_channel, field_times, created_at, updated_at, version

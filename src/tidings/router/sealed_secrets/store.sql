@@ -15,7 +15,7 @@ SELECT id, secret_ref FROM chan.tenant_inbound_routes
 WHERE tenant_id = :tenant_id AND active AND starts_with(secret_ref, 'sealed://');
 
 -- name: insert_secret
--- Under the lock: nobody else enters the same name.
+-- Under the lock: no other transaction enters the same name.
 INSERT INTO chan.account_secrets (tenant_id, name, box, created_at, updated_at, updated_by)
 VALUES (:tenant_id, :name, :box, :now, :now, :actor);
 

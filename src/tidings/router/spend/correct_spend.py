@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from tidings.kernel.db import TenantTx
+from tidings.kernel.mapping import attributes
 from tidings.router.spend import store
 from tidings.router.spend.model import SpendEntry, day_of
 from tidings.router.spend.record_spend import add
@@ -75,8 +76,7 @@ def corrections(priced: Priced) -> Iterator[SpendEntry]:
 def _row(priced: Priced, price: Price, *, messages: int = 0, corrected: int = 0) -> SpendEntry:
     return SpendEntry(
         day=day_of(priced.started_at),
-        channel=priced.channel,
-        vendor=priced.vendor,
+        **attributes(priced, "channel vendor"),
         currency=price.currency,
         messages=messages,
         real=price.micros,

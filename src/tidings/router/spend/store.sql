@@ -1,5 +1,5 @@
 -- name: add_spent
--- One statement a set, in one order for all: whoever adds at the same time waits for a moment and never in a ring.
+-- One statement a set, in one order for all: a transaction that adds at the same time waits for a moment and never in a ring.
 INSERT INTO chan.spend_daily AS known (
     tenant_id, day, stripe, channel, vendor, currency, messages, estimated_micros, real_micros, corrected
 )
@@ -49,7 +49,7 @@ GROUP BY 1
 ORDER BY 1;
 
 -- name: lock_attempts
--- Whoever brings another price of the same attempt at the same time waits, and then sees ours: nothing is counted twice.
+-- A transaction with another price of the same attempt at the same time waits, and then sees ours: nothing is counted twice.
 SELECT pg_advisory_xact_lock(hashtextextended(wanted.attempt_id, 7411006))
 FROM unnest(:attempt_ids::text[]) AS wanted (attempt_id);
 

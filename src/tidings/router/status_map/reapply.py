@@ -14,6 +14,7 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import by_name
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
 from tidings.router.receipts import ApplyReceipts, Receipt
 from tidings.router.status_map import store
@@ -148,14 +149,14 @@ def follower_of(receipt_id: str, *, canonical: str, reason: str) -> InboundWebho
 def _receipt(waiting: UnknownReceipt) -> Receipt:
     """What the vendor says it takes stays with the first one, and is not counted again."""
     means = waiting.means
-    return Receipt(
+    return by_name(
+        Receipt,
+        waiting,
         id=follower_of(waiting.id, canonical=means.canonical, reason=means.reason),
-        attempt_id=waiting.attempt_id,
-        execution_id=waiting.execution_id,
-        attempt_started_at=waiting.attempt_started_at,
         status=means.canonical,
-        occurred_at=waiting.occurred_at,
         provider_code=waiting.code,
         reason=means.reason,
         effect=means.effect,
+        cost_micros=None,
+        cost_currency=None,
     )

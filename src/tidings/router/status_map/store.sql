@@ -1,5 +1,5 @@
 -- name: find_meanings
--- What vendors' codes and words mean: a vendor's own name before that of its kind, the tenant's own reading before everybody's.
+-- What vendors' codes and words mean: a vendor's own name before that of its kind, the tenant's own reading before the platform's.
 SELECT DISTINCT ON (wanted.vendor, wanted.code) wanted.vendor, wanted.code, known.canonical, known.reason
 FROM unnest(:vendors::text[], :codes::text[]) AS wanted (vendor, code)
 JOIN chan.adapter_status_map AS known
@@ -42,7 +42,7 @@ WHERE (tenant_id = :tenant_id OR tenant_id IS NULL) AND adapter = :adapter AND p
 ORDER BY tenant_id NULLS LAST;
 
 -- name: lock_line
--- Whoever changes a line comes through here, one at a time.
+-- Every change of a line comes through here, one at a time.
 SELECT tenant_id, adapter, provider_code, canonical, reason, version, updated_by, updated_at, history
 FROM chan.adapter_status_map
 WHERE tenant_id IS NOT DISTINCT FROM :tenant_id::text AND adapter = :adapter AND provider_code = :code
@@ -71,7 +71,7 @@ DELETE FROM chan.adapter_status_map
 WHERE tenant_id IS NOT DISTINCT FROM :tenant_id::text AND adapter = :adapter AND provider_code = :code;
 
 -- name: seed_lines
--- What adapters bring along, in one order for all processes that start at once. A line that somebody has changed stays his.
+-- What adapters bring along, in one order for all processes that start at once. A line that an operator has changed stays.
 INSERT INTO chan.adapter_status_map AS known (tenant_id, adapter, provider_code, canonical, reason, updated_by, updated_at)
 SELECT NULL, fresh.adapter, fresh.code, fresh.canonical, fresh.reason, 'seed', :now
 FROM unnest(:adapters::text[], :codes::text[], :canonicals::text[], :reasons::text[])
@@ -83,7 +83,7 @@ WHERE known.updated_by = 'seed' AND known.version = 1
   AND (known.canonical, known.reason) IS DISTINCT FROM (excluded.canonical, excluded.reason);
 
 -- name: note_unknown
--- What has no meaning is counted, in one order for all. Whoever makes up ever new codes is not counted without end.
+-- What has no meaning is counted, in one order for all. A vendor that makes up ever new codes is not counted without end.
 INSERT INTO chan.unknown_provider_codes AS known (tenant_id, vendor, code, adapter, count, first_seen, last_seen)
 SELECT :tenant_id, told.vendor, told.code, told.adapter, told.count, :now, :now
 FROM unnest(:vendors::text[], :codes::text[], :adapters::text[], :counts::bigint[])

@@ -9,6 +9,7 @@ from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.events import Event, new_event
+from tidings.kernel.mapping import by_name
 from tidings.kernel.outbox import Outbox
 from tidings.router.adapters.registry import kind_of
 from tidings.router.traffic import store
@@ -100,25 +101,19 @@ class TrafficChanger:
             return []
         kind = kind_of(before.vendor)
         channels = tuple(sorted(kind.channels)) if kind is not None else ()
+        reason, held = after.reason or "", after.override is not None
         said: ChannelDegraded | ChannelRestored
         if is_well:
-            said = ChannelRestored(
-                account_id=before.account_id,
-                vendor=before.vendor,
-                channels=channels,
-                reason=after.reason or "",
-                held=after.override is not None,
-            )
+            said = by_name(ChannelRestored, before, channels=channels, reason=reason, held=held)
         else:
-            said = ChannelDegraded(
+            said = by_name(
+                ChannelDegraded,
+                counts,
                 account_id=before.account_id,
                 vendor=before.vendor,
                 channels=channels,
-                reason=after.reason or "",
-                held=after.override is not None,
-                calls=counts.calls,
-                failed=counts.failed,
-                slow=counts.slow,
+                reason=reason,
+                held=held,
                 until=after.until,
             )
         return [
