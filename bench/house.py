@@ -323,7 +323,7 @@ class House:
             async with system.db.tenant(tenant.id) as tx:
                 for vendor in self._vendors:
                     channel, put = _CHANNELS[vendor]
-                    await configurer.configure(tx, put.wish(channel), expect=_anything, actor=_ACTOR)
+                    await configurer.configure(tx, put.spec(channel), expect=_anything, actor=_ACTOR)
         return Resident(tenant_id=tenant.id, api_key=credential(key.id, secret))
 
     def system(self) -> System:

@@ -35,9 +35,9 @@ def _section(key: str, renders: Sequence[Render]) -> str:
     lines = [
         f"## {key}",
         "",
-        f"Channels: {channels}. Category: `{first.wish.category}`.",
+        f"Channels: {channels}. Category: `{first.spec.category}`.",
         "",
-        *_variables(first.wish.variables_schema),
+        *_variables(first.spec.variables_schema),
     ]
     for channel in dict.fromkeys(each.template.channel for each in renders):
         lines += ["", *_shown(key, channel, [each for each in renders if each.template.channel == channel])]
@@ -62,7 +62,7 @@ def _said(render: Render) -> str:
 
 def _registered(renders: Sequence[Render]) -> list[str]:
     """What has to be registered with WhatsApp, where it takes only what it knows."""
-    sources = [each.template.wish.locales[each.locale] for each in renders]
+    sources = [each.template.spec.locales[each.locale] for each in renders]
     known = [source.whatsapp for source in sources if source.whatsapp is not None]
     if not known:
         return []

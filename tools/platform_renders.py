@@ -35,9 +35,9 @@ def own_sample(template: PlatformTemplate, locale: str) -> Sequence[tuple[str, M
 
 def every_sample(template: PlatformTemplate, locale: str) -> Sequence[tuple[str, Mapping[str, Any]]]:
     """Those for everybody; one that is named after the locale comes first."""
-    samples = template.wish.samples
+    samples = template.spec.samples
     own = [(locale, samples[locale])] if locale in samples else []
-    return own + [(name, sample) for name, sample in samples.items() if name not in template.wish.locales]
+    return own + [(name, sample) for name, sample in samples.items() if name not in template.spec.locales]
 
 
 async def rendered_set(samples: Samples = own_sample) -> list[Render]:
@@ -45,7 +45,7 @@ async def rendered_set(samples: Samples = own_sample) -> list[Render]:
     wanted: list[tuple[PlatformTemplate, str, str]] = []
     jobs: list[RenderJob] = []
     for template in read_set():
-        for locale, source in template.wish.locales.items():
+        for locale, source in template.spec.locales.items():
             compiled = compile_source(source, locale=locale, links=LinkPolicy())
             content = Content(
                 key=f"{template.key}/{template.channel}/{locale}",
@@ -69,7 +69,7 @@ async def rendered_set(samples: Samples = own_sample) -> list[Render]:
                         preferences_url="https://example.com/p/token",
                         unsubscribe_url=(
                             "https://example.com/u/token"
-                            if template.wish.category in ("reminder", "operational")
+                            if template.spec.category in ("reminder", "operational")
                             else None
                         ),
                     )

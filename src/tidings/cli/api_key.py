@@ -56,7 +56,7 @@ async def create(
         async with await _side(system, tenant, platform=platform) as tx:
             key, secret = await create_key(
                 tx,
-                wanted.wish(),
+                wanted.spec(),
                 grantor=None,
                 actor=operator(),
                 ledger=system.access.key_ledger,

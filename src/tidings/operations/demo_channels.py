@@ -29,7 +29,7 @@ async def ensure_channels(db: Database, configurer: ChannelConfigurer, *, tenant
         known = {found.channel for found in await store.find_channels(tx)}
         for channel, wanted in _CHANNELS.items():
             if channel not in known:
-                await configurer.configure(tx, wanted.wish(channel), expect=_anything, actor=_ACTOR)
+                await configurer.configure(tx, wanted.spec(channel), expect=_anything, actor=_ACTOR)
 
 
 def _anything(_: ChannelConfig | None) -> None:

@@ -71,7 +71,7 @@ def endless(template: PlatformTemplate, locale: str) -> list[tuple[str, Mapping[
     if locale not in ("en", "fa-AF"):
         return []  # One from each side is enough.
     _, sample = own_sample(template, locale)[0]
-    return [("endless", stretched(sample, template.wish.variables_schema))]
+    return [("endless", stretched(sample, template.spec.variables_schema))]
 
 
 def name(mail: Render) -> str:

@@ -218,7 +218,7 @@ async def test_the_platforms_own_choice_stays(
         await create_version(
             tx,
             TemplateName("otp", "sms"),
-            replace(ours.wish, semver=Semver(0, 9, 0)),
+            replace(ours.spec, semver=Semver(0, 9, 0)),
             actor="key_operator",
             audit=world.audit,
             clock=world.clock,

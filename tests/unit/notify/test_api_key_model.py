@@ -19,7 +19,7 @@ from tidings.notify.access.model import (
     KeySpec,
     KeyState,
     check_grant,
-    check_wish,
+    check_spec,
     credential,
     granted_scopes,
     hash_secret,
@@ -113,15 +113,15 @@ def test_a_role_narrows_the_scopes_of_its_key() -> None:
 )
 def test_keys_that_can_t_be(wish: KeySpec, field: str) -> None:
     with pytest.raises(InvalidError) as refused:
-        check_wish(wish, tenant_id=TENANT_ID, now=AT)
+        check_spec(wish, tenant_id=TENANT_ID, now=AT)
 
     assert refused.value.errors[0].field == field
 
 
 def test_a_platform_s_key_has_a_platform_s_role() -> None:
-    check_wish(KeySpec(name="x", role="platform.support"), tenant_id=None, now=AT)
+    check_spec(KeySpec(name="x", role="platform.support"), tenant_id=None, now=AT)
     with pytest.raises(InvalidError):
-        check_wish(KeySpec(name="x", role="tenant.admin"), tenant_id=None, now=AT)
+        check_spec(KeySpec(name="x", role="tenant.admin"), tenant_id=None, now=AT)
 
 
 roles = st.sampled_from(list(ROLE_SCOPES))

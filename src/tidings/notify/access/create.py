@@ -12,7 +12,7 @@ from tidings.notify.access.model import (
     ApiKey,
     KeySpec,
     check_grant,
-    check_wish,
+    check_spec,
     granted_scopes,
     hash_secret,
     new_secret,
@@ -22,7 +22,7 @@ from tidings.notify.ids import API_KEY
 
 async def create_key(
     tx: TenantTx | PlatformTx,
-    wish: KeySpec,
+    spec: KeySpec,
     *,
     grantor: Caller | None,
     actor: str,
@@ -35,16 +35,16 @@ async def create_key(
     """
     now = clock.now()
     tenant_id = tx.tenant_id
-    check_wish(wish, tenant_id=tenant_id, now=now)
-    scopes = granted_scopes(wish, grantor)
+    check_spec(spec, tenant_id=tenant_id, now=now)
+    scopes = granted_scopes(spec, grantor)
     if grantor is not None:
-        check_grant(grantor, role=wish.role, scopes=scopes, environment=wish.environment)
+        check_grant(grantor, role=spec.role, scopes=scopes, environment=spec.environment)
     secret = new_secret()
     key_id = API_KEY.new(now)
     unsealed = ApiKey(
         id=key_id,
         tenant_id=tenant_id,
-        **attributes(wish, "name role environment expires_at"),
+        **attributes(spec, "name role environment expires_at"),
         secret_hash=hash_secret(secret),
         scopes=scopes,
         created_by=actor,

@@ -31,6 +31,6 @@ async def ensure_platform_key(
         known = await store.list_keys(tx, after_id=None, limit=1)
         if known and not one_more:
             return PlatformKey(key=known[0])
-        wish = KeySpec(name=name, role="platform.channel.admin", scopes=None)
-        key, secret = await create_key(tx, wish, grantor=None, actor=actor, ledger=ledger, clock=clock)
+        spec = KeySpec(name=name, role="platform.channel.admin", scopes=None)
+        key, secret = await create_key(tx, spec, grantor=None, actor=actor, ledger=ledger, clock=clock)
     return PlatformKey(key=key, credential=credential(key.id, secret))

@@ -131,21 +131,21 @@ def read_credential(text: str) -> tuple[ApiKeyId, str] | None:
     return (API_KEY.parse(f"key_{match[1]}"), match[2]) if match and match[1][0] <= "7" else None
 
 
-def check_wish(wish: KeySpec, *, tenant_id: TenantId | None, now: datetime) -> None:
+def check_spec(spec: KeySpec, *, tenant_id: TenantId | None, now: datetime) -> None:
     """Refuse what no key can be: unknown scopes, a role of the wrong side, an end in the past."""
     wrong: list[FieldError] = []
-    if is_platform_role(wish.role) is not (tenant_id is None):
+    if is_platform_role(spec.role) is not (tenant_id is None):
         side = "platform" if tenant_id is None else "tenant"
         roles = ", ".join(role for role in ROLE_SCOPES if role.startswith(side))
         wrong.append(FieldError("role", f"must be one of {roles} for a key of the {side}"))
-    for scope in sorted(wish.scopes or ()):
+    for scope in sorted(spec.scopes or ()):
         if scope not in SCOPES:
             wrong.append(FieldError("scopes", f"has an unknown scope: {scope[:80]}"))
-        elif scope not in ROLE_SCOPES[wish.role]:
-            wrong.append(FieldError("scopes", f"has {scope}, which the role {wish.role} can't hold"))
-    if wish.scopes is not None and not wish.scopes:
+        elif scope not in ROLE_SCOPES[spec.role]:
+            wrong.append(FieldError("scopes", f"has {scope}, which the role {spec.role} can't hold"))
+    if spec.scopes is not None and not spec.scopes:
         wrong.append(FieldError("scopes", "must name at least one scope, or be left out for all of the role"))
-    wrong += expiry_faults(wish.expires_at, now)
+    wrong += expiry_faults(spec.expires_at, now)
     if wrong:
         raise InvalidError(wrong)
 
@@ -157,13 +157,13 @@ def expiry_faults(expires_at: datetime | None, now: datetime) -> list[FieldError
     return [FieldError("expires_at", "must be in the future, and within ten years")]
 
 
-def granted_scopes(wish: KeySpec, grantor: Caller | None) -> frozenset[str]:
-    """The scopes that the wish comes down to."""
-    if wish.scopes is not None:
-        return wish.scopes
-    scopes = ROLE_SCOPES[wish.role] & grantor.scopes if grantor else ROLE_SCOPES[wish.role]
+def granted_scopes(spec: KeySpec, grantor: Caller | None) -> frozenset[str]:
+    """The scopes that the spec comes down to."""
+    if spec.scopes is not None:
+        return spec.scopes
+    scopes = ROLE_SCOPES[spec.role] & grantor.scopes if grantor else ROLE_SCOPES[spec.role]
     if not scopes:
-        raise EscalationError("scopes", f"would be none: you have nothing yourself that {wish.role} can hold")
+        raise EscalationError("scopes", f"would be none: you have nothing yourself that {spec.role} can hold")
     return scopes
 
 

@@ -35,7 +35,7 @@ async def create_api_key(
     With a platform key: a key of the platform, or of the tenant that X-Tenant-Id names.
     """
     key, secret = await create_key(
-        tx, body.wish(), grantor=caller, actor=caller.actor, ledger=ledger, clock=clock
+        tx, body.spec(), grantor=caller, actor=caller.actor, ledger=ledger, clock=clock
     )
     return _new_key(key, secret, clock)
 

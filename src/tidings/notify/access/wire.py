@@ -26,7 +26,7 @@ class CreateKey(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     environment: Literal["live", "test"] = "live"
     expires_at: Moment | None = None
 
-    def wish(self) -> KeySpec:
+    def spec(self) -> KeySpec:
         """The same, for the use case."""
         return by_name(KeySpec, self, scopes=None if self.scopes is None else frozenset(self.scopes))
 

@@ -32,19 +32,19 @@ async def refuse_unreadable(desk: VendorProbe, tenant_id: TenantId, references: 
         raise InvalidError(wrong)
 
 
-async def refuse_unreadable_wish(
-    desk: VendorProbe, tenant_id: TenantId, wish: ChannelSpec, *, adapters: Mapping[str, frozenset[str]]
+async def refuse_unreadable_spec(
+    desk: VendorProbe, tenant_id: TenantId, spec: ChannelSpec, *, adapters: Mapping[str, frozenset[str]]
 ) -> None:
     """The same for the accounts of a channel, with what is wrong about its vendors. Before the transaction: it reads files."""
     references = [
         Reference(field=f"accounts.{vendor}.secret_ref", vendor=vendor, secret_ref=account.secret_ref)
-        for vendor, account in wish.accounts.items()
+        for vendor, account in spec.accounts.items()
         # The accounts of an adapter that there is not can't be read; the vendor is refused for that.
         if adapter_of(vendor, adapters) is not None
     ]
     if wrong := await _wrong(desk, tenant_id, references):
         raise InvalidError(
-            [*vendors_wrong(wish.channel, wish.vendor, wish.fallback_vendor, adapters), *wrong]
+            [*vendors_wrong(spec.channel, spec.vendor, spec.fallback_vendor, adapters), *wrong]
         )
 
 

@@ -76,16 +76,16 @@ class ChannelConfigurer:
     clock: Clock
 
     async def configure(
-        self, tx: TenantTx, wish: ChannelSpec, *, expect: Callable[[ChannelConfig | None], None], actor: str
+        self, tx: TenantTx, spec: ChannelSpec, *, expect: Callable[[ChannelConfig | None], None], actor: str
     ) -> ConfiguredChannel:
-        """The channel after the wish; `expect` refuses a version that is not the caller's."""
-        before = await store.lock_channel(tx, channel=wish.channel)
+        """The channel after the spec; `expect` refuses a version that is not the caller's."""
+        before = await store.lock_channel(tx, channel=spec.channel)
         expect(before)
-        await self._check(tx, wish)
-        after = await self._write(tx, before, wish)
+        await self._check(tx, spec)
+        after = await self._write(tx, before, spec)
         credentials = await store.find_credentials(tx, channel_ids=[after.id])
-        rotated = await self._rotate(tx, after, wish, credentials)
-        if wish.accounts:
+        rotated = await self._rotate(tx, after, spec, credentials)
+        if spec.accounts:
             commands = [
                 ConfigureAccount(
                     vendor=vendor,
@@ -93,7 +93,7 @@ class ChannelConfigurer:
                     # Who names it has maybe changed what it leads to: every process reads it now.
                     renew=True,
                 )
-                for vendor, a in wish.accounts.items()
+                for vendor, a in spec.accounts.items()
             ]
             await self.router.configure(tx, commands, actor=actor)
         accounts = await self.router.accounts(tx, after.vendors)
@@ -137,15 +137,15 @@ class ChannelConfigurer:
             for config in found
         ]
 
-    async def _check(self, tx: TenantTx, wish: ChannelSpec) -> None:
+    async def _check(self, tx: TenantTx, spec: ChannelSpec) -> None:
         tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
         policy = tenant.notification_policy if tenant else NotificationPolicy()
-        wrong = vendors_wrong(wish.channel, wish.vendor, wish.fallback_vendor, self.router.vendors())
-        vendors = [wish.vendor, *([wish.fallback_vendor] if wish.fallback_vendor else [])]
-        known = await self.router.accounts(tx, [vendor for vendor in vendors if vendor not in wish.accounts])
+        wrong = vendors_wrong(spec.channel, spec.vendor, spec.fallback_vendor, self.router.vendors())
+        vendors = [spec.vendor, *([spec.fallback_vendor] if spec.fallback_vendor else [])]
+        known = await self.router.accounts(tx, [vendor for vendor in vendors if vendor not in spec.accounts])
         wrong += sender_wrong(
-            wish.channel,
-            wish.sender,
+            spec.channel,
+            spec.sender,
             policy,
             vendors=vendors,
             shared=shared_of(known),
@@ -153,17 +153,17 @@ class ChannelConfigurer:
         )
         wrong += [
             FieldError(f"accounts.{vendor}", "must be the account of vendor or fallback_vendor")
-            for vendor in wish.accounts
-            if vendor not in (wish.vendor, wish.fallback_vendor)
+            for vendor in spec.accounts
+            if vendor not in (spec.vendor, spec.fallback_vendor)
         ]
         if wrong:
             raise InvalidError(wrong)
 
-    async def _write(self, tx: TenantTx, before: ChannelConfig | None, wish: ChannelSpec) -> ChannelConfig:
+    async def _write(self, tx: TenantTx, before: ChannelConfig | None, spec: ChannelSpec) -> ChannelConfig:
         now = self.clock.now()
         if before is None:
             channel_id = CHANNEL.new(now)
-            fresh = _config(channel_id, wish, {}, version=1, now=now)
+            fresh = _config(channel_id, spec, {}, version=1, now=now)
             if not await store.insert_channel(tx, fresh):
                 raise StaleVersionError
             return fresh
@@ -171,17 +171,17 @@ class ChannelConfigurer:
         known = {
             vendor: one
             for vendor, one in before.health.items()
-            if vendor in (wish.vendor, wish.fallback_vendor) and vendor not in wish.accounts
+            if vendor in (spec.vendor, spec.fallback_vendor) and vendor not in spec.accounts
         }
-        after = _config(before.id, wish, known, version=before.version, now=before.updated_at)
-        if _same(after, before) and not wish.accounts:
+        after = _config(before.id, spec, known, version=before.version, now=before.updated_at)
+        if _same(after, before) and not spec.accounts:
             return before
         after = replace(after, version=before.version + 1, updated_at=now)
         await store.update_channel(tx, after)
         return after
 
     async def _rotate(
-        self, tx: TenantTx, config: ChannelConfig, wish: ChannelSpec, credentials: Sequence[Credential]
+        self, tx: TenantTx, config: ChannelConfig, spec: ChannelSpec, credentials: Sequence[Credential]
     ) -> set[str]:
         """Write which references are active, superseded or revoked; the vendors whose changed."""
         active = {c.vendor: c for c in credentials if c.status == "active"}
@@ -190,7 +190,7 @@ class ChannelConfigurer:
         ]
         changed = {
             vendor: account.secret_ref
-            for vendor, account in wish.accounts.items()
+            for vendor, account in spec.accounts.items()
             if vendor not in active or active[vendor].secret_ref != account.secret_ref
         }
         ended += [(active[vendor], "superseded") for vendor in changed if vendor in active]
@@ -210,18 +210,18 @@ def shared_of(accounts: Mapping[str, Account]) -> dict[str, str | None]:
 
 def _config(
     channel_id: ChannelId,
-    wish: ChannelSpec,
+    spec: ChannelSpec,
     health: Mapping[str, VendorHealth],
     *,
     version: int,
     now: datetime,
 ) -> ChannelConfig:
-    vendors = (wish.vendor, wish.fallback_vendor) if wish.fallback_vendor else (wish.vendor,)
+    vendors = (spec.vendor, spec.fallback_vendor) if spec.fallback_vendor else (spec.vendor,)
     return by_name(
         ChannelConfig,
-        wish,
+        spec,
         id=channel_id,
-        status=status_with(wish.status, vendors, health),
+        status=status_with(spec.status, vendors, health),
         version=version,
         updated_at=now,
         health=health,

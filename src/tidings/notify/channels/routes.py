@@ -15,7 +15,7 @@ from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.injection import OpenTx, Parsed
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.ids import TenantId
-from tidings.notify.channels.account_validator import refuse_unreadable_wish
+from tidings.notify.channels.account_validator import refuse_unreadable_spec
 from tidings.notify.channels.channel_test import ChannelTester, ChannelTestRequest
 from tidings.notify.channels.configure import ChannelConfigurer, ConfiguredChannel
 from tidings.notify.channels.dns_check.check import check_domain
@@ -70,13 +70,13 @@ async def put_channel(
     supersedes the one before it; a vendor that is no longer named loses its own. What a reference leads to must be
     what the vendor's adapter reads: errors name `accounts.<vendor>.secret_ref.<setting>`, and never a value.
     """
-    wish = body.wish(channel)
-    await refuse_unreadable_wish(desk, tenant_id, wish, adapters=configs.vendors())
+    spec = body.spec(channel)
+    await refuse_unreadable_spec(desk, tenant_id, spec, adapters=configs.vendors())
     nothing = "the channel is not set up here, so there is no version to change from"
     async with open_tx() as tx:
         done = await configurer.configure(
             tx,
-            wish,
+            spec,
             expect=lambda known: if_match.expect(known.version if known else None, nothing=nothing),
             actor=caller.actor,
         )
@@ -113,8 +113,8 @@ async def rotate_credential(
     """
     if body.check:
         await tester.admit_rotation(tenant_id)
-    wish = RotationRequest(channel=channel, vendor=body.vendor, secret_ref=body.secret_ref, check=body.check)
-    done = await rotator.rotate(open_tx, wish, actor=caller.actor)
+    spec = RotationRequest(channel=channel, vendor=body.vendor, secret_ref=body.secret_ref, check=body.check)
+    done = await rotator.rotate(open_tx, spec, actor=caller.actor)
     async with open_tx() as tx:
         shown = ChannelView.of(await _known(tx, channel, configurer))
     return RotationView(vendor=done.vendor, check=CheckView.of(done.checked), channel=shown)
@@ -139,8 +139,8 @@ async def test_channel(
     or to cancel. Suppressed addresses are refused. At most 20 in an hour for each channel.
     """
     is_test = caller.environment == "test"
-    wish = ChannelTestRequest(channel=channel, to=body.to, vendor=body.vendor, is_test=is_test)
-    return TestView.of(await tester.test(tenant_id, open_tx, wish, actor=caller.actor))
+    spec = ChannelTestRequest(channel=channel, to=body.to, vendor=body.vendor, is_test=is_test)
+    return TestView.of(await tester.test(tenant_id, open_tx, spec, actor=caller.actor))
 
 
 @channels.get("/{channel}/dns", problems=["channel_not_found", "too_many_tests"])

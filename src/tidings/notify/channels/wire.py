@@ -75,7 +75,7 @@ class PutChannel(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     #: By vendor. Without one the platform's account is used, where there is one.
     accounts: Annotated[dict[Vendor, AccountInput], Meta(max_length=2)] = {}
 
-    def wish(self, channel: Channel) -> ChannelSpec:
+    def spec(self, channel: Channel) -> ChannelSpec:
         """The same, for the use case."""
         accounts = {vendor: by_name(AccountSpec, account) for vendor, account in self.accounts.items()}
         return by_name(ChannelSpec, self, channel=channel, accounts=accounts)

@@ -82,9 +82,9 @@ class StoredCorrespondents:
         """Which of their addresses has this hash; None where it is not theirs any more."""
         return await find_address(tx, recipient_id, channel=channel, address_hash=address_hash)
 
-    async def stop(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> None:
+    async def stop(self, tx: TenantTx, specs: Sequence[KeywordOptOut]) -> None:
         """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
-        wanted = [wish for wish in wishes if wish.channel in CHANNELS]
+        wanted = [spec for spec in specs if spec.channel in CHANNELS]
         if not wanted:
             return
         places = await self._places(tx, wanted)
@@ -95,34 +95,34 @@ class StoredCorrespondents:
             actor=ACTOR,
             reason="its owner opted out, which takes its place",
         )
-        done = await self.suppressor.add(tx, [_suppression(wish) for wish in wanted], actor=ACTOR)
+        done = await self.suppressor.add(tx, [_suppression(spec) for spec in wanted], actor=ACTOR)
         first: dict[str, tuple[KeywordOptOut, SuppressResult]] = {}
-        for wish, result in zip(wanted, done, strict=True):
+        for spec, result in zip(wanted, done, strict=True):
             if result.created:
-                first.setdefault(result.suppression.id, (wish, result))
+                first.setdefault(result.suppression.id, (spec, result))
         await self.outbox.append(
-            tx, [_event(tx.tenant_id, wish, result, self.clock) for wish, result in first.values()]
+            tx, [_event(tx.tenant_id, spec, result, self.clock) for spec, result in first.values()]
         )
 
-    async def start(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> list[bool]:
+    async def start(self, tx: TenantTx, specs: Sequence[KeywordOptOut]) -> list[bool]:
         """Release what was suppressed as `opt_out` until then; whether there was anything. Nothing else is released by it."""
-        places = await self._places(tx, wishes)
+        places = await self._places(tx, specs)
         in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self.clock.now())
         asked = {
             place: held
-            for place, wish in sorted(zip(places, wishes, strict=True), key=lambda one: one[1].at)
+            for place, spec in sorted(zip(places, specs, strict=True), key=lambda one: one[1].at)
             if (held := in_force.get(place)) is not None
             and held.reason is SuppressionReason.OPT_OUT
-            and held.since <= wish.at
+            and held.since <= spec.at
         }
         await self.suppressor.release_found(
             tx, list(asked.values()), actor=ACTOR, reason="its owner wants to hear again"
         )
         return [place in asked for place in places]
 
-    async def _places(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> list[tuple[str, str]]:
+    async def _places(self, tx: TenantTx, specs: Sequence[KeywordOptOut]) -> list[tuple[str, str]]:
         pepper = await self.keyring.pepper(tx)
-        return [(wish.channel, pepper.hash(wish.address)) for wish in wishes]
+        return [(spec.channel, pepper.hash(spec.address)) for spec in specs]
 
 
 def _stranger(wrote: Correspondent) -> RecipientSpec:
@@ -134,20 +134,20 @@ def _stranger(wrote: Correspondent) -> RecipientSpec:
     )
 
 
-def _suppression(wish: KeywordOptOut) -> SuppressionSpec:
+def _suppression(spec: KeywordOptOut) -> SuppressionSpec:
     return SuppressionSpec(
-        channel=cast("SuppressibleChannel", wish.channel),
-        address=wish.address,
+        channel=cast("SuppressibleChannel", spec.channel),
+        address=spec.address,
         reason=SuppressionReason.OPT_OUT,
-        occurred_at=wish.at,
-        notes=asked_notes(keyword=wish.keyword, language=wish.language, conversation_id=wish.conversation_id),
+        occurred_at=spec.at,
+        notes=asked_notes(keyword=spec.keyword, language=spec.language, conversation_id=spec.conversation_id),
     )
 
 
-def _event(tenant_id: TenantId, wish: KeywordOptOut, done: SuppressResult, clock: Clock) -> Event:
+def _event(tenant_id: TenantId, spec: KeywordOptOut, done: SuppressResult, clock: Clock) -> Event:
     return new_event(
         "optout.recorded.v1",
-        by_name(AddressOptOutRecorded, wish, suppression_id=done.suppression.id),
+        by_name(AddressOptOutRecorded, spec, suppression_id=done.suppression.id),
         tenant_id=tenant_id,
         ordering_key=done.suppression.id,
         source=NOTIFY_SOURCE,

@@ -194,14 +194,14 @@ class Importer:
     async def _written(
         self, tx: TenantTx, order: ImportRequest, known: Import, target: Target, checked: "_Checked"
     ) -> WriteResult:
-        if not checked.wishes:
+        if not checked.specs:
             return WriteResult(tally=LineCounts())
         if not known.dry_run:
-            return await target.write(tx, checked.wishes, Author(import_id=known.id, actor=order.actor))
+            return await target.write(tx, checked.specs, Author(import_id=known.id, actor=order.actor))
         # The same statements, taken back: a dry run can't say anything else than the real one would.
         written = WriteResult(tally=LineCounts())
         fresh = await self._unseen(tx, known, checked)
-        again = len(checked.wishes) - len(fresh)
+        again = len(checked.specs) - len(fresh)
         try:
             async with tx.savepoint():
                 if fresh:
@@ -216,7 +216,7 @@ class Importer:
         new = await store.mark_seen(tx, known.id, named) if named else set()
         return [
             line
-            for line, mark in zip(checked.wishes, checked.marks, strict=True)
+            for line, mark in zip(checked.specs, checked.marks, strict=True)
             if mark is None or mark in new
         ]
 
@@ -231,8 +231,8 @@ class Importer:
 class _Checked:
     """A set of lines: what they ask for, each with its number, and what is wrong with the others."""
 
-    wishes: Sequence[tuple[int, Any]]
-    #: Of a dry run: what each wish is about, unreadable to others; None where a second one may change something.
+    specs: Sequence[tuple[int, Any]]
+    #: Of a dry run: what each spec is about, unreadable to others; None where a second one may change something.
     marks: Sequence[bytes | None]
     problems: Sequence[LineProblem]
     #: Lines that ask for nothing: headings and empty ones.
@@ -242,7 +242,7 @@ class _Checked:
 
     def accounted(self, tally: LineCounts, refused: Set[int], lines: int) -> LineCounts:
         """What came of the lines. Each is taken, refused or skipped: an import that can't say which writes nothing."""
-        taken = [line for line, _ in self.wishes if line not in refused]
+        taken = [line for line, _ in self.specs if line not in refused]
         found = replace(
             tally,
             refused=sum(self.spans.get(line, 1) for line in refused),
@@ -358,7 +358,7 @@ class _Reading:
             )
 
     async def _checked(self, records: Sequence[Record]) -> "_Checked":
-        wishes: list[tuple[int, Any]] = []
+        specs: list[tuple[int, Any]] = []
         problems: list[LineProblem] = []
         empty, self._empty = self._empty, 0
         assert self._rows is not None or not records  # noqa: S101
@@ -374,20 +374,20 @@ class _Reading:
             if isinstance(row, LineProblem):
                 problems.append(row)
                 continue
-            wish = self._target.check(row)
-            if isinstance(wish, list):
-                problems += wish
-            elif isinstance(wish, RowWithWarning):
-                problems += wish.problems
-                wishes.append((row.line, wish.wish))
+            spec = self._target.check(row)
+            if isinstance(spec, list):
+                problems += spec
+            elif isinstance(spec, RowWithWarning):
+                problems += spec.problems
+                specs.append((row.line, spec.spec))
             else:
-                wishes.append((row.line, wish))
-        marks = [self._mark(wish) for _, wish in wishes] if self._known.dry_run else []
+                specs.append((row.line, spec))
+        marks = [self._mark(spec) for _, spec in specs] if self._known.dry_run else []
         spans = {record.line: record.lines for record in records if record.lines > 1}
-        return _Checked(wishes=wishes, marks=marks, problems=problems, empty=empty, spans=spans)
+        return _Checked(specs=specs, marks=marks, problems=problems, empty=empty, spans=spans)
 
-    def _mark(self, wish: Any) -> bytes | None:
-        about = self._target.about(wish)
+    def _mark(self, spec: Any) -> bytes | None:
+        about = self._target.about(spec)
         if about is None:
             return None
         return hashlib.blake2b(about.encode(), key=self._secret, digest_size=16).digest()

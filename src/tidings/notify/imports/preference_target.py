@@ -78,7 +78,7 @@ class PreferenceTarget:
         return "csv"
 
     def check(self, row: ImportedRow) -> ImportedPreferences | list[LineProblem]:
-        """The wish, or all that is wrong with the row by itself."""
+        """The spec, or all that is wrong with the row by itself."""
         values = dict(row.values) if self._jsonl else nested(row.values)
         try:
             found = read(values)
@@ -96,14 +96,14 @@ class PreferenceTarget:
             return found
         return [LineProblem(row.line, _column(fault.field), "bad_value", fault.remedy) for fault in faults]
 
-    def about(self, wish: Any) -> str | None:  # noqa: ARG002
+    def about(self, spec: Any) -> str | None:  # noqa: ARG002
         """A second line about the same person may say something else."""
         return None
 
-    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
+    async def write(self, tx: TenantTx, specs: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
         """Those who are known, locked, merged and written; who is not known is reported."""
         now = self.clock.now()
-        people = await _people(tx, [wish for _, wish in wishes])
+        people = await _people(tx, [spec for _, spec in specs])
         ids = sorted(set(people.values()))
         locked = await store.lock_recipients(tx, ids=ids) if ids else {}
         known = await preference_store.load_preferences(tx, recipient_ids=ids) if ids else {}
@@ -112,7 +112,7 @@ class PreferenceTarget:
         changes: dict[RecipientId, _Change] = {}
         problems: list[LineProblem] = []
         unchanged = 0
-        for place, (line, wish) in enumerate(wishes):
+        for place, (line, spec) in enumerate(specs):
             recipient = locked.get(people.get(place, RecipientId("")))
             if recipient is None or recipient.erased_at is not None:
                 problems.append(
@@ -121,7 +121,7 @@ class PreferenceTarget:
                 continue
             before = known.get(recipient.id) or nothing_chosen(recipient.id)
             change = changes.get(recipient.id) or _Change(before, before.choices)
-            wanted, wrong = self._merged(change.choices, wish, now=now, confirms=confirms)
+            wanted, wrong = self._merged(change.choices, spec, now=now, confirms=confirms)
             problems += [
                 LineProblem(line, _column(fault.field), "bad_value", fault.remedy) for fault in wrong
             ]
@@ -146,9 +146,9 @@ class PreferenceTarget:
         )
 
     def _merged(
-        self, present: Choices, wish: ImportedPreferences, *, now: datetime, confirms: bool
+        self, present: Choices, spec: ImportedPreferences, *, now: datetime, confirms: bool
     ) -> tuple[Choices, list[FieldError]]:
-        wanted = wish.over(present)
+        wanted = spec.over(present)
         wrong = changes_wrong(present, wanted, self.categories)
         consent, faults = settle(
             present.marketing_consent, wanted.marketing_consent, now=now, at="marketing_consent"
@@ -196,13 +196,13 @@ class PreferenceTarget:
         ]
 
 
-async def _people(tx: TenantTx, wishes: Sequence[ImportedPreferences]) -> dict[int, RecipientId]:
+async def _people(tx: TenantTx, specs: Sequence[ImportedPreferences]) -> dict[int, RecipientId]:
     lookup = store.Lookup()
-    for place, wish in enumerate(wishes):
-        if not isinstance(wish.id, UnsetType):
-            lookup.ids.append((place, RecipientId(wish.id)))
-        elif not isinstance(wish.identity, UnsetType):
-            lookup.identities.append((place, wish.identity.type.value, wish.identity.id or ""))
+    for place, spec in enumerate(specs):
+        if not isinstance(spec.id, UnsetType):
+            lookup.ids.append((place, RecipientId(spec.id)))
+        elif not isinstance(spec.identity, UnsetType):
+            lookup.identities.append((place, spec.identity.type.value, spec.identity.id or ""))
     found = await store.match_recipients(tx, lookup)
     return {place: known.recipient.id for place, known in found.known.items()}
 

@@ -54,7 +54,7 @@ class RecipientTarget:
         return "csv"
 
     def check(self, row: ImportedRow) -> RecipientSpec | list[LineProblem]:
-        """The wish, or all that is wrong."""
+        """The spec, or all that is wrong."""
         values = dict(row.values) if self._jsonl else _nested(row.values)
         try:
             return spec_of(msgspec.convert(values, RecipientInput))
@@ -67,22 +67,22 @@ class RecipientTarget:
             for fault in faults
         ]
 
-    def about(self, wish: Any) -> str | None:  # noqa: ARG002
+    def about(self, spec: Any) -> str | None:  # noqa: ARG002
         """A second line about the same person may say something else."""
         return None
 
     async def write(
         self,
         tx: TenantTx,
-        wishes: Sequence[tuple[int, Any]],
+        specs: Sequence[tuple[int, Any]],
         by: Author,  # noqa: ARG002  # recipients don't say where they came from
     ) -> WriteResult:
         """Upsert them all; who can't be is reported."""
-        done = await self._upserter.upsert(tx, [wish for _, wish in wishes])
+        done = await self._upserter.upsert(tx, [spec for _, spec in specs])
         problems: list[LineProblem] = []
         added = changed = unchanged = 0
         seen: dict[str, Any] = {}
-        for (line, wish), result in zip(wishes, done.results, strict=True):
+        for (line, spec), result in zip(specs, done.results, strict=True):
             if isinstance(result, RefusalError):
                 what = (
                     "has addresses of several recipients, or of one who does not have all of them; add an id or an identity"
@@ -91,11 +91,11 @@ class RecipientTarget:
                 )
                 problems.append(LineProblem(line, "", result.code, what))
                 continue
-            before, seen[result.recipient.id] = seen.get(result.recipient.id), wish
+            before, seen[result.recipient.id] = seen.get(result.recipient.id), spec
             if before is not None:
                 # The lines about one person are one change; a second one that says something else is part of it.
-                changed += before != wish
-                unchanged += before == wish
+                changed += before != spec
+                unchanged += before == spec
             else:
                 added += result.created
                 changed += result.changed and not result.created

@@ -104,20 +104,20 @@ class SuppressionTarget:
         return "generic"
 
     def check(self, row: ImportedRow) -> _Found:
-        """The wish, or what is wrong."""
+        """The spec, or what is wrong."""
         assert self._read is not None  # noqa: S101  # begun before
         return self._read(row)
 
-    def about(self, wish: SuppressionSpec) -> str | None:
+    def about(self, spec: SuppressionSpec) -> str | None:
         """The address: once it is suppressed, suppressing it again counts as unchanged."""
-        return f"{wish.channel}:{wish.address}"
+        return f"{spec.channel}:{spec.address}"
 
-    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
+    async def write(self, tx: TenantTx, specs: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
         """Suppress them all."""
         made, moved = await self.suppressor.import_set(
-            tx, [wish for _, wish in wishes], source=by.import_id, emit_events=self.wanted.emit_events
+            tx, [spec for _, spec in specs], source=by.import_id, emit_events=self.wanted.emit_events
         )
-        return WriteResult(tally=LineCounts(added=made, changed=moved, unchanged=len(wishes) - made - moved))
+        return WriteResult(tally=LineCounts(added=made, changed=moved, unchanged=len(specs) - made - moved))
 
     def _listed(self, row: ImportedRow, shape: ListFormat) -> _Found:
         small = {name.lower(): value for name, value in row.values.items()}
@@ -172,25 +172,25 @@ class SuppressionTarget:
         spelt = self._address(row.line, columns["address"], channel, given.get("address", ""))
         if isinstance(spelt, list):
             return spelt
-        wish = SuppressionSpec(
+        spec = SuppressionSpec(
             channel=cast("SuppressibleChannel", channel),
             address=spelt,
             reason=reason,
             expires_at=expires_at,
             notes=notes,
         )
-        return self._dated(row, wish, columns.get("date"))
+        return self._dated(row, spec, columns.get("date"))
 
     def _dated(
-        self, row: ImportedRow, wish: SuppressionSpec, column: str | None
+        self, row: ImportedRow, spec: SuppressionSpec, column: str | None
     ) -> SuppressionSpec | RowWithWarning:
         """With its date. An address must not be written to, whatever its date: a bad one is left out, with a warning."""
         text = "" if column is None else _text(row.values.get(column))
         if column is None or not text:
-            return wish
+            return spec
         found = read_date(text)
         if found is not None and found <= self.clock.now():
-            return replace(wish, occurred_at=found)
+            return replace(spec, occurred_at=found)
         code, what = (
             ("bad_date", "is a spreadsheet's number of a day; make the column a date. It was left out")
             if found is None and is_day_number(text)
@@ -199,7 +199,7 @@ class SuppressionTarget:
             else ("future_date", "lies in the future; it was left out")
         )
         return RowWithWarning(
-            wish=wish, problems=[LineProblem(row.line, column, code, what, Severity.WARNING)]
+            spec=spec, problems=[LineProblem(row.line, column, code, what, Severity.WARNING)]
         )
 
     def _address(

@@ -21,9 +21,9 @@ class WriteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowWithWarning:
-    """A wish that is granted although something on its line is odd."""
+    """A spec that is met although something on its line is odd."""
 
-    wish: Any
+    spec: Any
     #: Warnings only.
     problems: Sequence[LineProblem]
 
@@ -47,10 +47,10 @@ class Target(Protocol):
         """What the row asks for, that with warnings (`RowWithWarning`), or a list of what is wrong with it."""
         ...
 
-    def about(self, wish: Any) -> str | None:
-        """What a wish is about, where a second one about the same never changes anything; None: it may."""
+    def about(self, spec: Any) -> str | None:
+        """What a spec is about, where a second one about the same never changes anything; None: it may."""
         ...
 
-    async def write(self, tx: TenantTx, wishes: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
-        """Grant these wishes, each with its line, in a bounded number of statements."""
+    async def write(self, tx: TenantTx, specs: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
+        """Grant these specs, each with its line, in a bounded number of statements."""
         ...

@@ -1,4 +1,4 @@
-"""A recipient as a wish would make them, in memory: known ones are read and changed on paper, new ones are imagined.
+"""A recipient as a spec would make them, in memory: known ones are read and changed on paper, new ones are imagined.
 
 Nothing is written. What is personal is sealed with a key that is not kept, so that all that follows runs exactly
 as it does for a stored recipient.
@@ -45,7 +45,7 @@ class HypotheticalRecipient:
 
 async def hypothetical_recipient(
     tx: TenantTx,
-    wish: RecipientSpec,
+    spec: RecipientSpec,
     *,
     channels: Sequence[Channel],
     shared: SharedFacts,
@@ -53,9 +53,9 @@ async def hypothetical_recipient(
     keyring: Keyring,
     clock: Clock,
 ) -> HypotheticalRecipient:
-    """Who the wish would be; refused as sending would refuse it."""
+    """Who the spec would be; refused as sending would refuse it."""
     pepper = await keyring.pepper(tx)
-    known = await _find(tx, wish, pepper)
+    known = await _find(tx, spec, pepper)
     ids = [known.recipient.id] if known is not None else []
     facts = await loader.load(tx, shared, ids, channels=channels)
     if known is None:
@@ -63,10 +63,10 @@ async def hypothetical_recipient(
     else:
         person = facts.people[known.recipient.id]
     there = set(known.addresses) if known is not None else set()
-    fresh = [a for a in wish.addresses if (a.channel, pepper.hash(a.address)) not in there]
+    fresh = [a for a in spec.addresses if (a.channel, pepper.hash(a.address)) not in there]
     added = await _added(tx, fresh, pepper, shared, clock)
-    person, key = _sealed(_wished(person, wish), wish, tx.tenant_id)
-    person = replace(person, addresses=_merged(person, added, wish))
+    person, key = _sealed(_as_specified(person, spec), spec, tx.tenant_id)
+    person = replace(person, addresses=_merged(person, added, spec))
     return HypotheticalRecipient(
         facts=replace(facts, people={**facts.people, person.id: person}),
         recipient_id=person.id,
@@ -76,15 +76,15 @@ async def hypothetical_recipient(
     )
 
 
-async def _find(tx: TenantTx, wish: RecipientSpec, pepper: Pepper) -> MatchedRecipient | None:
+async def _find(tx: TenantTx, spec: RecipientSpec, pepper: Pepper) -> MatchedRecipient | None:
     lookup = Lookup()
-    if wish.id is not None:
-        lookup.ids.append((0, wish.id))
-    elif wish.identity is not None and wish.identity.id is not None:
-        lookup.identities.append((0, wish.identity.type.value, wish.identity.id))
+    if spec.id is not None:
+        lookup.ids.append((0, spec.id))
+    elif spec.identity is not None and spec.identity.id is not None:
+        lookup.identities.append((0, spec.identity.type.value, spec.identity.id))
     else:
-        lookup.addresses += [(0, a.channel, pepper.hash(a.address)) for a in wish.addresses]
-        if wish.identity is not None:
+        lookup.addresses += [(0, a.channel, pepper.hash(a.address)) for a in spec.addresses]
+        if spec.identity is not None:
             lookup.nameless.add(0)
     found = await recipient_store.match_recipients(tx, lookup)
     known = found.known.get(0)
@@ -94,8 +94,8 @@ async def _find(tx: TenantTx, wish: RecipientSpec, pepper: Pepper) -> MatchedRec
         )
         if unsure is not None:
             raise unsure
-    if known is None and wish.id is not None:
-        raise UnknownRecipientError(f"there is no recipient with the id {wish.id}")
+    if known is None and spec.id is not None:
+        raise UnknownRecipientError(f"there is no recipient with the id {spec.id}")
     if known is not None and known.recipient.erased_at is not None:
         raise ErasedRecipientError
     return known
@@ -115,20 +115,20 @@ def _imagined(facts: Facts, new_id: RecipientId, tenant_id: str) -> PersonFacts:
     )
 
 
-def _wished(person: PersonFacts, wish: RecipientSpec) -> PersonFacts:
-    """With the wish's own locale and time zone, where the preferences have none of theirs."""
+def _as_specified(person: PersonFacts, spec: RecipientSpec) -> PersonFacts:
+    """With the spec's own locale and time zone, where the preferences have none of theirs."""
     locale, timezone = person.locale, person.timezone
-    if not isinstance(wish.locale, UnsetType) and person.choices.locale is None:
-        locale = wish.locale
-    if not isinstance(wish.timezone, UnsetType) and person.choices.timezone is None:
-        timezone = wish.timezone
+    if not isinstance(spec.locale, UnsetType) and person.choices.locale is None:
+        locale = spec.locale
+    if not isinstance(spec.timezone, UnsetType) and person.choices.timezone is None:
+        timezone = spec.timezone
     return replace(person, locale=locale, timezone=timezone)
 
 
-def _sealed(person: PersonFacts, wish: RecipientSpec, tenant_id: str) -> tuple[PersonFacts, DataKey]:
+def _sealed(person: PersonFacts, spec: RecipientSpec, tenant_id: str) -> tuple[PersonFacts, DataKey]:
     # A known recipient who never had anything to seal has no key yet.
     key = person.key or DataKey(tenant_id, person.id, {1: Key.new(1)}, 1)
-    name = wish.display_name
+    name = spec.display_name
     if isinstance(name, UnsetType):
         return replace(person, key=key), key
     box = key.seal(name.encode(), NAME_PURPOSE) if name is not None else None
@@ -167,10 +167,10 @@ async def _added(
 
 
 def _merged(
-    person: PersonFacts, added: Sequence[AddressFacts], wish: RecipientSpec
+    person: PersonFacts, added: Sequence[AddressFacts], spec: RecipientSpec
 ) -> dict[Channel, tuple[AddressFacts, ...]]:
-    """Primaries first, then the oldest: as they would be after the wish."""
-    chosen = {(a.channel, a.address) for a in wish.addresses if a.primary is True}
+    """Primaries first, then the oldest: as they would be after the spec."""
+    chosen = {(a.channel, a.address) for a in spec.addresses if a.primary is True}
     handed_over = {channel for channel, _ in chosen}
     merged = {
         channel: [

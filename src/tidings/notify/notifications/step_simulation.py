@@ -21,10 +21,10 @@ class StepSimulator:
         self._simulator = simulator
 
     async def simulate(
-        self, tenant_id: TenantId, wish: HypotheticalMessage, *, role: CallerRole | None = None
+        self, tenant_id: TenantId, spec: HypotheticalMessage, *, role: CallerRole | None = None
     ) -> SimulatedMessage:
         """What would happen; refused wherever accepting would refuse it."""
-        plain = msgspec.to_builtins(wish)
+        plain = msgspec.to_builtins(spec)
         try:
             given = msgspec.convert(plain, NotificationInput)
         except msgspec.ValidationError as error:

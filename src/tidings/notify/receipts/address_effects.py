@@ -98,14 +98,14 @@ class AddressEffects:
         counting = [one for one in found if not _forgiven(one, released)]
         full = await count_bounces(tx, [_soft(one) for one in counting if one.told.effect == "soft_bounce"])
         keys = await self.keyring.data_keys(tx, {one.told.recipient_id for one in counting}, create=False)
-        wishes = [
-            wish
+        specs = [
+            spec
             for one in sorted(counting, key=lambda one: (one.told.at, one.told.notification_id))
-            if (wish := self._wish(one, full, keys.get(one.told.recipient_id))) is not None
+            if (spec := self._spec(one, full, keys.get(one.told.recipient_id))) is not None
         ]
-        await self.suppressor.add(tx, wishes, actor=ACTOR)
+        await self.suppressor.add(tx, specs, actor=ACTOR)
 
-    def _wish(
+    def _spec(
         self,
         found: _Found,
         full: Mapping[tuple[str, str], tuple[datetime, NotificationId]],
@@ -115,21 +115,21 @@ class AddressEffects:
         address = _opened(found, key)
         if address is None:
             return None
-        wish = SuppressionSpec(
+        spec = SuppressionSpec(
             channel=cast("SuppressibleChannel", told.channel),
             address=address,
             reason=SuppressionReason(told.effect),
             source_notification_id=told.notification_id,
         )
         if told.effect != "soft_bounce":
-            return wish
+            return spec
         if found.place not in full:
             return None
         last_at, last_id = full[found.place]
         ends = last_at + LASTS
         if ends <= self.clock.now():
             return None
-        return replace(wish, source_notification_id=last_id, expires_at=ends)
+        return replace(spec, source_notification_id=last_id, expires_at=ends)
 
 
 async def _find(tx: TenantTx, told: Sequence[EffectReport]) -> list[_Found]:

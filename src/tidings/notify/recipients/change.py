@@ -53,19 +53,19 @@ class RecipientChanger:
         self,
         tx: TenantTx,
         recipient_id: RecipientId,
-        wish: RecipientSpec,
+        spec: RecipientSpec,
         *,
         expect: Callable[[Recipient], None],
         actor: str,
     ) -> LoadedRecipient:
-        """The recipient after the wish; `expect` refuses a version that is not the caller's."""
+        """The recipient after the spec; `expect` refuses a version that is not the caller's."""
         known = await self._lock(tx, recipient_id)
         expect(known.recipient)
         key = await self.keyring.data_key(tx, recipient_id)
         pepper = await self.keyring.pepper(tx)
-        hashed = [HashedAddress(wish=a, address_hash=pepper.hash(a.address)) for a in wish.addresses]
+        hashed = [HashedAddress(spec=a, address_hash=pepper.hash(a.address)) for a in spec.addresses]
         now = self.clock.now()
-        changes = changes_of(known, wish, hashed, key, now=now)
+        changes = changes_of(known, spec, hashed, key, now=now)
         if changes is not None:
             await write_changes(tx, [changes], now=now)
             if changes.facts.timezone != known.recipient.timezone:

@@ -1,4 +1,4 @@
-"""What a wish changes about a recipient: state in, changes out, no I/O but sealing."""
+"""What a spec changes about a recipient: state in, changes out, no I/O but sealing."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +19,15 @@ _MAIL: Final = "email"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HashedAddress:
-    """An address wish together with the hash that it is found by."""
+    """An address spec together with the hash that it is found by."""
 
-    wish: AddressSpec
+    spec: AddressSpec
     address_hash: str
 
     @property
     def key(self) -> tuple[str, str]:
         """How it is found among a recipient's addresses."""
-        return self.wish.channel, self.address_hash
+        return self.spec.channel, self.address_hash
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Changes:
 
 
 def merge(first: RecipientSpec, second: RecipientSpec) -> RecipientSpec:
-    """Two wishes for one recipient in one set: the later wins, field by field; addresses add up."""
+    """Two specs for one recipient in one set: the later wins, field by field; addresses add up."""
     named = {
         name: value
         for name in ("display_name", "locale", "timezone", "tags", "attributes")
@@ -56,16 +56,16 @@ def merge(first: RecipientSpec, second: RecipientSpec) -> RecipientSpec:
     return replace(first, **named, addresses=tuple(addresses.values()))
 
 
-def facts_of_new(recipient_id: RecipientId, wish: RecipientSpec, key: DataKey) -> RecipientFacts:
+def facts_of_new(recipient_id: RecipientId, spec: RecipientSpec, key: DataKey) -> RecipientFacts:
     """The row of a new recipient."""
     return RecipientFacts(
         id=recipient_id,
-        identity=wish.identity,
-        display_name_ciphertext=_seal_name(wish.display_name, key),
-        locale=None if isinstance(wish.locale, UnsetType) else wish.locale,
-        timezone=None if isinstance(wish.timezone, UnsetType) else wish.timezone,
-        tags=() if isinstance(wish.tags, UnsetType) else wish.tags,
-        attributes={} if isinstance(wish.attributes, UnsetType) else wish.attributes,
+        identity=spec.identity,
+        display_name_ciphertext=_seal_name(spec.display_name, key),
+        locale=None if isinstance(spec.locale, UnsetType) else spec.locale,
+        timezone=None if isinstance(spec.timezone, UnsetType) else spec.timezone,
+        tags=() if isinstance(spec.tags, UnsetType) else spec.tags,
+        attributes={} if isinstance(spec.attributes, UnsetType) else spec.attributes,
     )
 
 
@@ -73,32 +73,32 @@ def addresses_of_new(
     recipient_id: RecipientId, addresses: Sequence[HashedAddress], key: DataKey, *, now: datetime
 ) -> list[NewAddress]:
     """The addresses of a new recipient; one of each channel is primary."""
-    chosen = {a.wish.channel: a.key for a in reversed(addresses)}
-    chosen |= {a.wish.channel: a.key for a in addresses if a.wish.primary}
+    chosen = {a.spec.channel: a.key for a in reversed(addresses)}
+    chosen |= {a.spec.channel: a.key for a in addresses if a.spec.primary}
     return [
-        _new_address(recipient_id, a, key, is_primary=chosen[a.wish.channel] == a.key, now=now)
+        _new_address(recipient_id, a, key, is_primary=chosen[a.spec.channel] == a.key, now=now)
         for a in addresses
     ]
 
 
 def changes_of(
     known: MatchedRecipient,
-    wish: RecipientSpec,
+    spec: RecipientSpec,
     addresses: Sequence[HashedAddress],
     key: DataKey,
     *,
     now: datetime,
 ) -> Changes | None:
     """What the spec changes about a known recipient; None where it is so already."""
-    facts = _facts_after(known, wish, key)
+    facts = _facts_after(known, spec, key)
     with_primary = {channel for (channel, _), a in known.addresses.items() if a.is_primary}
     cleared: list[tuple[RecipientId, str]] = []
     changed: list[AddressChange] = []
     added: list[NewAddress] = []
     for item in addresses:
-        channel, present = item.wish.channel, known.addresses.get(item.key)
-        becomes = item.wish.primary is True or (
-            channel not in with_primary and item.wish.primary is not False
+        channel, present = item.spec.channel, known.addresses.get(item.key)
+        becomes = item.spec.primary is True or (
+            channel not in with_primary and item.spec.primary is not False
         )
         if becomes and not (present and present.is_primary):
             if channel in with_primary:
@@ -110,7 +110,7 @@ def changes_of(
         after = AddressChange(
             id=present.id,
             is_primary=present.is_primary or becomes,
-            verified=present.verified if item.wish.verified is None else item.wish.verified,
+            verified=present.verified if item.spec.verified is None else item.spec.verified,
         )
         if (after.is_primary, after.verified) != (present.is_primary, present.verified):
             changed.append(after)
@@ -139,20 +139,20 @@ def proven_mailboxes(added: Iterable[NewAddress]) -> dict[str, bool]:
     return {address.recipient_id: True for address in added if address.channel == _MAIL and address.verified}
 
 
-def _facts_after(known: MatchedRecipient, wish: RecipientSpec, key: DataKey) -> RecipientFacts | None:
+def _facts_after(known: MatchedRecipient, spec: RecipientSpec, key: DataKey) -> RecipientFacts | None:
     before = facts_of(known.recipient)
     after = replace(
         before,
-        locale=before.locale if isinstance(wish.locale, UnsetType) else wish.locale,
-        timezone=before.timezone if isinstance(wish.timezone, UnsetType) else wish.timezone,
-        tags=before.tags if isinstance(wish.tags, UnsetType) else wish.tags,
-        attributes=before.attributes if isinstance(wish.attributes, UnsetType) else wish.attributes,
+        locale=before.locale if isinstance(spec.locale, UnsetType) else spec.locale,
+        timezone=before.timezone if isinstance(spec.timezone, UnsetType) else spec.timezone,
+        tags=before.tags if isinstance(spec.tags, UnsetType) else spec.tags,
+        attributes=before.attributes if isinstance(spec.attributes, UnsetType) else spec.attributes,
     )
     box = before.display_name_ciphertext
-    if not isinstance(wish.display_name, UnsetType):
+    if not isinstance(spec.display_name, UnsetType):
         name = None if box is None else key.unseal(box, NAME_PURPOSE).decode()
-        if name != wish.display_name:
-            after = replace(after, display_name_ciphertext=_seal_name(wish.display_name, key))
+        if name != spec.display_name:
+            after = replace(after, display_name_ciphertext=_seal_name(spec.display_name, key))
     return None if after == before else after
 
 
@@ -166,9 +166,9 @@ def _new_address(
     return NewAddress(
         id=RECIPIENT_ADDRESS.new(now),
         recipient_id=recipient_id,
-        channel=item.wish.channel,
+        channel=item.spec.channel,
         address_hash=item.address_hash,
-        ciphertext=key.seal(item.wish.address.encode(), address_purpose(item.wish.channel)),
+        ciphertext=key.seal(item.spec.address.encode(), address_purpose(item.spec.channel)),
         is_primary=is_primary,
-        verified=bool(item.wish.verified),
+        verified=bool(item.spec.verified),
     )

@@ -141,7 +141,7 @@ class RecipientSpec:
 
 
 def spec_of(given: RecipientInput, *, field: str = "", region: str | None = None) -> RecipientSpec:
-    """The wish behind a checked body; an `InvalidError` that names every wrong field below `field`."""
+    """The spec behind a checked body; an `InvalidError` that names every wrong field below `field`."""
     at = f"{field}." if field else ""
     wrong: list[FieldError] = []
     known_id = _id_of(given, at, wrong)

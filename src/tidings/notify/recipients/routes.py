@@ -129,7 +129,7 @@ async def update_recipient(
     whole = await changer.change(
         tx,
         recipient_id,
-        body.wish(),
+        body.spec(),
         expect=lambda known: if_match.expect(known.version),
         actor=caller.actor,
     )

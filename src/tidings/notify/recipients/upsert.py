@@ -41,7 +41,7 @@ from tidings.notify.recipients.store import Lookup, MatchedRecipient, Matches
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpsertResult:
-    """A recipient as it is after its wish."""
+    """A recipient as it is after its spec."""
 
     recipient: Recipient
     created: bool
@@ -53,7 +53,7 @@ class UpsertResult:
 class UpsertedSet:
     """What came of a set."""
 
-    #: In the order of the wishes; a wish that can't be granted fails alone.
+    #: In the order of the specs; one that can't be met fails alone.
     results: list[UpsertResult | RefusalError]
     #: The keys that were needed on the way; a caller that seals something for the same people needs them next.
     keys: Mapping[str, DataKey]
@@ -64,13 +64,13 @@ _BY_ADDRESS = ("address", "nameless")
 
 
 class _Group:
-    """All wishes of a set for one recipient."""
+    """All specs of a set for one recipient."""
 
-    __slots__ = ("addresses", "key", "known", "places", "refusal", "result", "wish")
+    __slots__ = ("addresses", "key", "known", "places", "refusal", "result", "spec")
 
-    def __init__(self, key: tuple[str, ...], wish: RecipientSpec, place: int) -> None:
+    def __init__(self, key: tuple[str, ...], spec: RecipientSpec, place: int) -> None:
         self.key = key
-        self.wish = wish
+        self.spec = spec
         self.places = [place]
         self.addresses: list[HashedAddress] = []
         self.known: MatchedRecipient | None = None
@@ -80,23 +80,23 @@ class _Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RecipientUpserter:
-    """Grants wishes, whole sets at a time."""
+    """Grants specs, whole sets at a time."""
 
     keyring: Keyring
     mailboxes: MailboxNews
     clock: Clock
 
     async def upsert(
-        self, tx: TenantTx, wishes: Sequence[RecipientSpec], *, change_known: bool = True
+        self, tx: TenantTx, specs: Sequence[RecipientSpec], *, change_known: bool = True
     ) -> UpsertedSet:
-        """Each wish granted or refused; nothing is written for those refused.
+        """Each spec granted or refused; nothing is written for those refused.
 
         Without `change_known` new recipients are made and all others stay as they are: for tests.
         """
-        if not wishes:
+        if not specs:
             return UpsertedSet(results=[], keys={})
         pepper = await self.keyring.pepper(tx)
-        groups = _grouped(wishes, pepper)
+        groups = _grouped(specs, pepper)
         await _find(tx, groups)
         groups = _with_their_owners(groups)
         strangers = [g for g in groups if g.known is None and g.refusal is None]
@@ -126,7 +126,7 @@ class RecipientUpserter:
             if outcome is None:
                 raise DatabaseBusyError("a recipient is being made by somebody else; try again")
             results.update(dict.fromkeys(group.places, outcome))
-        return UpsertedSet(results=[results[place] for place in range(len(wishes))], keys=keys)
+        return UpsertedSet(results=[results[place] for place in range(len(specs))], keys=keys)
 
     async def _make(
         self, tx: TenantTx, strangers: Sequence[_Group], known: Sequence[_Group], now: datetime
@@ -138,7 +138,7 @@ class RecipientUpserter:
         if not ids:
             return keys, {}
         made = await store.insert_recipients(
-            tx, [facts_of_new(new_id, group.wish, keys[new_id]) for new_id, group in ids.items()]
+            tx, [facts_of_new(new_id, group.spec, keys[new_id]) for new_id, group in ids.items()]
         )
         fresh = []
         for new_id, recipient in made.items():
@@ -214,7 +214,7 @@ def _plan(groups: Sequence[_Group], keys: Mapping[str, DataKey], now: datetime) 
         if group.known is None:
             continue
         recipient_id = group.known.recipient.id
-        changes = changes_of(group.known, group.wish, group.addresses, keys[recipient_id], now=now)
+        changes = changes_of(group.known, group.spec, group.addresses, keys[recipient_id], now=now)
         if changes is not None:
             planned[recipient_id] = changes
     return planned
@@ -224,20 +224,20 @@ def _id_of(group: _Group) -> RecipientId:
     return group.known.recipient.id if group.known else RecipientId("")
 
 
-def _grouped(wishes: Sequence[RecipientSpec], pepper: Pepper) -> list[_Group]:
+def _grouped(specs: Sequence[RecipientSpec], pepper: Pepper) -> list[_Group]:
     groups: dict[tuple[str, ...], _Group] = {}
-    for place, wish in enumerate(wishes):
-        key = _key_of(wish)
+    for place, spec in enumerate(specs):
+        key = _key_of(spec)
         group = groups.get(key)
         if group is None:
-            groups[key] = _Group(key, wish, place)
+            groups[key] = _Group(key, spec, place)
         else:
-            group.wish = merge(group.wish, wish)
+            group.spec = merge(group.spec, spec)
             group.places.append(place)
     for group in groups.values():
         group.addresses = [
-            HashedAddress(wish=address, address_hash=pepper.hash(address.address))
-            for address in group.wish.addresses
+            HashedAddress(spec=address, address_hash=pepper.hash(address.address))
+            for address in group.spec.addresses
         ]
     return list(groups.values())
 
@@ -286,19 +286,19 @@ def _with_their_owners(groups: Sequence[_Group]) -> list[_Group]:
 
 
 def _join(same: _Group, group: _Group) -> None:
-    same.wish = merge(same.wish, group.wish)
+    same.spec = merge(same.spec, group.spec)
     same.places += group.places
-    hashes = {a.wish.address: a.address_hash for a in (*same.addresses, *group.addresses)}
-    same.addresses = [HashedAddress(wish=a, address_hash=hashes[a.address]) for a in same.wish.addresses]
+    hashes = {a.spec.address: a.address_hash for a in (*same.addresses, *group.addresses)}
+    same.addresses = [HashedAddress(spec=a, address_hash=hashes[a.address]) for a in same.spec.addresses]
 
 
-def _key_of(wish: RecipientSpec) -> tuple[str, ...]:
-    if wish.id is not None:
-        return "id", wish.id
-    if wish.identity is not None and wish.identity.id is not None:
-        return "identity", wish.identity.type.value, wish.identity.id
-    spelt = sorted(f"{address.channel} {address.address}" for address in wish.addresses)
-    return "address" if wish.identity is None else "nameless", *spelt
+def _key_of(spec: RecipientSpec) -> tuple[str, ...]:
+    if spec.id is not None:
+        return "id", spec.id
+    if spec.identity is not None and spec.identity.id is not None:
+        return "identity", spec.identity.type.value, spec.identity.id
+    spelt = sorted(f"{address.channel} {address.address}" for address in spec.addresses)
+    return "address" if spec.identity is None else "nameless", *spelt
 
 
 async def _find(tx: TenantTx, groups: Sequence[_Group]) -> None:

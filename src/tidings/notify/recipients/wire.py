@@ -51,7 +51,7 @@ class UpdateRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     #: In the clear, for queries: not for personal data.
     attributes: dict[str, Any] | UnsetType = UNSET
 
-    def wish(self) -> RecipientSpec:
+    def spec(self) -> RecipientSpec:
         """The same, checked."""
         wrong = facts_wrong(
             locale=self.locale, timezone=self.timezone, tags=self.tags, attributes=self.attributes

@@ -55,9 +55,9 @@ async def add_suppression(
 
     `200` where it was suppressed before: that one stays, and lasts as long as the longer of the two.
     """
-    wish = body.wish(clock.now())
-    await _refuse_foreign_source(tx, wish)
-    [done] = await suppressor.add(tx, [wish], actor=caller.actor)
+    spec = body.spec(clock.now())
+    await _refuse_foreign_source(tx, spec)
+    [done] = await suppressor.add(tx, [spec], actor=caller.actor)
     view = SuppressionView.of(done.suppression, await _key(tx, keyring))
     return Answer(view, status=201 if done.created else 200)
 
@@ -163,8 +163,8 @@ async def _known(tx: TenantTx, suppression_id: SuppressionId) -> Suppression:
     return found
 
 
-async def _refuse_foreign_source(tx: TenantTx, wish: SuppressionSpec) -> None:
+async def _refuse_foreign_source(tx: TenantTx, spec: SuppressionSpec) -> None:
     """A suppression names a notification of the tenant's own, or none."""
-    source = wish.source_notification_id
+    source = spec.source_notification_id
     if source is not None and not await store.notification_exists(tx, NotificationId(source)):
         raise BadValueError("source_notification_id", "must be a notification of yours that is still kept")

@@ -35,7 +35,7 @@ _MOST_FOUND = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressResult:
-    """What came of a wish."""
+    """What came of a spec."""
 
     suppression: Suppression
     #: False: it was suppressed before.
@@ -52,26 +52,26 @@ class Suppressor:
     clock: Clock
 
     async def add(
-        self, tx: TenantTx, wishes: Sequence[SuppressionSpec], *, actor: str
+        self, tx: TenantTx, specs: Sequence[SuppressionSpec], *, actor: str
     ) -> list[SuppressResult]:
-        """Each address suppressed, in the order of the wishes; doing it again changes nothing but a longer expiry."""
-        if not wishes:
+        """Each address suppressed, in the order of the specs; doing it again changes nothing but a longer expiry."""
+        if not specs:
             return []
         now = self.clock.now()
         pepper = await self.keyring.pepper(tx)
         key = await self.keyring.data_key(tx, SEALED_FOR)
         fresh: dict[tuple[str, str], Suppression] = {}
         places: list[tuple[str, str]] = []
-        for wish in wishes:
-            place = (wish.channel, pepper.hash(wish.address))
+        for spec in specs:
+            place = (spec.channel, pepper.hash(spec.address))
             places.append(place)
             if place not in fresh:
                 fresh[place] = by_name(
                     Suppression,
-                    wish,
+                    spec,
                     id=SUPPRESSION.new(now),
                     address_hash=place[1],
-                    address_ciphertext=key.seal(wish.address.encode(), sealing_purpose(wish.channel)),
+                    address_ciphertext=key.seal(spec.address.encode(), sealing_purpose(spec.channel)),
                     released_at=None,
                     released_by=None,
                 )
@@ -84,7 +84,7 @@ class Suppressor:
         ]
 
     async def import_set(
-        self, tx: TenantTx, wishes: Sequence[SuppressionSpec], *, source: ImportId, emit_events: bool
+        self, tx: TenantTx, specs: Sequence[SuppressionSpec], *, source: ImportId, emit_events: bool
     ) -> tuple[int, int]:
         """Each address suppressed, in one statement where all were before, in a few where not.
 
@@ -95,12 +95,12 @@ class Suppressor:
         now = self.clock.now()
         pepper = await self.keyring.pepper(tx)
         fresh: dict[tuple[str, str], SuppressionSpec] = {}
-        for wish in wishes:
-            place = (wish.channel, pepper.hash(wish.address))
+        for spec in specs:
+            place = (spec.channel, pepper.hash(spec.address))
             known = fresh.get(place)
-            fresh[place] = wish if known is None else replace(known, expires_at=_longer(known, wish))
+            fresh[place] = spec if known is None else replace(known, expires_at=_longer(known, spec))
         known_places = await store.find_places(tx, list(fresh))
-        wanted = {place: wish for place, wish in fresh.items() if _adds(wish, place, known_places)}
+        wanted = {place: spec for place, spec in fresh.items() if _adds(spec, place, known_places)}
         if not wanted:
             return 0, 0
         key = await self.keyring.data_key(tx, SEALED_FOR)
@@ -109,16 +109,16 @@ class Suppressor:
             [
                 by_name(
                     Suppression,
-                    wish,
+                    spec,
                     id=SUPPRESSION.new(now),
                     address_hash=address_hash,
-                    address_ciphertext=key.seal(wish.address.encode(), sealing_purpose(wish.channel)),
+                    address_ciphertext=key.seal(spec.address.encode(), sealing_purpose(spec.channel)),
                     source_notification_id=None,
-                    notes=brought_notes(source, wish.notes),
+                    notes=brought_notes(source, spec.notes),
                     released_at=None,
                     released_by=None,
                 )
-                for (_, address_hash), wish in wanted.items()
+                for (_, address_hash), spec in wanted.items()
             ],
             retire=any(ends is not None and ends <= now for ends in known_places.values()),
             now=now,
@@ -284,10 +284,10 @@ def _longer(one: SuppressionSpec, other: SuppressionSpec) -> datetime | None:
 
 
 def _adds(
-    wish: SuppressionSpec, place: tuple[str, str], known: Mapping[tuple[str, str], datetime | None]
+    spec: SuppressionSpec, place: tuple[str, str], known: Mapping[tuple[str, str], datetime | None]
 ) -> bool:
     """Whether there is anything to write: the address has no suppression, or none for as long."""
     if place not in known:
         return True
     ends = known[place]
-    return ends is not None and (wish.expires_at is None or wish.expires_at > ends)
+    return ends is not None and (spec.expires_at is None or spec.expires_at > ends)

@@ -45,7 +45,7 @@ class CreateSuppression(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     #: The notification that it was learned from.
     source_notification_id: Annotated[str, Meta(max_length=40)] | None = None
 
-    def wish(self, now: datetime) -> SuppressionSpec:
+    def spec(self, now: datetime) -> SuppressionSpec:
         """The same, checked; an `InvalidError` that names every wrong field."""
         wrong: list[FieldError] = []
         spelt = None

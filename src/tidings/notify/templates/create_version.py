@@ -57,35 +57,35 @@ class VersionSpec:
 
 
 async def create_version(
-    tx: store.Side, name: TemplateName, wish: VersionSpec, *, actor: str, audit: AuditLog, clock: Clock
+    tx: store.Side, name: TemplateName, spec: VersionSpec, *, actor: str, audit: AuditLog, clock: Clock
 ) -> tuple[Template, TemplateVersion]:
     """The draft; nothing is checked yet but its form."""
     now = clock.now()
     template = await store.lock_template(tx, name)
     if template is None:
-        template = await _add_template(tx, name, wish, actor=actor, now=now)
+        template = await _add_template(tx, name, spec, actor=actor, now=now)
     else:
-        refuse_changes(template, wish)
-    version = new_draft(template, wish, actor=actor, now=now)
+        refuse_changes(template, spec)
+    version = new_draft(template, spec, actor=actor, now=now)
     try:
         await store.add_versions(tx, [version], created_by=actor, now=now)
     except AlreadyExistsError as error:
         raise TemplateVersionTakenError(
-            f"{name} has a version {wish.semver} already; choose a higher one"
+            f"{name} has a version {spec.semver} already; choose a higher one"
         ) from error
     await audit.append(tx, [created_entry(template, version, actor)])
     return template, version
 
 
-def new_draft(template: Template, wish: VersionSpec, *, actor: str, now: datetime) -> TemplateVersion:
+def new_draft(template: Template, spec: VersionSpec, *, actor: str, now: datetime) -> TemplateVersion:
     """A new version of what an author wants: a draft."""
     return TemplateVersion(
         id=TEMPLATE_VERSION.new(now),
         template_id=template.id,
         tenant_id=template.tenant_id,
-        semver=wish.semver,
+        semver=spec.semver,
         status=VersionStatus.DRAFT,
-        source=_source(template, wish),
+        source=_source(template, spec),
         created_by=actor,
         approver_user_id=None,
         supersedes_id=None,
@@ -93,17 +93,17 @@ def new_draft(template: Template, wish: VersionSpec, *, actor: str, now: datetim
         archived_at=None,
         version=1,
         updated_at=now,
-        **content_of(wish),
-        provenance=wish.provenance,
+        **content_of(spec),
+        provenance=spec.provenance,
     )
 
 
-def content_of(wish: VersionSpec) -> dict[str, Any]:
+def content_of(spec: VersionSpec) -> dict[str, Any]:
     """What a version says, by the fields that hold it."""
     return {
-        **attributes(wish, "variables_schema samples partials strings layout"),
-        "fallback_chain": tuple(wish.fallback_chain),
-        "locales": {tag: LocaleText(source=source) for tag, source in wish.locales.items()},
+        **attributes(spec, "variables_schema samples partials strings layout"),
+        "fallback_chain": tuple(spec.fallback_chain),
+        "locales": {tag: LocaleText(source=source) for tag, source in spec.locales.items()},
     }
 
 
@@ -122,26 +122,26 @@ def created_entry(template: Template, version: TemplateVersion, actor: str) -> E
     )
 
 
-def _source(template: Template, wish: VersionSpec) -> VersionSource:
-    if wish.provenance is not None:
+def _source(template: Template, spec: VersionSpec) -> VersionSource:
+    if spec.provenance is not None:
         return VersionSource.AI_DRAFTED
     return VersionSource.PLATFORM if template.tenant_id is None else VersionSource.TENANT
 
 
-def new_template(name: TemplateName, wish: VersionSpec, *, now: datetime) -> store.NewTemplate:
+def new_template(name: TemplateName, spec: VersionSpec, *, now: datetime) -> store.NewTemplate:
     """The template that a first version brings; an `InvalidError` where it does not say what is needed."""
     if remedy := device_remedy(name.key):
         raise InvalidError([FieldError("key", remedy)])
-    if wish.category is None:
+    if spec.category is None:
         raise InvalidError([FieldError("category", "is required with the first version of a template")])
     return store.NewTemplate(
         id=TEMPLATE.new(now),
         key=name.key,
         channel=name.channel,
-        category=wish.category,
-        default_locale=wish.default_locale or DEFAULT_LOCALE,
-        fallback_chain=wish.template_fallback_chain or (),
-        default_priority=wish.default_priority or "normal",
+        category=spec.category,
+        default_locale=spec.default_locale or DEFAULT_LOCALE,
+        fallback_chain=spec.template_fallback_chain or (),
+        default_priority=spec.default_priority or "normal",
     )
 
 
@@ -158,9 +158,9 @@ def category_fault(name: str, known: Mapping[str, CategoryPolicy]) -> FieldError
 
 
 async def _add_template(
-    tx: store.Side, name: TemplateName, wish: VersionSpec, *, actor: str, now: datetime
+    tx: store.Side, name: TemplateName, spec: VersionSpec, *, actor: str, now: datetime
 ) -> Template:
-    fresh = new_template(name, wish, now=now)
+    fresh = new_template(name, spec, now=now)
     if fault := category_fault(fresh.category, await load_categories(tx)):
         raise InvalidError([fault])
     await store.add_templates(tx, [fresh], created_by=actor, now=now)
@@ -170,14 +170,14 @@ async def _add_template(
     return template
 
 
-def refuse_changes(template: Template, wish: VersionSpec) -> None:
+def refuse_changes(template: Template, spec: VersionSpec) -> None:
     """The template's own facts hold for what is being sent now; a draft must not change them."""
     known = {
-        "category": (wish.category, template.category),
-        "default_locale": (wish.default_locale, template.default_locale),
-        "default_priority": (wish.default_priority, template.default_priority),
+        "category": (spec.category, template.category),
+        "default_locale": (spec.default_locale, template.default_locale),
+        "default_priority": (spec.default_priority, template.default_priority),
         "template_fallback_chain": (
-            None if wish.template_fallback_chain is None else tuple(wish.template_fallback_chain),
+            None if spec.template_fallback_chain is None else tuple(spec.template_fallback_chain),
             template.fallback_chain,
         ),
     }

@@ -48,7 +48,7 @@ async def customise(
     else:
         number = semver or await _next_number(tx, own)
         own, draft = await create_version(
-            tx, name, _wish(shared, version, number, first=own is None), actor=actor, audit=audit, clock=clock
+            tx, name, _spec(shared, version, number, first=own is None), actor=actor, audit=audit, clock=clock
         )
         draft = await _with_pictures(tx, version, draft, clock)
     now = clock.now()
@@ -74,16 +74,16 @@ async def _in_force(tx: TenantTx, name: TemplateName) -> tuple[Template, Templat
     return await find_readable_version(tx, name.version(number or ""), "platform")
 
 
-def _wish(shared: Template, version: TemplateVersion, number: Semver, *, first: bool) -> VersionSpec:
-    wish = VersionSpec(
+def _spec(shared: Template, version: TemplateVersion, number: Semver, *, first: bool) -> VersionSpec:
+    spec = VersionSpec(
         semver=number,
         locales={tag: text.source for tag, text in version.locales.items()},
         **attributes(version, "variables_schema samples fallback_chain partials strings layout"),
     )
     if not first:
-        return wish
+        return spec
     return replace(
-        wish,
+        spec,
         **attributes(shared, "category default_locale default_priority"),
         template_fallback_chain=shared.fallback_chain,
     )

@@ -29,13 +29,13 @@ class DraftChanger:
         self._clock = clock
 
     async def change(
-        self, tx: store.Side, name: VersionName, wish: VersionSpec, *, expect: Expect, actor: str
+        self, tx: store.Side, name: VersionName, spec: VersionSpec, *, expect: Expect, actor: str
     ) -> TemplateVersion:
         """The draft as it is now; an approval was for what it said before, and is gone."""
         template, version = await held_draft(tx, name)
         expect(version)
         now = self._clock.now()
-        changed = rewritten(version, wish, actor=actor, now=now)
+        changed = rewritten(version, spec, actor=actor, now=now)
         await store.change_drafts(tx, [changed], now=now)
         await self._audit.append(tx, [entry_of(template, version, "version.changed", actor)])
         return changed
@@ -88,10 +88,10 @@ class DraftChanger:
         )
 
 
-def rewritten(version: TemplateVersion, wish: VersionSpec, *, actor: str, now: datetime) -> TemplateVersion:
-    """A draft that says what is wished; its pictures stay."""
+def rewritten(version: TemplateVersion, spec: VersionSpec, *, actor: str, now: datetime) -> TemplateVersion:
+    """A draft that says what the spec says; its pictures stay."""
     # A text that a machine drafted stays an AI draft after a person changes it.
-    provenance = wish.provenance if wish.provenance is not None else version.provenance
+    provenance = spec.provenance if spec.provenance is not None else version.provenance
     if provenance is not None:
         before = version.provenance or {}
         writers = {*before.get("changed_by", ()), actor}
@@ -103,7 +103,7 @@ def rewritten(version: TemplateVersion, wish: VersionSpec, *, actor: str, now: d
     return replace(
         version,
         source=own if provenance is None else VersionSource.AI_DRAFTED,
-        **content_of(wish),
+        **content_of(spec),
         provenance=provenance,
         approver_user_id=None,
         approved_at=None,

@@ -124,7 +124,7 @@ async def preview_version(
         if isinstance(tx, TenantTx):
             reader = replace(reader, brand=(await load_tenant(tx)).brand_on(name.channel))
             vendor = await _sms_vendor(tx, name.channel)
-    made = await preview(read, body.wish(), reader, engine=authoring.of(caller.tenant_id), assets=assets)
+    made = await preview(read, body.spec(), reader, engine=authoring.of(caller.tenant_id), assets=assets)
     cost = None
     if vendor is not None and caller.tenant_id is not None:
         cost = await prices.of_text(caller.tenant_id, vendor, name.channel, made.rendered.text or "")

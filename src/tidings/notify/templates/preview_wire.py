@@ -30,7 +30,7 @@ class PreviewVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     #: How wide the frame is that an HTML answer shows it in.
     width: Width = "desktop"
 
-    def wish(self) -> PreviewRequest:
+    def spec(self) -> PreviewRequest:
         """The same for the inside."""
         return PreviewRequest(locale=self.locale, sample=self.sample, variables=self.variables)
 

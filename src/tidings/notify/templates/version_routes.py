@@ -81,7 +81,7 @@ async def add_version(
     tx: OwnerTx, name: TemplateInPath, body: CreateVersion, caller: Caller, audit: AuditLog, clock: Clock
 ) -> Answer[VersionView]:
     """Add a version as a draft; the first one makes the template."""
-    _, version = await create_version(tx, name, body.wish(), actor=caller.actor, audit=audit, clock=clock)
+    _, version = await create_version(tx, name, body.spec(), actor=caller.actor, audit=audit, clock=clock)
     return Answer(
         VersionView.of(version),
         version=version.version,
@@ -246,4 +246,4 @@ async def put_away(
 
 
 def _spec(semver: str, content: VersionContent) -> VersionSpec:
-    return CreateVersion(semver=semver, **structs.asdict(content)).wish()
+    return CreateVersion(semver=semver, **structs.asdict(content)).spec()

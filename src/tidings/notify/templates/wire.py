@@ -163,7 +163,7 @@ class CreateVersion(VersionContent, frozen=True, kw_only=True, forbid_unknown_fi
     #: With the first version.
     default_priority: Priority | None = None
 
-    def wish(self) -> VersionSpec:
+    def spec(self) -> VersionSpec:
         """The same for the inside."""
         if wrong := [(name, remedy) for name in self.partials if (remedy := device_remedy(name))]:
             raise InvalidError([FieldError(f"partials.{name}", remedy) for name, remedy in wrong])

@@ -13,7 +13,7 @@ from tidings.notify.templates.syntax import find_faults
 from tidings.notify.templates.variables import Checker
 
 LOCALES = {"en", "fr", "ar", "fa-AF", "ps-AF"}
-CASES = [(template, locale) for template in read_set() for locale in template.wish.locales]
+CASES = [(template, locale) for template in read_set() for locale in template.spec.locales]
 
 
 def test_the_set_is_whole() -> None:
@@ -46,18 +46,18 @@ def test_the_set_is_whole() -> None:
     "template", list(read_set()), ids=lambda template: f"{template.key}-{template.channel}"
 )
 def test_every_template_has_every_locale(template: PlatformTemplate) -> None:
-    assert set(template.wish.locales) == LOCALES
+    assert set(template.spec.locales) == LOCALES
 
 
 def test_nothing_of_it_is_lost_in_mails() -> None:
-    assert [fault for template, locale in CASES for fault in lost_in(template.wish.locales[locale])] == []
+    assert [fault for template, locale in CASES for fault in lost_in(template.spec.locales[locale])] == []
 
 
 def test_a_key_takes_the_same_variables_in_every_channel() -> None:
     """Whoever sends by `auto` does not know which channel it will be."""
     by_key: dict[str, list[object]] = {}
     for template in read_set():
-        by_key.setdefault(template.key, []).append(template.wish.variables_schema)
+        by_key.setdefault(template.key, []).append(template.spec.variables_schema)
 
     assert all(schema == schemas[0] for schemas in by_key.values() for schema in schemas)
 
@@ -66,7 +66,7 @@ def test_a_spoken_code_is_spelled(rendering: Rendering) -> None:
     """A voice would read 493817 as a number of many thousands."""
     voice = next(template for template in read_set() if template.channel == "voice")
     for locale, comma in (("en", ","), ("ps-AF", "،")):
-        compiled = compile_source(voice.wish.locales[locale], locale=locale, links=LinkPolicy())
+        compiled = compile_source(voice.spec.locales[locale], locale=locale, links=LinkPolicy())
 
         done = rendering.job(compiled_content(compiled, locale), {"code": "490817"})
         longest = rendering.job(compiled_content(compiled, locale), {"code": "AB12CD34EF56"})
@@ -81,15 +81,15 @@ def test_a_spoken_code_is_spelled(rendering: Rendering) -> None:
 def test_every_text_renders_with_every_sample(
     rendering: Rendering, template: PlatformTemplate, locale: str
 ) -> None:
-    source = template.wish.locales[locale]
+    source = template.spec.locales[locale]
     for part in (source.subject, source.preheader, source.body):
         if part is not None:
             tree = rendering.parse(part)["tree"]
-            assert find_faults(tree, template.wish.variables_schema, set()) == []
+            assert find_faults(tree, template.spec.variables_schema, set()) == []
     compiled = compile_source(source, locale=locale, links=LinkPolicy())
 
-    for sample in template.wish.samples.values():
-        assert Checker(template.wish.variables_schema).faults(sample) == []
+    for sample in template.spec.samples.values():
+        assert Checker(template.spec.variables_schema).faults(sample) == []
         done = rendering.job(
             compiled_content(compiled, locale), sample, recipient_name="لیلا", tenant_name="A & B"
         )
@@ -105,9 +105,9 @@ def test_every_text_renders_with_every_sample(
 )
 def test_an_sms_is_short(rendering: Rendering, template: PlatformTemplate, locale: str) -> None:
     """Each segment costs; in Latin letters nothing but the spaces of a time keeps a text out of GSM-7."""
-    compiled = compile_source(template.wish.locales[locale], locale=locale, links=LinkPolicy())
+    compiled = compile_source(template.spec.locales[locale], locale=locale, links=LinkPolicy())
 
-    for name, sample in template.wish.samples.items():
+    for name, sample in template.spec.samples.items():
         if name in LOCALES - {locale}:
             # What people write is in their own language.
             continue
@@ -123,7 +123,7 @@ def test_an_sms_is_short(rendering: Rendering, template: PlatformTemplate, local
 
 def test_the_first_mail_of_the_readme_is_in_dari(rendering: Rendering) -> None:
     order = next(template for template in read_set() if template.key == "order_confirmation")
-    compiled = compile_source(order.wish.locales["fa-AF"], locale="fa-AF", links=LinkPolicy())
+    compiled = compile_source(order.spec.locales["fa-AF"], locale="fa-AF", links=LinkPolicy())
     variables = {
         "order_number": "A-1001",
         "total": {"amount_micros": 42500000, "currency": "USD"},

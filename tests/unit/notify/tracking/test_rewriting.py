@@ -57,8 +57,8 @@ class Seen(HTMLParser):
 @pytest.mark.parametrize("mail", MAILS, ids=lambda mail: mail.key)
 def test_a_mail_of_the_platforms_set_stays_what_it_was(rendering: Rendering, mail: PlatformTemplate) -> None:
     for locale in ("en", "ar"):
-        compiled = compile_source(mail.wish.locales[locale], locale=locale, links=LinkPolicy())
-        sample = next(iter(mail.wish.samples.values()))
+        compiled = compile_source(mail.spec.locales[locale], locale=locale, links=LinkPolicy())
+        sample = next(iter(mail.spec.samples.values()))
         done = rendering.job(compiled_content(compiled, locale), sample, tenant_name="A & B")
         assert isinstance(done, Rendered)
         assert done.html is not None

@@ -129,7 +129,7 @@ async def _plans(
     wrong = await _add_templates(tx, missing, held, actor=actor, now=now)
     # Read when all of them are held: who sent the same just before us has ended, and can be compared with.
     asked = [
-        (held[_place(wanted)].template.id, str(wanted.wish.semver))
+        (held[_place(wanted)].template.id, str(wanted.spec.semver))
         for wanted in templates
         if _place(wanted) in held
     ]
@@ -141,7 +141,7 @@ async def _plans(
         if place in wrong:
             findings += refused(folder_of(*place), wanted.formats, wrong[place])
             continue
-        known = there.get((held[place].template.id, str(wanted.wish.semver)))
+        known = there.get((held[place].template.id, str(wanted.spec.semver)))
         result = plan(wanted, held[place], known, actor=actor, now=now)
         if isinstance(result, PlannedDraft):
             taken.append(result)
@@ -166,7 +166,7 @@ async def _add_templates(
     fresh: list[store.NewTemplate] = []
     for wanted in missing:
         try:
-            made = new_template(TemplateName(wanted.key, wanted.channel), wanted.wish, now=now)
+            made = new_template(TemplateName(wanted.key, wanted.channel), wanted.spec, now=now)
         except InvalidError as invalid:
             wrong[_place(wanted)] = invalid
             continue

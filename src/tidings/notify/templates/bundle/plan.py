@@ -46,12 +46,12 @@ def plan(
     if held.archived:
         return list(refused(home, wanted.formats, InvalidError([ARCHIVED_KEY])))
     try:
-        refuse_changes(template, wanted.wish)
+        refuse_changes(template, wanted.spec)
     except InvalidError as invalid:
         return list(refused(home, wanted.formats, invalid))
     facts = {asset.name: asset.facts for asset in wanted.assets}
     if there is None:
-        draft = replace(new_draft(template, wanted.wish, actor=actor, now=now), assets=facts)
+        draft = replace(new_draft(template, wanted.spec, actor=actor, now=now), assets=facts)
         return PlannedDraft(template=template, version=draft, outcome="created", fresh_assets=wanted.assets)
     if says_the_same(there, wanted):
         return PlannedDraft(template=template, version=there, outcome="unchanged")
@@ -60,7 +60,7 @@ def plan(
         return [error(f"{home}/{FACTS}", what, "raise semver", field="semver")]
     return PlannedDraft(
         template=template,
-        version=replace(rewritten(there, wanted.wish, actor=actor, now=now), assets=facts),
+        version=replace(rewritten(there, wanted.spec, actor=actor, now=now), assets=facts),
         outcome="replaced",
         fresh_assets=[asset for asset in wanted.assets if there.assets.get(asset.name) != asset.facts],
         gone_assets=sorted(there.assets.keys() - facts.keys()),
@@ -69,18 +69,18 @@ def plan(
 
 def says_the_same(there: TemplateVersion, wanted: ReadTemplate) -> bool:
     """Whether the files add nothing to what is there."""
-    wish = wanted.wish
+    spec = wanted.spec
     return (
-        dict(there.variables_schema) == dict(wish.variables_schema)
-        and {tag: text.source for tag, text in there.locales.items()} == dict(wish.locales)
-        and dict(there.samples) == dict(wish.samples)
+        dict(there.variables_schema) == dict(spec.variables_schema)
+        and {tag: text.source for tag, text in there.locales.items()} == dict(spec.locales)
+        and dict(there.samples) == dict(spec.samples)
         # The first is what a preview shows; of a version that was published the order counts for nothing any more.
-        and (there.status is not VersionStatus.DRAFT or list(there.samples) == list(wish.samples))
-        and tuple(there.fallback_chain) == tuple(wish.fallback_chain)
-        and dict(there.partials) == dict(wish.partials)
-        and dict(there.strings) == dict(wish.strings)
-        and there.layout == wish.layout
+        and (there.status is not VersionStatus.DRAFT or list(there.samples) == list(spec.samples))
+        and tuple(there.fallback_chain) == tuple(spec.fallback_chain)
+        and dict(there.partials) == dict(spec.partials)
+        and dict(there.strings) == dict(spec.strings)
+        and there.layout == spec.layout
         and dict(there.assets) == {asset.name: asset.facts for asset in wanted.assets}
         # An AI draft stays one, whether its files say so or not.
-        and wish.provenance in (None, there.provenance)
+        and spec.provenance in (None, there.provenance)
     )

@@ -65,7 +65,7 @@ class ReadTemplate:
 
     key: str
     channel: Channel
-    wish: VersionSpec
+    spec: VersionSpec
     formats: dict[str, BodyFormat]
     assets: Sequence[Asset] = ()
 
@@ -207,14 +207,14 @@ def _template(key: str, channel: str, folder: _Folder) -> ReadTemplate | list[Te
     formats = {locale: texts["format"] for locale, texts in folder.locales.items()}
     try:
         version = decode(msgspec.json.encode(_version(facts, folder, strings)), CreateVersion)
-        wish = version.wish()
+        spec = version.spec()
     except BadValueError as bad:
         return [
             error(f"{home}/{FACTS}", f"{bad.field} is not acceptable", f"it {bad.remedy}", field=bad.field)
         ]
     except InvalidError as invalid:
         return list(refused(home, formats, invalid))
-    return ReadTemplate(key=key, channel=known_channel, wish=wish, formats=formats, assets=folder.assets)
+    return ReadTemplate(key=key, channel=known_channel, spec=spec, formats=formats, assets=folder.assets)
 
 
 def _names(home: str, folder: _Folder) -> Iterator[TemplateFinding]:

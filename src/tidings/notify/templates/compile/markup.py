@@ -27,7 +27,7 @@ _RTL: Final = (
     '<mj-attributes><mj-section direction="rtl"/><mj-column direction="rtl"/><mj-group direction="rtl"/>'
     '<mj-text align="right"/><mj-table align="right"/></mj-attributes>'
 )
-#: Their presence is a wish that we can't grant; better said than dropped.
+#: They ask for something that we can't do; better said than dropped.
 _REFUSED: Final = {
     "script": "is not allowed in a mail; take it away",
     "link": "would fetch a style sheet; put the rules into <style>",

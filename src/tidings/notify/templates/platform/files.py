@@ -68,7 +68,7 @@ class PlatformTemplate:
         self.name: Final = VersionName(self.key, self.channel, str(self.semver))
 
     @cached_property
-    def wish(self) -> VersionSpec:
+    def spec(self) -> VersionSpec:
         """The version as an author would send it."""
         read, declared = self._read, self._read.declared()
         layout = expanded(next(self.folder.glob("layout.*")).read_text(encoding="utf-8").strip())

@@ -24,7 +24,7 @@ async def publish_platform_set(db: Database, *, engine: TenantAuthoring, publish
         try:
             async with db.platform() as tx:
                 await create_version(
-                    tx, wanted.name, wanted.wish, actor=ACTOR, audit=publisher.audit, clock=publisher.clock
+                    tx, wanted.name, wanted.spec, actor=ACTOR, audit=publisher.audit, clock=publisher.clock
                 )
         except TemplateVersionTakenError:
             pass  # A draft that an earlier start left behind, or another process is just ahead of us.

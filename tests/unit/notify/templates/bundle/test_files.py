@@ -44,7 +44,7 @@ def test_a_template_in_files() -> None:
     assert read.findings == []
     assert read.layouts == {"plain": "<div>{{> body}}</div>"}
     (template,) = read.templates
-    wish = template.wish
+    wish = template.spec
     assert (template.key, template.channel, str(wish.semver)) == ("welcome", "email", "1.0.0")
     assert wish.locales["en"].preheader == "Look"
     assert wish.locales["en"].text == "Hello\n"
