@@ -20,7 +20,8 @@ async def test_the_whole_way_through_bytes(
 ) -> None:
     system = world.system
     preparer = EncodedPreparer(system.composition.gate)
-    monkeypatch.setattr(system.dispatch.job._dispatcher, "_router", apart(system.executions.router))
+    job = system.dispatch.job
+    monkeypatch.setattr(job, "_dispatcher", replace(job._dispatcher, router=apart(system.executions.router)))
     advancer = system.executions.due._work.__self__  # type: ignore[attr-defined]
     monkeypatch.setattr(system.executions.due, "_work", replace(advancer, preparer=preparer).advance)
     mail, phone = f"{unused()}@example.test", f"+49151234{79901 + issubclass(apart, RemoteRouter)}"
@@ -54,7 +55,8 @@ async def test_a_key_that_can_not_be_opened_loses_the_vendors_words_and_not_the_
     system, router = world.system, world.system.executions.router
     without_keys = replace(router.caller, keyring=Keyring(MemoryKms(), clock=system.clock))
     router = replace(router, caller=without_keys)
-    monkeypatch.setattr(system.dispatch.job._dispatcher, "_router", EncodedRouter(router))
+    job = system.dispatch.job
+    monkeypatch.setattr(job, "_dispatcher", replace(job._dispatcher, router=EncodedRouter(router)))
     to = f"{unused()}@example.test"
     async with world.sender() as sender:
         sent = await sender.send(to)
