@@ -3,6 +3,8 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tidings.kernel.clock import Clock
+from tidings.kernel.parts import Parts
 from tidings.notify.tenants.change import TenantChanger
 
 if TYPE_CHECKING:
@@ -21,7 +23,9 @@ class AccessStage:
 
     def __init__(self, kernel: "KernelStage") -> None:
         self._kernel = kernel
-        self.tenants = TenantChanger(outbox=kernel.outbox, audit=kernel.audit, clock=kernel.clock)
+        # Few, and without what takes long to import: commands need this stage and no other.
+        self._parts = Parts(kernel.db, kernel.keyring, kernel.outbox, kernel.audit).add(Clock, kernel.clock)
+        self.tenants = self._parts.get(TenantChanger)
 
     @cached_property
     def metrics(self) -> "NotifyMetrics":
@@ -35,48 +39,35 @@ class AccessStage:
         """How tenants stand, for the gate; which metadata is searchable, for accepting."""
         from tidings.notify.tenants.states import ProjectedStates
 
-        return ProjectedStates(self._kernel.db)
+        return self._parts.get(ProjectedStates)
 
     @cached_property
     def gate(self) -> "TenantGate":
         """Refuses requests of tenants that are frozen, suspended or gone."""
         from tidings.kernel.http.tenant_gate import TenantGate
 
-        return TenantGate(self.tenant_states, clock=self._kernel.clock)
+        return self._parts.get(TenantGate, states=self.tenant_states)
 
     @cached_property
     def last_used(self) -> "LastUsed":
         """When each key was used last."""
         from tidings.notify.access.last_used import LastUsed
 
-        return LastUsed(self._kernel.db)
+        return self._parts.get(LastUsed)
 
     @cached_property
     def key_ledger(self) -> "KeyLedger":
         """Makes, changes and revokes keys."""
         from tidings.notify.access.ledger import KeyLedger
-        from tidings.notify.access.seals import KeySeals
 
-        kernel = self._kernel
-        return KeyLedger(
-            outbox=kernel.outbox,
-            audit=kernel.audit,
-            clock=kernel.clock,
-            seals=KeySeals(kernel.db, kernel.keyring),
-        )
+        return self._parts.get(KeyLedger)
 
     @cached_property
     def keys(self) -> "KeyAuthenticator":
         """Who a key belongs to."""
         from tidings.notify.access.authenticate import KeyAuthenticator
 
-        return KeyAuthenticator(
-            self._kernel.db,
-            clock=self._kernel.clock,
-            last_used=self.last_used,
-            seals=self.key_ledger.seals,
-            on_broken_seal=self.metrics.api_key_seals_broken.inc,
-        )
+        return self._parts.get(KeyAuthenticator, on_broken_seal=self.metrics.api_key_seals_broken.inc)
 
     def api_jobs(self) -> "dict[str, Job]":
         """What writes down when the keys were used here."""

@@ -11,7 +11,7 @@ from tidings.settings import Settings
 if TYPE_CHECKING:
     from tidings.bootstrap.kernel import KernelStage
 
-#: Where `tidings work` is watched, if nobody says otherwise.
+#: Where `tidings work` is watched, if no setting says otherwise.
 DEFAULT_PORT = 9464
 
 
@@ -26,7 +26,7 @@ def listen_for_watchers(settings: Settings, *, serves_api: bool) -> socket.socke
     try:
         return listen(host, DEFAULT_PORT, option="--metrics-port")
     except NotConfiguredError:
-        # Another worker of this machine has it, as a rule; nobody asked for this one in particular.
+        # Another worker of this machine has it, as a rule; no setting asked for this one in particular.
         return listen(host, 0, option="--metrics-port")
 
 

@@ -294,12 +294,13 @@ class KernelStage:
         async def sweep_hot_state(most: int) -> int:
             return max((await self.hot_state.sweep(limit=most)).values())
 
-        async def sweep_consumed(_: int) -> int:
-            return sum([await ConsumedEvents(schema).sweep(self.db, self.clock) for schema in _LEDGERS])
+        async def sweep_consumed(most: int) -> int:
+            ledgers = map(ConsumedEvents, _LEDGERS)
+            return sum([await ledger.sweep(self.db, self.clock, limit=most) for ledger in ledgers])
 
         return {
             "idempotency_keys": lambda most: self.idempotency.sweep(self.db, limit=most),
-            "dead_letters": lambda _: self.bus.dead_letters.sweep(),
+            "dead_letters": lambda most: self.bus.dead_letters.sweep(limit=most),
             "hot_state": sweep_hot_state,
             "consumed_events": sweep_consumed,
         }

@@ -83,7 +83,7 @@ class NotifyStage:
                     consumer.SUBJECTS,
                     ledger="notification",
                     by_index=True,
-                    # A person is much to lock; with many in one transaction everybody else would wait.
+                    # A person is much to lock; with many in one transaction other writers would wait.
                     by_lane=True,
                     on_tenant_events=consumer.handler(self.eraser),
                 )

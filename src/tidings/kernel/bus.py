@@ -1,11 +1,11 @@
-"""The bus as everybody sees it: what is promised, whichever engine keeps the promise.
+"""The port of the bus: what is promised, whichever engine keeps the promise.
 
 *Publishing* is `Outbox.append` in the transaction of the change. A *relay* carries committed events from one
 service's outbox to the bus. A *consumer* reads the bus for one group and hands events to its handler.
 
 Promised by every implementation, and asked of each by `tests/conformance/test_bus.py`:
 
-- Nothing that was committed is left out, whatever order writers commit in, whoever is killed, and however
+- Nothing that was committed is left out, whatever order writers commit in, whichever process is killed, and however
   long some other transaction stays open.
 - Events of one lane (tenant and ordering key) reach a group in the order in which they were committed.
 - An event has its effect once in a group: the handler's writes and the note that the event was consumed
@@ -155,8 +155,8 @@ class EventDeadLetters(Protocol):
         """Forget it."""
         ...
 
-    async def sweep(self) -> int:
-        """Remove the expired ones; how many that were."""
+    async def sweep(self, *, limit: int = 5_000) -> int:
+        """Remove up to so many that have expired; how many that were."""
         ...
 
 

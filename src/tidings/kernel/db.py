@@ -50,7 +50,7 @@ CALLER_ROLES: tuple[CallerRole, ...] = (
 )
 
 _log = get_logger("database")
-#: A server that is alive rolls back at once; another one must not keep somebody who was cancelled.
+#: A server that is alive rolls back at once; another one must not keep a caller that was cancelled.
 _ROLLBACK_SECONDS = 5.0
 
 #: What a query gives back: `row["tenant_id"]`.
@@ -167,7 +167,7 @@ class _Transaction(Generic[TxT]):
                 with translated():
                     ended = await connection.execute("COMMIT")
                 if ended != "COMMIT":
-                    # The server's answer to a commit after a failed statement whose error somebody caught.
+                    # The server's answer to a commit after a failed statement, the error of which was caught.
                     raise errors.DatabaseError("a statement had failed before: nothing was committed")
             elif isinstance(error, errors.DatabaseUnavailableError):
                 # Dead, or the wrong server to talk to; the next one may be better.
@@ -189,7 +189,7 @@ class _Transaction(Generic[TxT]):
 
 
 async def _roll_back(connection: asyncpg.Connection) -> None:
-    # A connection whose rollback fails is cut off, so that nobody inherits its transaction.
+    # A connection whose rollback fails is cut off, so that no caller inherits its transaction.
     try:
         await connection.execute("ROLLBACK", timeout=_ROLLBACK_SECONDS)
     except (asyncpg.PostgresError, *CUT_OFF):

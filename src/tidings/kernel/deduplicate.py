@@ -15,7 +15,6 @@ from tidings.kernel.sql import Queries
 
 #: The stream keeps an event 7 days and the dead letters 14 more; a replay on the last day is still known.
 KEEP = timedelta(days=30)
-_SWEEP_CHUNK = 5_000
 
 
 @cache
@@ -46,14 +45,7 @@ class ConsumedEvents:
         # By id, so that an event that is twice in one set is applied once.
         return list({event.id: event for event in events if event.id in first}.values())
 
-    async def sweep(self, db: Database, clock: Clock) -> int:
-        """Remove what has expired; how many rows that were."""
-        swept = 0
-        while True:
-            async with db.worker() as tx:
-                count = await tx.execute(
-                    self._queries.sweep_consumed_events, now=clock.now(), limit=_SWEEP_CHUNK
-                )
-            swept += count
-            if count < _SWEEP_CHUNK:
-                return swept
+    async def sweep(self, db: Database, clock: Clock, *, limit: int = 5_000) -> int:
+        """Remove up to so many that have expired; how many rows that were."""
+        async with db.worker() as tx:
+            return await tx.execute(self._queries.sweep_consumed_events, now=clock.now(), limit=limit)

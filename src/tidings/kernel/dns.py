@@ -16,7 +16,7 @@ class DnsError(TidingsError):
 
 
 class Resolver(Protocol):
-    """Looks names up. No such name, or no such record, is an empty answer; a `DnsError` means that nobody knows."""
+    """Looks names up. No such name, or no such record, is an empty answer; a `DnsError` means that no server could say."""
 
     async def texts(self, name: str) -> list[str]:
         """The TXT records, each with its pieces put together."""
@@ -35,7 +35,7 @@ class DnsResolver:
     """Asks the system's name servers, or those that were named."""
 
     def __init__(self, servers: Sequence[tuple[str, int]] = (), *, lookup_timeout: float = 5.0) -> None:
-        """`servers` by address and port; `lookup_timeout` in seconds for one look-up, whoever is asked."""
+        """`servers` by address and port; `lookup_timeout` in seconds for one look-up, whichever server is asked."""
         self._servers = tuple(servers)
         self._lookup_timeout = lookup_timeout
         self._resolver: dns.asyncresolver.Resolver | None = None

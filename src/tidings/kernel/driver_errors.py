@@ -15,7 +15,7 @@ from tidings.kernel import errors
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn the driver's errors into ours; nobody else catches asyncpg's."""
+    """Turn the driver's errors into ours; no other code catches asyncpg's."""
     try:
         yield
     except asyncpg.DataError:

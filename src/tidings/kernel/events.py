@@ -1,7 +1,7 @@
-"""An event: something that happened, told to whoever asks, in the CloudEvents 1.0 form.
+"""An event: something that happened, published on the bus, in the CloudEvents 1.0 form.
 
 The payload is JSON text from the moment an event is made. The outbox, the stream and the dead letters carry
-it as it is: nobody on the way looks inside, and nobody pays for parsing it.
+it as it is: no relay looks inside, and none pays for parsing it.
 
 | here            | CloudEvents attribute          |
 |-----------------|--------------------------------|

@@ -1,6 +1,6 @@
 """Group commit: what many callers want at the same moment is done as one set, and each gets its own answer.
 
-While a set is being worked on, those who come wait and form the next one: alone, nobody waits; in a crowd, the sets
+While a set is being worked on, those who come wait and form the next one: a single caller does not wait; in a crowd, the sets
 grow by themselves. An item that makes its set fail is found by halving, and fails alone. What may wait is bounded:
 beyond that callers are told so at once, before memory grows.
 """
@@ -35,7 +35,7 @@ class _Lane(Generic[T, R]):
 class Gatherer(Generic[K, T, R]):
     """Gathers by key, such as a tenant; sets of different keys don't wait for each other.
 
-    `linger`: seconds that the next set waits for company after one that had some; alone, nobody waits.
+    `linger`: seconds that the next set waits for company after one that had some; a single caller does not wait.
     """
 
     work: Work[K, T, R]
@@ -64,12 +64,12 @@ class Gatherer(Generic[K, T, R]):
             task = asyncio.create_task(self._run(key, lane))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        # A caller who hangs up does not undo what is being done: it is answered to nobody.
+        # A caller who hangs up does not undo what is being done: only the answer is dropped.
         return await asyncio.shield(answer)
 
     async def _run(self, key: K, lane: _Lane[T, R]) -> None:
         try:
-            # Whoever arrives in the same turn of the loop comes along.
+            # A caller that arrives in the same turn of the loop joins the set.
             await asyncio.sleep(0)
             while lane.waiting:
                 taken = [lane.waiting.popleft() for _ in range(min(len(lane.waiting), self.most_at_once))]
@@ -96,7 +96,7 @@ class Gatherer(Generic[K, T, R]):
                         _fail(answer, result)
                     elif not answer.done():
                         answer.set_result(result)
-        except BaseException as error:  # whoever waits has to hear of it, whatever it was
+        except BaseException as error:  # the callers that wait have to hear of it, whatever it was
             for _, answer in taken:
                 _fail(answer, error)
             raise

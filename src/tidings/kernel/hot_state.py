@@ -36,7 +36,7 @@ class Taken:
     granted: bool
     #: The keys that had no room.
     refused_by: tuple[str, ...] = ()
-    #: When all of them will have room if nobody else takes any; None when granted, and when they never will.
+    #: When all of them will have room if no other call takes any; None when granted, and when they never will.
     retry_at: datetime | None = None
 
 
@@ -59,7 +59,7 @@ class Lease:
     tenant_id: TenantId | None
     key: str
     holder: str
-    #: Rises with every new holder, so that whoever is written to can refuse a late one.
+    #: Rises with every new holder, so that the store that is written to can refuse a late one.
     fence: int
     expires_at: datetime
 
@@ -74,7 +74,7 @@ class Leases(Protocol):
         ...
 
     async def renew(self, lease: Lease, ttl: timedelta) -> Lease | None:
-        """The same lease for longer; None if it ran out, even when nobody took it."""
+        """The same lease for longer; None if it ran out, even when no other holder took it."""
         ...
 
     async def release(self, lease: Lease) -> None:

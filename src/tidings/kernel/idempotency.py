@@ -2,7 +2,7 @@
 
 `begin` and `finish` run in the transaction of the work itself: key, work and answer commit together, and a
 crash in between leaves nothing behind. Of two requests with one key at the same moment, one works and the
-other is told so at once; nobody holds a connection waiting. Work that needs several transactions commits
+other is told so at once; no request holds a connection waiting. Work that needs several transactions commits
 the key after `begin`; if its process dies, the key is free again when the lock has run out.
 """
 
@@ -37,7 +37,7 @@ MOST_KEYS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """Nobody has done this yet: do it, then `finish`."""
+    """No request has done this yet: do it, then `finish`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class InProgress:
-    """Somebody is doing it right now: try again in a moment."""
+    """Another request is doing it right now: try again in a moment."""
 
 
 Begun: TypeAlias = Fresh | Replay | Conflict | InProgress

@@ -1,7 +1,7 @@
 """Which ids exist, so that a flood of made-up ones does not become a flood of questions to the database.
 
-An id that was found once stays known: things that are called from outside by their id are never deleted, and whoever
-looks one up asks about its state anyway. Ids that nobody has heard of are looked up together, one set at a time: each
+An id that was found once stays known: things that are called from outside by their id are never deleted, and the caller that
+looks one up asks about its state anyway. Unknown ids are looked up together, one set at a time: each
 gets its answer, a real one among them too, and a thousand of them in a second cost some dozens of statements.
 """
 

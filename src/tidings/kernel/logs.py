@@ -3,7 +3,7 @@
 Redaction works on two lines. A field whose *name* says that it holds something personal or secret is
 replaced whole. In every other text, whatever *looks like* an address or a credential is replaced, so
 that a driver's message or a traceback can't carry one out. People's words have no such shape; a body or a
-name is kept out by never being passed here, and the first line catches it when somebody forgets.
+name is kept out by never being passed here, and the first line catches it when the code forgets.
 """
 
 import logging
@@ -152,7 +152,7 @@ def configure(*, level: str = "info", style: str = "auto") -> None:
 
 
 def why(error: BaseException) -> dict[str, str]:
-    """What a line says about an error: its class, and its words where they are ours and so can't be anybody's."""
+    """What a line says about an error: its class, and its words where they are ours and so quote no person."""
     said = {"reason": str(error)} if isinstance(error, TidingsError) else {}
     return {"error": type(error).__name__, **said}
 

@@ -1,7 +1,7 @@
 """The range of times that a caller may write, so that no time zone and no sum leads out of the calendar.
 
 The calendar of Python ends with the year 9999, ids begin with 1970: a time at the edge that is turned into UTC, or has
-an hour added, would fail far from whoever sent it. A type that takes any time (a vendor's, which nobody here can
+an hour added, would fail far from the caller that sent it. A type that takes any time (a vendor's, which the caller can't
 correct) says so with `Meta(extra=ANY_TIME)`.
 """
 

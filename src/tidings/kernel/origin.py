@@ -1,4 +1,4 @@
-"""Where the request came from that this code runs for, so that whoever writes it down need not be handed it."""
+"""Where the request came from that this code runs for, so that the audit and the logs need not be handed it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,7 @@
 """An outage of the database, in the log: its first line, one in a while with a count, and one when it is over.
 
 Everything that uses the database notices that it is away, each by itself and again and again. All of them say the same,
-so the log keeps one line for all and counts the others; whoever begins a transaction again says that it is back.
+so the log keeps one line for all and counts the others; the first transaction that begins again says that it is back.
 """
 
 import time
@@ -51,7 +51,7 @@ class Outage:
     def _is_about_it(self, line: MutableMapping[str, Any]) -> bool:
         if line.get("error") in _AWAY or line.get("code") in _AWAY:
             return True
-        # Meanwhile whoever tries again does so for that reason, whatever its own error is called.
+        # Meanwhile every retry is for that reason, whatever its own error is called.
         return self.noticed and line.get("level") == "warning" and "retry_seconds" in line
 
 

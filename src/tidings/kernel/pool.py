@@ -30,7 +30,7 @@ class PoolSettings:
     statement_timeout: timedelta = timedelta(seconds=30)
     #: A statement that waits longer for a lock is cancelled and answered as busy.
     lock_timeout: timedelta = timedelta(seconds=5)
-    #: A transaction that idles longer is ended by the server: somebody forgot it.
+    #: A transaction that idles longer is ended by the server: the code that began it forgot it.
     idle_in_transaction_timeout: timedelta = timedelta(seconds=60)
     #: How long to wait for a connection, to the server or out of the pool.
     acquire_timeout: timedelta = timedelta(seconds=10)
@@ -46,7 +46,7 @@ class Pool:
     def __init__(self, url: str, settings: PoolSettings) -> None:
         self._url = url
         self._settings = settings
-        #: Seconds in which a server that is alive answers a statement that waits for nobody.
+        #: Seconds in which a server that is alive answers a statement that waits for no lock.
         self.answer_seconds = settings.acquire_timeout.total_seconds()
         self._idle: list[asyncpg.Connection] = []
         self._waiting: deque[asyncio.Future[asyncpg.Connection | None]] = deque()
@@ -100,7 +100,7 @@ class Pool:
         if connection.is_closed() or connection.is_in_transaction() or not self._open:
             connection.terminate()
             self._size -= 1
-            # Whoever waits may connect in its place.
+            # The next caller that waits may connect in its place.
             if waiter := self._next_waiting():
                 self._size += 1
                 waiter.set_result(None)

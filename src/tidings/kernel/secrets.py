@@ -2,7 +2,7 @@
 
 An operator's reference is `env://TIDINGS_SECRET_…`, `file://…` below one base folder, or `vault://…`
 (`kernel.secrets_vault`). A tenant's can only be `file://…` below `<base>/<tenant id>/`, or `vault://…` below the
-like: whatever it claims, it reads nobody else's. `sealed://…` is what the owner entered over the API. The reference itself is never quoted in an error, because people
+like: whatever it claims, it reads no other tenant's. `sealed://…` is what the owner entered over the API. The reference itself is never quoted in an error, because people
 paste the secret where the reference belongs.
 """
 
@@ -31,7 +31,7 @@ class Secret:
         self._text = text
 
     def reveal(self) -> str:
-        """The text itself: hand it to the one who needs it, and to nobody else."""
+        """The text itself: hand it only to the code that needs it."""
         return self._text
 
     def __repr__(self) -> str:
@@ -72,7 +72,7 @@ class SecretNotFoundError(TidingsError):
 
 
 class SecretStoreError(TidingsError):
-    """The secret can't be asked for right now: whoever keeps it does not answer, or does not let us read."""
+    """The secret can't be asked for right now: its store does not answer, or does not let us read."""
 
     code = "secret_store"
 
@@ -174,7 +174,7 @@ class SecretsByScheme:
     async def resolve(
         self, ref: str, *, tenant_id: TenantId | None = None, field: str = "secret_ref"
     ) -> Secret:
-        """The secret; a scheme that nobody serves is a `NotConfiguredError`."""
+        """The secret; a scheme without a resolver is a `NotConfiguredError`."""
         resolver = self._resolvers.get(ref.partition("://")[0]) if "://" in ref else None
         if resolver is None:
             supported = ", ".join(f"{scheme}://" for scheme in sorted(self._resolvers)) or "none"

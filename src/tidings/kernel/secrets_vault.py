@@ -2,7 +2,7 @@
 
 `vault://smtp` leads to all keys of the secret at `smtp`, as a JSON object; `vault://smtp#password` to one of them;
 a secret whose only key is `value` leads to that text. A tenant's reference is looked up below
-`tenants/<tenant id>/`, so that whatever it says it reads nobody else's.
+`tenants/<tenant id>/`, so that whatever it says it reads no other tenant's.
 """
 
 import json

@@ -23,7 +23,7 @@ from tidings.kernel.secrets import MAX_SECRET_BYTES, Secret, SecretStoreError
 
 #: Seconds between two attempts to renew a token that could not be renewed.
 _TRY_AGAIN = 30.0
-#: Seconds between two looks at a token that nobody uses meanwhile.
+#: Seconds between two looks at a token that is not used meanwhile.
 _LOOK = 60.0
 _LARGEST = 2 * MAX_SECRET_BYTES
 
@@ -87,7 +87,7 @@ class VaultClient:
         return data if isinstance(data, dict) else None
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Keep the token alive also where nobody reads anything for a long time."""
+        """Keep the token alive also where no secret is read for a long time."""
         while not await wait_for_stop(stop, _LOOK):
             try:
                 await self._live_token()
@@ -97,7 +97,7 @@ class VaultClient:
     async def _live_token(self) -> Secret:
         server = self._server
         if server.token is None:
-            # Whoever writes the file keeps its token alive.
+            # The program that writes the file keeps its token alive.
             return await asyncio.to_thread(self._token_of_file)
         if self._looked_up is None or self._due():
             async with self._renewing:

@@ -15,7 +15,7 @@ class SingleFlight:
         self._waiting: dict[str, int] = {}
 
     async def do(self, key: str, make: Callable[[], Awaitable[T]]) -> T:
-        """What `make` gives; whoever asks while it runs gets the same result, or the same error."""
+        """What `make` gives; a caller that asks while it runs gets the same result, or the same error."""
         flight: asyncio.Task[T] = self._flights.get(key) or self._take_off(key, make)
         self._waiting[key] = self._waiting.get(key, 0) + 1
         try:
@@ -40,7 +40,7 @@ class SingleFlight:
             del self._flights[key]
             del self._waiting[key]
         if not flight.cancelled():
-            flight.exception()  # looked at, so that nobody complains when all who asked have gone
+            flight.exception()  # looked at, so that asyncio does not complain when all callers have gone
 
 
 async def _made(make: Callable[[], Awaitable[T]]) -> T:

@@ -3,7 +3,7 @@
 A block is a name line, a sentence that says why, and one statement:
 
     -- name: claim_due_attempts
-    -- Takes the oldest first, so that nobody waits behind a newcomer.
+    -- Takes the oldest first, so that no row waits behind a newer one.
     SELECT … WHERE due_at <= :now LIMIT :limit;
 
 `:now` becomes `$1`. `::text` casts, quoted strings and comments are left alone. A store that serves the

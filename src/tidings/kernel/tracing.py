@@ -85,7 +85,7 @@ def span_of_set(
         attributes={f"tidings.{key}": value for key, value in attributes.items()},
         start_time=since or None,
     )
-    # What an exception says may be anybody's words; its name says enough.
+    # What an exception says may quote a caller or a recipient; its name says enough.
     with trace.use_span(span, end_on_exit=True, record_exception=False, set_status_on_exception=False):
         try:
             yield span

@@ -76,7 +76,7 @@ class DemoMaker:
         return carried if caller.home == tenant_id else None
 
     async def _platforms_key(self) -> str:
-        # One that was there is of no use here: nobody can read it any more.
+        # One that was there is of no use here: it can't be read any more.
         made = await self.platform.key(name="demo platform", actor=_ACTOR, one_more=True)
         return made.credential or ""
 

@@ -15,7 +15,7 @@ from tidings.notify.templates.publish import TemplatePublisher
 from tidings.operations.partitions.missing_message import REMEDY, missing_words
 from tidings.operations.partitions.store import missing_partitions
 
-#: More names than these help nobody.
+#: More names than these help no operator.
 _NAMED: Final = 2
 
 

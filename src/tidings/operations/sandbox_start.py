@@ -48,7 +48,7 @@ async def _started(settings: SandboxSettings, previous: Mapping[str, Any], clock
     except NotConfiguredError:
         if asked == chosen:
             raise
-        # Somebody else has a port of last time; those that were asked for stay as they were asked for.
+        # Another program has a port of last time; those that were asked for stay as they were asked for.
         return await _start(settings, chosen, clock)
 
 

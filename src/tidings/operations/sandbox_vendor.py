@@ -1,4 +1,4 @@
-"""Makes the sandbox of `tidings up` the platform's vendors, so that a first message goes somewhere and reaches nobody.
+"""Makes the sandbox of `tidings up` the platform's vendors, so that a first message goes somewhere and reaches no person.
 
 The accounts' settings are in files of the secrets folder, written anew at every start because ports may change; the
 accounts in the database only refer to them. An account that an operator made is left alone.

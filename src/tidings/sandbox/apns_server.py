@@ -59,7 +59,7 @@ class ApnsSandbox:
             self._server.close()
             for connection in list(self.connections):
                 connection.drop()
-            # Whoever has not agreed on TLS yet can't be dropped, and ends by itself.
+            # A connection that has not agreed on TLS yet can't be dropped, and ends by itself.
             with suppress(TimeoutError):
                 async with asyncio.timeout(self.bounds.parting):
                     await self._server.wait_closed()

@@ -46,7 +46,7 @@ class Controls:
     replies: InboundReplies
 
     def handle(self, request: SandboxRequest, steps: list[str]) -> SandboxResponse:
-        """One request that nobody else has taken."""
+        """One request that no other part has taken."""
         match (request.method, *steps):
             case ("POST", "faults"):
                 self.faults.set(_fault(request.body))

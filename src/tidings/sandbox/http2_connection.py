@@ -43,14 +43,14 @@ class Bounds:
     body_bytes: int = 8 * 1024
     #: Seconds without a word after which it ends, unless an answer is held back.
     silence: float = 300.0
-    #: Seconds for the last words to somebody who does not read them.
+    #: Seconds for the last words to a client that does not read them.
     parting: float = 1.0
     #: Seconds until TLS has to be agreed on.
     handshake: float = 5.0
 
 
 class Host(Protocol):
-    """Whoever listens."""
+    """The server that listens."""
 
     @property
     def bounds(self) -> Bounds:
@@ -58,7 +58,7 @@ class Host(Protocol):
         ...
 
     def joined(self, connection: "Http2Connection") -> bool:
-        """Somebody connected; whether there is room for them."""
+        """A client connected; whether there is room for it."""
         ...
 
     def left(self, connection: "Http2Connection") -> None:
@@ -70,7 +70,7 @@ class Host(Protocol):
         ...
 
     def proves(self, answer: SandboxResponse) -> bool:
-        """Whether what was answered so was sent by somebody who may send."""
+        """Whether what was answered so was sent by a client that may send."""
         ...
 
 
@@ -90,7 +90,7 @@ class Http2Connection(asyncio.Protocol):
         self._bounds = host.bounds
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        # Names and values come as bytes: whoever sends what is no text is answered all the same.
+        # Names and values come as bytes: a client that sends no text is answered all the same.
         self._h2 = H2Connection(H2Configuration(client_side=False, header_encoding=None))
         self._h2.local_settings = Settings(
             client=False,
@@ -114,7 +114,7 @@ class Http2Connection(asyncio.Protocol):
     # --- what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Somebody connected."""
+        """A client connected."""
         self._transport = cast("asyncio.Transport", transport)
         tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
         if not self._host.joined(self) or (tls is not None and tls.selected_alpn_protocol() != "h2"):

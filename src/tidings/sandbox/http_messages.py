@@ -39,7 +39,7 @@ class SandboxResponse:
     headers: Mapping[str, str] = field(default_factory=dict)
     hold: HeldResponse | None = None
     stream: AsyncIterator[bytes] | None = None
-    #: The answer itself, where somebody else has to be asked first; the rest of this one says nothing.
+    #: The answer itself, where another server has to be asked first; the rest of this one says nothing.
     later: "Awaitable[SandboxResponse] | None" = None
 
 

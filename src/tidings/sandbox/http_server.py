@@ -80,7 +80,7 @@ class _Connection(asyncio.Protocol):
     # --- what asyncio calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Somebody connected."""
+        """A client connected."""
         self._transport = cast("asyncio.Transport", transport)
         if not self._server.welcome.has_room(len(self._server.connections)):
             self._write(

@@ -20,7 +20,7 @@ class ConnectionVendor(Protocol):
     """A vendor that tells what people write over a connection of its own, and not to a hook."""
 
     async def write(self, *, sender: str, to: str, text: str) -> bool:
-        """Whether somebody has taken all of it."""
+        """Whether a client has taken all of it."""
         ...
 
 
@@ -68,7 +68,7 @@ class InboundReplies:
         return said.id, await self._carrier.tell([call], vendor)
 
     def is_answerable(self, message: ReceivedMessage) -> bool:
-        """Whether the person who got it can write back, and somebody would hear it."""
+        """Whether the person who got it can write back, and a hook or connection would take it."""
         if not message.sender or len(message.to) != 1:
             return False
         if message.vendor in self._voices:
@@ -91,7 +91,7 @@ class InboundReplies:
 
 
 async def _spoken(voice: ConnectionVendor, said: InboundText) -> int:
-    """200 where it was taken; 0 where nobody is there to take it in time."""
+    """200 where it was taken; 0 where no client takes it in time."""
     try:
         async with asyncio.timeout(_PATIENCE_SECONDS):
             return 200 if await voice.write(sender=said.sender, to=said.to, text=said.text) else 0

@@ -146,7 +146,7 @@ class Site:
         run, _, seen = request.headers.get("last-event-id", "0").rpartition("_")
         if not (seen.isascii() and seen.isdecimal()):
             raise BadValueError("Last-Event-ID", "must be the id of an event, as it came")
-        # Whoever was there before a new start has to forget what they saw.
+        # A page that was open before a new start has to forget what it showed.
         elsewhere = run not in ("", self._store.run)
         stream = self._live(0 if elsewhere else int(seen[:18]), forget=elsewhere)
         return SandboxResponse(media_type="text/event-stream", stream=stream)

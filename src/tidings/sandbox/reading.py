@@ -88,7 +88,7 @@ def page_html(message: ReceivedMessage) -> str:
 
 
 def _as_text(message: ReceivedMessage, shown: SandboxMessageView) -> str:
-    """As a device's screen shows it; the request itself where nothing is known that anybody would see."""
+    """As a device's screen shows it; the request itself where nothing is known that a person would see."""
     text = entities.escape(shown.text or "")
     if message.channel == "push":
         parts = ((_APP, message.sender), (_TITLE, shown.subject), (_LINE, shown.text))

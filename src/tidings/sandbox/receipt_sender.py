@@ -1,4 +1,4 @@
-"""Sends receipts when their time has come, by the sandbox's clock, and again where nobody answers.
+"""Sends receipts when their time has come, by the sandbox's clock, and again where no hook answers.
 
 One task looks at one heap; those that are due at the same time travel together, a hundred to a request.
 """
@@ -84,7 +84,7 @@ class ReceiptSender:
         return self._waiting >= self._most_waiting
 
     def plan(self, message_id: str, vendor: str, script: ReceiptScript) -> None:
-        """The receipts of a message that was just taken; none where nobody wants them, or the vendor tells none."""
+        """The receipts of a message that was just taken; none where no hook is set, or the vendor tells none."""
         wanted = self.hooks.of(vendor) is not None and self._wording.tells(vendor)
         beats = script.beats if wanted else ()
         now, tick = self._clock.now(), self._clock.monotonic()
@@ -216,7 +216,7 @@ class ReceiptSender:
             return
         calls = self._calls(parcel, hook) if hook is not None else ()
         if not calls:
-            # Nobody listens, or the vendor has no word for it.
+            # No hook is set, or the vendor has no word for it.
             self._finish(parcel, "given_up")
             return
         parcel.tries += 1

@@ -60,7 +60,7 @@ class Course:
 
     message_id: str
     vendor: str
-    #: None where nobody wants its receipts.
+    #: None where its receipts are not wanted.
     script: str | None
     receipts: tuple[SandboxReceipt, ...]
     cancelled: bool = False

@@ -46,7 +46,7 @@ class Sandbox:
         post: Post | None = None,
         options: tuple[str, str, str, str] = ("--smtp-port", "--http-port", "--smpp-port", "--apns-port"),
     ) -> None:
-        """`post` sends receipts, over HTTP where it is None; the options are how whoever chose the ports calls the choice."""
+        """`post` sends receipts, over HTTP where it is None; `options` are the names of the settings that choose the ports, for errors."""
         self.store = Store(clock, most_messages=most_messages, most_bytes=most_bytes)
         self.faults = Faults(clock, seed=seed)
         self.scripts = ReceiptScripts()

@@ -1,7 +1,7 @@
 """What becomes of a message after it was taken: which receipts its sender gets, and when.
 
 A script is a list of receipts, or the name of one. It is set for a vendor, a channel or an address; telephone numbers
-that nobody has are scripts by themselves.
+that no person has are scripts by themselves.
 """
 
 from collections import OrderedDict
@@ -105,7 +105,7 @@ _TIMED: Final[Mapping[str, Callable[[float], tuple[ScriptedReceipt, ...]]]] = {
     ),
 }
 NAMES: Final = (*_FIXED, *(f"{name}:SECONDS" for name in _TIMED))
-#: Numbers that nobody has, by the script that a message to them is in for.
+#: Numbers that no person has, by the script that a message to them is in for.
 MAGIC: Final[Mapping[str, str]] = {
     "+15005550100": "delivered",
     "+15005550101": "delivered_after:10",

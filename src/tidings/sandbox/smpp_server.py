@@ -44,7 +44,7 @@ _QUEUE_FULL: Final = 0x14
 _BAD_LENGTH: Final = 0x02
 _UNKNOWN_COMMAND: Final = 0x03
 _GARBAGE: Final = b"\x00\xffNOT SMPP AT ALL \xfe\r\n{]}\r\n"
-#: Our words → an SMSC's; a text is not read, and nobody complains to it.
+#: Our words → an SMSC's; a text is not read, and no complaint is known.
 _STATES: Final = {
     "accepted": "ACCEPTD",
     "sent": "ENROUTE",
@@ -85,7 +85,7 @@ class SmppSandbox:
         self._server: asyncio.Server | None = None
         self._numbers = count(1)
         self._tasks: set[asyncio.Task[object]] = set()
-        #: Deliveries that wait for somebody who receives.
+        #: Deliveries that wait for a session that receives.
         self._homeless: deque[asyncio.Future[_Session]] = deque()
         self._parts: OrderedDict[tuple[str, str, int, int], tuple[ReceiptScript, dict[int, bytes]]] = (
             OrderedDict()
@@ -110,7 +110,7 @@ class SmppSandbox:
             await self._server.wait_closed()
 
     async def write(self, *, sender: str, to: str, text: str) -> bool:
-        """What a person writes: whether somebody has taken all of it."""
+        """What a person writes: whether a session has taken all of it."""
         parts = written(text, next(self._numbers))
         bodies = [
             delivery(sender=sender, to=to, esm_class=esm, data_coding=coding, content=content)
@@ -215,7 +215,7 @@ class SmppSandbox:
             await self._deliver(body, lambda: self._tried(receipt))
 
     async def _deliver(self, body: bytes, tried: Callable[[], None] = lambda: None) -> bool:
-        """To whoever receives, again where it is not taken; whether it was."""
+        """To a session that receives, again where it is not taken; whether it was."""
         for wait in (*_AGAIN, None):
             session = await self._receiver()
             tried()
@@ -258,7 +258,7 @@ class _Session(asyncio.Protocol):
         self.receives = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Somebody connected."""
+        """A client connected."""
         self._transport = cast("asyncio.Transport", transport)
         if not self._server.welcome.has_room(len(self._server.sessions)):
             self._transport.close()

@@ -74,7 +74,7 @@ class _Session(asyncio.Protocol):
         self._tasks: set[asyncio.Task[None]] = set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Somebody connected."""
+        """A client connected."""
         self._transport = cast("asyncio.Transport", transport)
         if self._silence is None:
             if not self._server.welcome.has_room(len(self._server.sessions)):

@@ -1,6 +1,6 @@
 """What the sandbox has received: the newest so many messages, and never more memory than agreed.
 
-A message is kept as it came and read when somebody asks, so that receiving costs next to nothing.
+A message is kept as it came and read when it is asked for, so that receiving costs next to nothing.
 """
 
 import asyncio

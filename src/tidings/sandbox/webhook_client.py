@@ -33,7 +33,7 @@ class WebhookClient:
             try:
                 async with asyncio.timeout(_PATIENCE_SECONDS):
                     answer = await self._post(call)
-            except Exception as error:  # noqa: BLE001  # whoever is behind the hook, the others get theirs
+            except Exception as error:  # noqa: BLE001  # whatever is behind the hook, the others get theirs
                 _log.info("sandbox.hook_unanswered", vendor=vendor, error=type(error).__name__)
                 return 0
             if not 200 <= answer < 300:

@@ -69,3 +69,21 @@ def test_a_late_part_is_asked_for_at_each_use() -> None:
     assert made == []
     assert late() is made[0]
     assert late() is made[1]
+
+
+def test_what_is_given_by_name_goes_with_the_parts_and_the_part_is_registered() -> None:
+    parts = Parts(Store()).add(Speaks, Dog())
+    keeper = parts.get(Keeper, limit=7)
+    assert (keeper.limit, parts.get(Keeper)) == (7, keeper)
+    with pytest.raises(TypeError, match="Keeper was made before"):
+        parts.get(Keeper, limit=8)
+
+
+def test_a_further_object_is_not_registered() -> None:
+    parts = Parts(Store()).add(Speaks, Dog())
+    assert parts.make(Keeper) is not parts.get(Keeper)
+
+
+def test_a_class_that_stands_on_no_part_has_to_be_registered() -> None:
+    with pytest.raises(MissingPartError, match="no part is a Dog"):
+        Parts(Store()).get(Dog)

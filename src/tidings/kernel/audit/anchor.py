@@ -7,7 +7,7 @@ through. After that its partition may be archived and dropped, and verification 
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from tidings.kernel.audit.anchor_record import Anchor, AnchorKind, AnchorLine, AnchorSigner, Root
@@ -111,8 +111,7 @@ class AnchorKeeper:
         )
         signature = await self.signer.sign(unsigned.signed_bytes())
         key_id = self.signer.key_id_of(signature)
-        fields = {name: getattr(unsigned, name) for name in Anchor.__dataclass_fields__}
-        anchor = Anchor(**{**fields, "key_id": key_id, "signature": signature})
+        anchor = replace(unsigned, key_id=key_id, signature=signature)
         await self._write(anchor, lines)
         return anchor
 
@@ -143,9 +142,8 @@ class AnchorKeeper:
         return lines, row_count
 
     async def _write(self, anchor: Anchor, lines: list[AnchorLine]) -> None:
-        fields = {name: getattr(anchor, name) for name in Anchor.__dataclass_fields__}
         async with self.db.platform() as tx:
-            await tx.execute(_QUERIES.insert_anchor, **fields, digest=anchor.digest)
+            await tx.execute(_QUERIES.insert_anchor, anchor)
             for chunk in _chunks(lines):
                 await tx.execute(
                     _QUERIES.insert_lines,

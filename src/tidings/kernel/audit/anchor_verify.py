@@ -107,15 +107,7 @@ class AnchorCheck:
             yield AnchorLine(**dict(row))
 
     def _finding(self, anchor: Anchor, detail: str) -> ChainFinding:
-        return ChainFinding(
-            log=self.schema,
-            tenant_id=None,
-            entity_type=None,
-            fault="anchor",
-            seq=anchor.number,
-            id=anchor.id,
-            detail=detail,
-        )
+        return ChainFinding(log=self.schema, fault="anchor", seq=anchor.number, id=anchor.id, detail=detail)
 
 
 def _misfits(anchor: Anchor, digest: str, previous: Anchor | None) -> list[str]:

@@ -26,14 +26,14 @@ class ChainFinding:
     """One thing that is wrong."""
 
     log: AuditSchema
-    tenant_id: str | None
+    tenant_id: str | None = None
     #: None where the fault is of an anchor as a whole.
-    entity_type: str | None
+    entity_type: str | None = None
     fault: Fault
     #: The number within the stream, or the first of several.
-    seq: int | None
+    seq: int | None = None
     #: The row or anchor that is wrong, or beside which something is.
-    id: str | None
+    id: str | None = None
     #: What is wrong, in a sentence.
     detail: str
 

@@ -1,6 +1,6 @@
 """Which months of a log still have a partition, told by the partitions' bounds.
 
-Not by their names: whoever renames a partition could otherwise take rows out of it and have the gap pass for
+Not by their names: an attacker who renames a partition could otherwise take rows out of it and have the gap pass for
 an archive.
 """
 

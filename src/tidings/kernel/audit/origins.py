@@ -1,7 +1,7 @@
 """What an audit row says about the request behind it: hashes of address and browser, and its trace.
 
 The hashes are taken under the platform's pepper, which never leaves us, and are bound to the log's tenant: rows of one
-tenant can be compared with each other, and with nobody else's.
+tenant can be compared with each other, and with no other tenant's.
 """
 
 from collections.abc import Awaitable, Callable

@@ -60,7 +60,7 @@ def _cut(text: str) -> str:
 
 
 def _redact_field(name: str, value: Any) -> Any:
-    # That something was set, cleared or switched says nothing about anybody.
+    # That something was set, cleared or switched says nothing about a person.
     if value is None or isinstance(value, bool):
         return value
     if is_personal(name) and not (isinstance(value, str) and _OUR_ID.fullmatch(value)):

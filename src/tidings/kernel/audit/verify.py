@@ -16,7 +16,7 @@ from tidings.kernel.audit.anchor_verify import AnchorCheck
 from tidings.kernel.audit.chain import ChainFinding, Head, StreamCheck, StreamEnd
 from tidings.kernel.audit.months import AttachedMonths
 from tidings.kernel.audit.record import AUDIT_SCHEMAS, AuditRow, AuditSchema
-from tidings.kernel.db import Database
+from tidings.kernel.db import Database, Row
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.sql import Queries
@@ -24,6 +24,7 @@ from tidings.kernel.sql import Queries
 _QUERIES = {schema: Queries.beside(__file__, schema=schema) for schema in AUDIT_SCHEMAS}
 #: The platform's stream that tells which anchors were made.
 ANCHOR_STREAM: Final = "audit_anchor"
+_AFTER_EVERY_ID: Final = "~"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class Progress:
 class AuditVerifier:
     """Verifies one log.
 
-    `expected` are digests of anchors that were kept elsewhere. They are the only witness against somebody who
+    `expected` are digests of anchors that were kept elsewhere. They are the only witness against an attacker who
     owns the database and has put an older copy of it in place, or cut off rows together with their anchor.
     """
 
@@ -83,7 +84,7 @@ class AuditVerifier:
             yield finding
 
     async def tenants(self) -> AsyncIterator[str]:
-        """Everybody who has, or had, rows in the log."""
+        """The ids of all tenants that have, or had, rows in the log."""
         after = ""
         while True:
             async with self._db.worker() as tx:
@@ -142,7 +143,7 @@ class AuditVerifier:
             if (
                 head is None
                 or head.seq <= check.seq
-                or not await self._has_more(tenant_id, entity_type, check.seq)
+                or not await self._page(tenant_id, entity_type, check.seq, _AFTER_EVERY_ID, limit=1)
             ):
                 break
         for finding in check.end(head):
@@ -159,26 +160,23 @@ class AuditVerifier:
                 yield finding
 
     async def _rows(self, tenant_id: TenantId | None, entity_type: str, seq: int) -> AsyncIterator[AuditRow]:
-        row_id = "~"  # after every id of that number
+        row_id = _AFTER_EVERY_ID
         while True:
-            async with self._db.scoped(tenant_id) as tx:
-                rows = await tx.fetch(
-                    self._queries.read_rows,
-                    entity_type=entity_type,
-                    seq=seq,
-                    id=row_id,
-                    limit=self._page_size,
-                )
+            rows = await self._page(tenant_id, entity_type, seq, row_id, limit=self._page_size)
             for row in rows:
                 yield AuditRow.from_row(row)
             if len(rows) < self._page_size:
                 return
             seq, row_id = rows[-1]["seq"], rows[-1]["id"]
 
-    async def _has_more(self, tenant_id: TenantId | None, entity_type: str, seq: int) -> bool:
+    async def _page(
+        self, tenant_id: TenantId | None, entity_type: str, seq: int, row_id: str, *, limit: int
+    ) -> list[Row]:
+        """Rows behind the number `seq`, and behind that id where several claim the number."""
         async with self._db.scoped(tenant_id) as tx:
-            rows = await tx.fetch(self._queries.read_rows, entity_type=entity_type, seq=seq, id="~", limit=1)
-        return bool(rows)
+            return await tx.fetch(
+                self._queries.read_rows, entity_type=entity_type, seq=seq, id=row_id, limit=limit
+            )
 
     async def _head(self, tenant_id: TenantId | None, entity_type: str) -> Head | None:
         async with self._db.scoped(tenant_id) as tx:
@@ -195,17 +193,13 @@ class AuditVerifier:
         return ChainFinding(
             log=self._schema,
             tenant_id=tenant,
-            entity_type=None,
             fault="forged",
-            seq=None,
-            id=None,
             detail=f"rows, heads or anchor lines belong to {tenant!r}, which can't be a tenant",
         )
 
     def _finding_of_lost_anchor(self, row: AuditRow) -> ChainFinding:
         return ChainFinding(
             log=self._schema,
-            tenant_id=None,
             entity_type=ANCHOR_STREAM,
             fault="anchor",
             seq=row.seq,
@@ -216,11 +210,7 @@ class AuditVerifier:
     def _finding_of_missed_digest(self, digest: str) -> ChainFinding:
         return ChainFinding(
             log=self._schema,
-            tenant_id=None,
-            entity_type=None,
             fault="anchor",
-            seq=None,
-            id=None,
             detail=f"no anchor has the digest {digest[:12]}… that was kept elsewhere: "
             "it was removed, or this is an older copy of the database",
         )

@@ -1,6 +1,6 @@
 """What is too large for a row: a folder, S3, GCS or Azure behind one port.
 
-Every object comes in an envelope that says whose it is and carries a checksum. Somebody who can write to the
+Every object comes in an envelope that says whose it is and carries a checksum. An attacker who can write to the
 store can also make a new checksum: rows that matter keep the one that `put` returned and hand it to `get`, and
 personal content is sealed with its subject's key before it comes here.
 """

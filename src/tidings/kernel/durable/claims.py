@@ -243,7 +243,7 @@ class ClaimingJob(Generic[K]):
         try:
             await self._work(tenant_id, worker, ids)
         except DatabaseError as error:
-            # Nobody has it in hand any more: it is freed as what is ours by name only.
+            # No worker has it in hand any more: it is freed as what is ours by name only.
             self._log.warning("work_left", count=len(ids), error=error.code)
 
     def _done(self, task: asyncio.Task[None]) -> None:

@@ -31,7 +31,7 @@ _current: ContextVar[tuple["JobWatch", _Turns] | None] = ContextVar("tidings_job
 
 
 def turn_is_over(next_in: float = 0.0) -> None:
-    """The job that calls has ended a turn, and the next is due in so many seconds; anybody else may call it too."""
+    """The job that calls has ended a turn, and the next is due in so many seconds; other code may call it too."""
     found = _current.get()
     if found is not None:
         watch, turns = found

@@ -43,7 +43,7 @@ class PresenceSettings:
     #: Seconds between two searches for claims whose worker is not known any more.
     orphans_every: float = 15.0
     #: Seconds after a connection was made in which every sign of life is such a search: the end of the last one may have
-    #: left claims behind that nobody knows of.
+    #: left claims behind that no worker knows of.
     searches_for: float = 6.0
     #: Seconds without a database after which a worker comes back under another name: by then its own tasks have given
     #: up, and what they had claimed has to be free for all.
@@ -75,7 +75,7 @@ class Presence:
         self.id: WorkerId = WORKER.new(clock.now())
         self._announced = False
         self._last_beat = 0.0
-        #: Set while the others know that we are here; nobody claims before.
+        #: Set while the others know that we are here; no worker claims before.
         self.known = asyncio.Event()
 
     def rescue(self, free_orphans: Sequence[FreeOrphans], on_rescue: Callable[[int], None]) -> None:
@@ -139,7 +139,7 @@ class Presence:
             await tx.execute(QUERIES.leave, id=self.id)
         if not self._announced or not await tx.execute(QUERIES.come_back, id=self.id, lock_key=key):
             if self._announced:
-                # Somebody buried us meanwhile, and what we had is another's.
+                # Another worker took us for dead meanwhile, and what we had is another's.
                 self.id = WORKER.new(self._clock.now())
             await tx.execute(QUERIES.announce, id=self.id, lock_key=key)
             self._announced = True

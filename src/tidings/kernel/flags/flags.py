@@ -33,10 +33,10 @@ FLAGS_PAYLOAD: Final = "changed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Switch:
-    """A flag as somebody has set it."""
+    """A flag as an operator has set it."""
 
     key: str
-    #: None: for everybody.
+    #: None: for all tenants.
     tenant_id: TenantId | None
     enabled: bool
     #: On for this share of the tenants; None means all.

@@ -16,7 +16,7 @@ class Flag:
     key: str
     #: What is different when it is on, in one sentence.
     description: str
-    #: What holds while nobody has set it.
+    #: What holds while no operator has set it.
     default: bool
 
 

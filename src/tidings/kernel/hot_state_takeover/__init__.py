@@ -83,7 +83,7 @@ class TakeoverHotState:
         return epoch.leader if epoch is not None else None
 
     async def check(self) -> None:
-        """For `/readyz`: a `DegradedError` while Postgres counts. A Redis that nobody used yet is tried first."""
+        """For `/readyz`: a `DegradedError` while Postgres counts. A Redis that was not used yet is tried first."""
         self._heartbeat.start()
         if self._agreement.epoch is None:
             await self._agreement.current()

@@ -1,6 +1,6 @@
 """Copies what Postgres knows of limits to a Redis that counts again.
 
-Whoever misses a state in Redis meanwhile looks for it in Postgres, so nobody waits for the copy. A state that is in
+A call that misses a state in Redis meanwhile looks for it in Postgres, so that none waits for the copy. A state that is in
 Redis already is newer and stays.
 """
 

@@ -16,7 +16,7 @@ _NO_CONTENT = 204
 
 
 class ClientGoneError(Exception):
-    """The client hung up before its request was read; there is nobody to answer."""
+    """The client hung up before its request was read; there is no client to answer."""
 
 
 def header(scope: SeenScope, name: bytes) -> str | None:

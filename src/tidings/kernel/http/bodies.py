@@ -40,7 +40,7 @@ async def read_body(request: CarriesScope, wanted: type[T]) -> T:
 
 
 def meaning_of(request: CarriesScope, body: bytes) -> bytes:
-    """What two requests are compared by: the body as it was decoded, or as it is where nobody has decoded it."""
+    """What two requests are compared by: the body as it was decoded, or as it is where no handler has decoded it."""
     scope: Any = request.scope
     if _MEANT in scope:
         return canonical(scope[_MEANT])
@@ -147,7 +147,7 @@ class _TwinError(Exception):
 
 def _refuse_twins(body: bytes) -> None:
     try:
-        # Numbers stay texts: nobody looks at them here, and a long one would take its time.
+        # Numbers stay texts: they are not looked at here, and a long one would take its time.
         json.loads(body, object_pairs_hook=_without_twins, parse_int=str, parse_float=str)
     except _TwinError as twin:
         raise InvalidError([FieldError(printable(str(twin)), "is given more than once")]) from None

@@ -1,6 +1,6 @@
-"""Stops a body that is too long or too slow, before anybody reads all of it.
+"""Stops a body that is too long or too slow, before all of it is read.
 
-A body has a few seconds to begin and then has to keep a walking pace, so that nobody holds a place in the
+A body has a few seconds to begin and then has to keep a walking pace, so that no client holds a place in the
 queue with a byte a minute. The clock is the loop's: this is about a real network.
 """
 
@@ -62,7 +62,7 @@ class _Limited:
 
     async def __call__(self) -> Message:
         if self._whole:
-            # Somebody waits for the client to hang up; that may take as long as it likes.
+            # The handler waits for the client to hang up; that may take as long as it likes.
             return await self._receive()
         loop = asyncio.get_running_loop()
         if self._began is None:

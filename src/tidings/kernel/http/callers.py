@@ -25,7 +25,7 @@ from tidings.kernel.refusals import (
 TENANT_HEADER = "X-Tenant-Id"
 #: Requests with a key or token that is none, from one place in a minute: more are answered with 429.
 MOST_FAILED = 300
-#: Instead of a scope: anybody who proved who they are.
+#: Instead of a scope: any authenticated caller.
 ANY_CALLER = "any"
 #: Scopes that read how things are set up, and nothing about people or what was sent to them.
 _SETTINGS = frozenset({"templates:read", "channels:read"})
@@ -33,7 +33,7 @@ _SETTINGS = frozenset({"templates:read", "channels:read"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Somebody who proved who they are."""
+    """An authenticated caller."""
 
     kind: Literal["key", "jwt"]
     #: `key_…`, or the subject of the token.
@@ -139,7 +139,7 @@ class AccessGuard:
         return caller
 
     async def _known(self, credential: str, scope: SeenScope) -> Caller:
-        """Whoever has a key or token that is one is let in, however many from the same place had none."""
+        """A caller with a valid key or token is let in, however many from the same place had none."""
         try:
             return await self._authenticator.authenticate(credential)
         except UnauthenticatedError:

@@ -1,7 +1,7 @@
 """How many connections are held at once, by the whole process and from one place.
 
 Every connection takes a descriptor, and a process that has none left can't even read a file: so some are kept back. One
-place gets a part of them only. A reverse proxy connects for everybody, and is counted as a whole process is.
+place gets a part of them only. A reverse proxy connects for all clients, and is counted as a whole process is.
 """
 
 import ipaddress

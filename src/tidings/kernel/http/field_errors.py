@@ -17,7 +17,7 @@ from msgspec import structs
 
 from tidings.kernel.refusals import FieldError
 
-#: Nobody reads more than this; a hostile body must not cost more either.
+#: A reader needs no more than this; a hostile body must not cost more either.
 MOST_ERRORS = 25
 
 #: A class variable of a struct: what to write instead of a name that many try first.
@@ -182,7 +182,7 @@ def _join(path: str, name: str) -> str:
 
 
 def printable(name: str) -> str:
-    """A name that somebody made up, as it may be repeated."""
+    """A name that a caller made up, as it may be repeated."""
     return "".join(c if c.isprintable() else "?" for c in name[:80])
 
 

@@ -1,7 +1,7 @@
 """Where requests come from, and how much of what comes to nothing is let through from one place.
 
 A place is a caller's address; of IPv6 its network of 64 bits, which one machine has to itself. Places are counted for a
-minute, and only so many of them are remembered: whoever has more addresses than that is counted anew, and no memory
+minute, and only so many of them are remembered: a client with more addresses than that is counted anew, and no memory
 grows. The limit is for each process.
 """
 
@@ -17,7 +17,7 @@ UNKNOWN = "unknown"
 
 
 def place_of(scope: SeenScope) -> str:
-    """Where a request comes from: the caller that a trusted proxy names, or whoever connected."""
+    """Where a request comes from: the caller that a trusted proxy names, or the client that connected."""
     client = scope.get("client")
     return place(client[0] if client else None)
 

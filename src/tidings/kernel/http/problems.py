@@ -180,7 +180,7 @@ def _headers(error: Exception, status: int) -> Iterator[tuple[str, str]]:
         # An error may know how long; a whole second is the least that the header can say.
         yield "retry-after", str(max(1, math.ceil(getattr(error, "retry_after", 1))))
     if isinstance(error, edge.BodyTooSlowError):
-        # Nobody waits for the rest. After a body that is too large the server goes on reading for a while,
+        # No handler waits for the rest. After a body that is too large the server goes on reading for a while,
         # so that its sender sees the answer and not a broken connection.
         yield "connection", "close"
     if isinstance(error, edge.WrongMethodError) and error.allowed:

@@ -36,7 +36,7 @@ class LimitedProtocol(HttpToolsProtocol):
     _patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody connected: the first head is awaited."""
+        """A client connected: the first head is awaited."""
         super().connection_made(transport)
         if self.room is not None:
             self._joined = self.room.join(self._address)

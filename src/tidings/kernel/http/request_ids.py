@@ -122,7 +122,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 
 def _method(scope: Scope) -> str:
-    # A label must come from a closed set: anybody can send any word as a method.
+    # A label must come from a closed set: a client can send any word as a method.
     return scope["method"] if scope["method"] in _METHODS else "OTHER"
 
 

@@ -52,7 +52,7 @@ class Owner(Enum):
     CALLER = (("/api/v1", TenantNeed.OPTIONAL),)
     #: A tenant's, for the platform alone, which names it: `/internal/v1/…`.
     NAMED_TENANT = (("/internal/v1", TenantNeed.NAMED),)
-    #: Everybody's: pages and hooks, at their own addresses, without a key.
+    #: Public: pages and hooks, at their own addresses, without a key.
     PUBLIC = (("", TenantNeed.NONE),)
 
 

@@ -13,7 +13,7 @@ from tidings.kernel.http.connections import Connections, room_for
 from tidings.kernel.http.protocol import limited_to
 
 _BACKLOG = 2048
-#: Where nobody says otherwise: those who watch a process are few.
+#: Where no setting says otherwise: those who watch a process are few.
 MOST_CONNECTIONS = 1000
 MOST_FROM_ONE = 200
 

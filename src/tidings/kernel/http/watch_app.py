@@ -20,7 +20,7 @@ _PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WatchApp:
-    """What whoever watches a process asks for."""
+    """What monitoring asks a process for: health, readiness, metrics."""
 
     checks: Mapping[str, Check]
     render_metrics: Callable[[], bytes]

@@ -7,7 +7,7 @@ from tidings.kernel.keys.ciphers import Key, UnreadableError, associate, key_ver
 
 
 class DestroyedKeyError(TidingsError):
-    """The key was destroyed; what it sealed can't be read by anybody any more."""
+    """The key was destroyed; what it sealed can't be read any more."""
 
     code = "destroyed_key"
 

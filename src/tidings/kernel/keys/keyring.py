@@ -97,7 +97,7 @@ class Keyring:
             return known
         row = await tx.fetch_one(QUERIES.load_pepper)
         if row is None:
-            # Whoever makes both makes the wrapping key first, or two who begin a tenant's life wait for each other.
+            # A process that makes both makes the wrapping key first, or two who begin a tenant's life wait for each other.
             await self.data_keys(tx, [])
             await self._make_tenant_key(tx, "pepper")
             row = await tx.fetch_one(QUERIES.load_pepper)
@@ -154,7 +154,7 @@ class Keyring:
     async def _make_data_keys(
         self, tx: TenantTx, subject_ids: Sequence[str], wrapping: Key, *, version: int
     ) -> dict[str, DataKey]:
-        """Those that we made; a subject that somebody else made a key for is not among them."""
+        """Those that we made; a subject that another process made a key for is not among them."""
         keys = [Key.new(version) for _ in subject_ids]
         wrapped = [
             wrap_data_key(tx.tenant_id, subject, key, wrapping)
@@ -180,7 +180,7 @@ class Keyring:
         await tx.fetch_value(QUERIES.lock_subject, subject_id=subject_id)
 
     async def _add_version(self, tx: TenantTx, present: DataKey) -> DataKey:
-        """Under the lock: nobody else adds or destroys versions meanwhile."""
+        """Under the lock: no other process adds or destroys versions meanwhile."""
         subject_id, version = present.subject_id, present.version + 1
         for _ in range(_ATTEMPTS):
             tenant_keys, _ = await self._load(tx, [subject_id])

@@ -1,4 +1,4 @@
-"""The port to whoever keeps the master key, and the choice of one by URL.
+"""The port of a key management service (KMS), which keeps the master key, and the choice of one by URL.
 
 Only tenant and platform keys are wrapped here, so the traffic is small: a network round trip per tenant and
 process, not one per message. What is wrapped stays small too (a key is 32 bytes).

@@ -1,4 +1,4 @@
-"""Rotating keys by re-wrapping them: no content is touched, nobody waits, and a killed run is finished by the next.
+"""Rotating keys by re-wrapping them: no content is touched, no request waits, and a killed run is finished by the next.
 
 A new tenant key wraps new data keys from the moment it is committed. The old data keys are wrapped anew in chunks,
 each its own transaction. The old tenant key is retired when nothing is left under it; it stays in its row,
@@ -128,10 +128,10 @@ async def rotate_master(
     tenant_keys = platform_keys = 0
     on_progress(0, total)
     while rows := await _under_other_masters(db, kms, QUERIES.load_tenant_keys_of_other_masters, chunk):
-        tenant_keys += await _rewrap_tenant_keys(db, kms, rows)
+        tenant_keys += await _rewrap_keys(db, kms, QUERIES.rewrap_tenant_keys, rows)
         on_progress(min(tenant_keys, total), total)
     while rows := await _under_other_masters(db, kms, QUERIES.load_platform_keys_of_other_masters, chunk):
-        platform_keys += await _rewrap_platform_keys(db, kms, rows)
+        platform_keys += await _rewrap_keys(db, kms, QUERIES.rewrap_platform_keys, rows)
         on_progress(min(tenant_keys + platform_keys, total), total)
     return MasterRotation(master_key_id=current, tenant_keys=tenant_keys, platform_keys=platform_keys)
 
@@ -195,22 +195,21 @@ async def _retire(db: Database, tenant_id: TenantId, version: int) -> int | None
 
 
 async def _under_other_masters(db: Database, kms: Kms, query: Query, chunk: int) -> list[Row]:
-    # Asked every time: if somebody else rotates too, "current" has moved on.
+    # Asked every time: if another process rotates too, "current" has moved on.
     current = await kms.current_key_id()
     async with db.platform() as tx:
         return await tx.fetch(query, master_key_id=current, chunk=chunk)
 
 
-async def _rewrap_tenant_keys(db: Database, kms: Kms, rows: Sequence[Row]) -> int:
+async def _rewrap_keys(db: Database, kms: Kms, query: Query, rows: Sequence[Row]) -> int:
+    """Wrap keys of tenants, or of the platform, anew; how many."""
     # The Kms may be far away: it is asked between two transactions, never inside one.
-    new_keys = [
-        await _rewrap(kms, row, tenant_key_aad(row["tenant_id"], row["purpose"], row["version"]))
-        for row in rows
-    ]
+    new_keys = [await _rewrap(kms, row) for row in rows]
+    owners = {"tenant_ids": [row["tenant_id"] for row in rows]} if "tenant_id" in rows[0] else {}
     async with db.platform() as tx:
         return await tx.execute(
-            QUERIES.rewrap_tenant_keys,
-            tenant_ids=[row["tenant_id"] for row in rows],
+            query,
+            **owners,
             purposes=[row["purpose"] for row in rows],
             versions=[row["version"] for row in rows],
             old_keys=[row["wrapped_key"] for row in rows],
@@ -219,20 +218,12 @@ async def _rewrap_tenant_keys(db: Database, kms: Kms, rows: Sequence[Row]) -> in
         )
 
 
-async def _rewrap_platform_keys(db: Database, kms: Kms, rows: Sequence[Row]) -> int:
-    new_keys = [await _rewrap(kms, row, platform_key_aad(row["purpose"], row["version"])) for row in rows]
-    async with db.platform() as tx:
-        return await tx.execute(
-            QUERIES.rewrap_platform_keys,
-            purposes=[row["purpose"] for row in rows],
-            versions=[row["version"] for row in rows],
-            old_keys=[row["wrapped_key"] for row in rows],
-            new_keys=new_keys,
-            master_key_ids=[kms.key_id_of(key) for key in new_keys],
-        )
-
-
-async def _rewrap(kms: Kms, row: Row, aad: bytes) -> bytes:
+async def _rewrap(kms: Kms, row: Row) -> bytes:
+    aad = (
+        tenant_key_aad(row["tenant_id"], row["purpose"], row["version"])
+        if "tenant_id" in row
+        else platform_key_aad(row["purpose"], row["version"])
+    )
     try:
         material = await kms.unwrap(row["wrapped_key"], aad)
     except UnreadableError:

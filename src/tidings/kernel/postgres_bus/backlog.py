@@ -1,6 +1,6 @@
 """Looks at what waits: events that no relay has moved, and events that a group has not read.
 
-What moves is counted by whoever moves it. Only somebody who stands aside sees that nothing does.
+What moves is counted by the relay or consumer that moves it. Only an observer apart from them sees that nothing does.
 """
 
 import asyncio

@@ -206,7 +206,7 @@ class Consumer:
                     blame_outages=self._outages >= self._settings.outages_forgiven,
                 )
         except DatabaseUnavailableError:
-            # Only those that came while events were at hand; the rest of an outage speaks against nobody.
+            # Only those that came while events were at hand; the rest of an outage is no event's fault.
             self._outages += 1
             raise
 
@@ -218,7 +218,7 @@ class Consumer:
                 tx, work.lease, to=work.batch.end, lease=self._settings.lease, rest=rest
             )
             await settle(tx, settlement, group=self._group, now=self._clock.now())
-            # A dead letter that is to be tried again is set aside by somebody else, who calls.
+            # A dead letter that is to be tried again is set aside by another process, which notifies.
             parked = work.parked or bool(settlement.parked) or self._wake.called
             following = (
                 None if rest else await self._read(tx, work.lease, work.batch.end, asked_at, parked=parked)

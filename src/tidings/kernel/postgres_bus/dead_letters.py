@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from tidings.kernel.bus import DeadLetter, NoSuchDeadLetterError, NoSuchGroupError
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database, Row
+from tidings.kernel.db import Database
 from tidings.kernel.events import from_stored
 from tidings.kernel.ids import DeadLetterId
+from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 
-_SWEEP_CHUNK = 5_000
 _QUERIES = Queries.beside(__file__)
 
 
@@ -50,26 +50,15 @@ class PostgresDeadLetters:
             if not await tx.execute(_QUERIES.discard_dead_letter, id=letter):
                 raise NoSuchDeadLetterError
 
-    async def sweep(self) -> int:
-        """Remove the expired ones; how many that were."""
-        swept = 0
-        while True:
-            async with self._db.worker() as tx:
-                count = await tx.execute(
-                    _QUERIES.sweep_dead_letters, now=self._clock.now(), limit=_SWEEP_CHUNK
-                )
-            swept += count
-            if count < _SWEEP_CHUNK:
-                return swept
+    async def sweep(self, *, limit: int = 5_000) -> int:
+        """Remove up to so many that have expired; how many that were."""
+        async with self._db.worker() as tx:
+            return await tx.execute(_QUERIES.sweep_dead_letters, now=self._clock.now(), limit=limit)
 
 
-def _from_row(row: Row) -> DeadLetter:
-    return DeadLetter(
-        id=row["id"],
-        group=row["group_name"],
-        event=from_stored(row["envelope"], row["payload"]),
-        attempts=row["attempts"],
-        error=row["error"],
-        died_at=row["died_at"],
-        expires_at=row["expires_at"],
-    )
+_from_row = RowMapper(
+    DeadLetter,
+    [_QUERIES.list_dead_letters, _QUERIES.find_dead_letter],
+    columns={"group": "group_name"},
+    of_row={"event": lambda row: from_stored(row["envelope"], row["payload"])},
+)

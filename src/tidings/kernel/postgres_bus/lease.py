@@ -82,7 +82,7 @@ async def claim_lease(
 async def advance_cursor(
     tx: WorkerTx, held: ReaderLease, *, to: Cursor, lease: timedelta, rest: bool = False
 ) -> None:
-    """Move on and renew, or `rest` and leave it to whoever wants it; a `LeaseLostError` where it is no longer ours.
+    """Move on and renew, or `rest` and release it; a `LeaseLostError` where it is no longer ours.
 
     Its row stays locked until `tx` ends.
     """
@@ -105,5 +105,5 @@ async def renew_lease(tx: WorkerTx, held: ReaderLease, *, lease: timedelta) -> b
 
 
 async def release_lease(tx: WorkerTx, held: ReaderLease) -> None:
-    """Leave it to whoever wants it."""
+    """Release it, so that another process may claim it."""
     await tx.execute(_QUERIES.release_lease, held)

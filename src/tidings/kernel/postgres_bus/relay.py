@@ -43,7 +43,7 @@ class RelaySettings:
     #: How often to raise the floor below which nothing is looked for.
     survey_every: float = 1.0
     #: How often to look below the floor all the same. Nothing is ever there, unless the server was replaced by
-    #: a replica that had not heard of the last numbers, or somebody gave the sequence a cache.
+    #: a replica that had not heard of the last numbers, or an operator gave the sequence a cache.
     look_down_every: float = 60.0
     #: The longest pause while the database does not answer.
     longest_outage_pause: float = 5.0
@@ -137,12 +137,12 @@ class Relay:
     async def _rest(self, stop: asyncio.Event) -> None:
         try:
             while not (stop.is_set() or self._wake.called):
-                # What was committed just before we rested has called nobody.
+                # What was committed just before we rested has woken no relay.
                 look = await self._move()
                 if look.busy or look.count:
                     return
                 await self._wake.wait(stop, self._wakeups.poll_seconds)
-            # Whoever wrote has somebody waiting for what the events tell of; nobody waits for the telling.
+            # Callers wait for what was written, and not for the events that tell of it.
             await wait_for_stop(stop, self._settings.courtesy)
         finally:
             await self._wakeups.rise(self._schema)

@@ -1,8 +1,8 @@
-"""One LISTEN connection per process, and whoever waits for what it hears.
+"""One LISTEN connection per process, and the jobs that wait for its notifications.
 
-Wake-ups save time and nothing else: everybody who waits also looks by itself every few seconds, so a
+Wake-ups save time and nothing else: every job also looks by itself every few seconds, so a
 notification that never comes costs a delay. Where notifications don't come through at all (a pooler in
-transaction mode), everybody looks more often instead.
+transaction mode), every job looks more often instead.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ class Rest(StrEnum):
 
 
 class Wakeups:
-    """Hears notifications and wakes whoever asked for them."""
+    """Hears notifications and sets the wake-ups that were asked for."""
 
     def __init__(self, url: str, db: Database, settings: WakeupSettings | None = None) -> None:
         self._url = url
@@ -98,7 +98,7 @@ class Wakeups:
         while not stop.is_set():
             try:
                 await self._listen(stop)
-            except Exception as error:  # noqa: BLE001  # without it everybody waits for the next look
+            except Exception as error:  # noqa: BLE001  # without it every job waits for the next look
                 pause = self._backoff.after_failure()
                 _log.warning("wakeups_lost", retry_seconds=pause, **why(error))
                 await wait_for_stop(stop, pause)

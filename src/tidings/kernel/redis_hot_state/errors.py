@@ -1,4 +1,4 @@
-"""What can go wrong with Redis, in one word for whoever has to do without it."""
+"""What can go wrong with Redis, in one word for the failover to Postgres."""
 
 from tidings.kernel.errors import TidingsError
 

@@ -1,7 +1,7 @@
 """One connection that many callers share: what is asked while an answer is awaited goes out together next.
 
-Alone, nobody waits for company; in a crowd a round trip serves many. Each round has a time limit. Whatever goes wrong
-ends the connection and fails all who were on it, so that nobody gets another's answer.
+A single caller does not wait for company; in a crowd a round trip serves many. Each round has a time limit. Whatever goes wrong
+ends the connection and fails all calls on it, so that no caller gets another's answer.
 """
 
 import asyncio

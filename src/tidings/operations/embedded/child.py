@@ -25,7 +25,7 @@ class PostgresChild:
     ) -> None:
         """Start it, from the main thread: the kernel takes the end of the starting thread for our end."""
         self._pid_file = cluster / "postmaster.pid"
-        # The server's errors may quote what somebody wrote; the folder may be passed through by others.
+        # The server's errors may quote rows; the folder may be passed through by others.
         log.touch(mode=0o600)
         log.chmod(0o600)
         with log.open("ab") as said:

@@ -1,7 +1,7 @@
 """Starts the embedded Postgres again when it ends by itself.
 
 A server that is killed, that runs out of memory or whose disk is full takes all connections with it. The
-rest of Tidings waits that out; somebody has to bring the server back, on the same port, for as long as it takes.
+rest of Tidings waits that out; the supervisor brings the server back, on the same port, for as long as it takes.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _log = get_logger("postgres")
 
 
 class PostgresSupervisor:
-    """A job, run by whoever has started the server and in the same thread."""
+    """A job, run by the process that has started the server and in the same thread."""
 
     def __init__(self, postgres: EmbeddedPostgres) -> None:
         self._postgres = postgres

@@ -66,10 +66,7 @@ async def record_start(connection: asyncpg.Connection, migration: Migration, *, 
     await _run(
         connection,
         _QUERIES.record_start,
-        number=migration.number,
-        slug=migration.slug,
-        phase=migration.phase,
-        checksum=migration.checksum,
+        migration,
         applied_by=by,
         oldest_release=str(migration.oldest_release) if migration.oldest_release else None,
     )
@@ -92,7 +89,7 @@ async def record_reopening(connection: asyncpg.Connection, number: int) -> None:
 
 
 async def forget(connection: asyncpg.Connection, migration: Migration, *, by: str, reason: str) -> None:
-    """Note that a file was undone, by whom and why."""
+    """Note that a file was undone, by which operator and why."""
     await _run(connection, _QUERIES.forget, number=migration.number)
     await log_action(connection, "reverted", migration, by=by, reason=reason)
 
@@ -106,16 +103,7 @@ async def log_action(
     reason: str | None = None,
 ) -> None:
     """Append to the log."""
-    await _run(
-        connection,
-        _QUERIES.log_action,
-        action=action,
-        number=migration.number,
-        slug=migration.slug,
-        checksum=migration.checksum,
-        by=by,
-        reason=reason,
-    )
+    await _run(connection, _QUERIES.log_action, migration, action=action, by=by, reason=reason)
 
 
 def _row(values: dict[str, Any]) -> LedgerRow:
@@ -123,8 +111,8 @@ def _row(values: dict[str, Any]) -> LedgerRow:
     return LedgerRow(**values, oldest_release=Release.parse(named) if named else None)
 
 
-async def _run(connection: asyncpg.Connection, query: Query, **values: Any) -> None:
-    await connection.execute(query.text, *query.arguments(values))
+async def _run(connection: asyncpg.Connection, query: Query, *sources: object, **values: Any) -> None:
+    await connection.execute(query.text, *query.arguments(values, *sources))
 
 
 async def _value(connection: asyncpg.Connection, query: Query) -> Any:

@@ -1,4 +1,4 @@
-"""What a run tells whoever watches it; `str()` of each is one line for people."""
+"""What a run reports to the operator; `str()` of each is one line for people."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""How a statement asks for its locks: briefly, and again, so that nobody queues up behind it.
+"""How a statement asks for its locks: briefly, and again, so that no query queues up behind it.
 
-A statement that waits for a table lock makes everyone who comes later wait too. So each asks only for
+A statement that waits for a table lock makes every later query wait too. So each asks only for
 `lock_timeout`, steps back, and asks again.
 """
 
@@ -22,7 +22,7 @@ BUSY_ERRORS = (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError)
 class LockRetryPolicy:
     """How long to ask for a lock, and how often."""
 
-    #: Longest wait for one lock; everybody else on that table waits as long, so keep it short.
+    #: Longest wait for one lock; every other query on that table waits as long, so keep it short.
     lock_timeout: timedelta = timedelta(seconds=2)
     #: How often to ask before giving up.
     attempts: int = 30
@@ -55,5 +55,5 @@ class LockRetryPolicy:
 
 
 async def wait_for_locks(connection: asyncpg.Connection) -> None:
-    """Let the session's statements wait as long as it takes: for CONCURRENTLY, which holds nobody up."""
+    """Let the session's statements wait as long as it takes: for CONCURRENTLY, which blocks no query."""
     await connection.execute("SET lock_timeout = 0")

@@ -89,7 +89,7 @@ async def _bundled_pg_dump(url: str) -> Path:
 
 
 def _without_password(url: str) -> tuple[str, str]:
-    """The URL for the command line, which everybody on the machine can read, and the password apart."""
+    """The URL for the command line, which every user of the machine can read, and the password apart."""
     parts = urlsplit(url)
     user, _, host = parts.netloc.rpartition("@")
     name, _, password = user.partition(":")

@@ -29,7 +29,7 @@ _LOCK_POLL_SECONDS: Final = 0.2
 _SETTINGS: Final = (
     "RESET ROLE",
     "RESET ALL",
-    # Files name their schemas. A table that somebody planted in `public` must not be picked up by chance.
+    # Files name their schemas. A table that an attacker planted in `public` must not be picked up by chance.
     "SET search_path = pg_catalog, pg_temp",
     "SET statement_timeout = 0",
     "SET idle_in_transaction_session_timeout = 0",

@@ -54,7 +54,7 @@ async def read_status(url: str, *, folder: Path = MIGRATIONS_FOLDER) -> list[Mig
 
 
 async def check_schema(url: str, *, folder: Path = MIGRATIONS_FOLDER) -> list[SchemaFinding]:
-    """Everything about the schema that needs somebody; nothing, when all is well."""
+    """Everything about the schema that needs an operator; nothing, when all is well."""
     migrations = discover(folder)
     async with open_connection(url) as connection:
         standings = compare(migrations, await read_ledger(connection))

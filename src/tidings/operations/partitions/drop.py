@@ -17,7 +17,7 @@ from tidings.operations.partitions.store import abandoned_partitions, old_partit
 async def drop_old(owner: asyncpg.Connection, now: datetime) -> list[str]:
     """Drop what is over; each by itself, so that a crash leaves whole partitions. Their names."""
     moment = min(now, await server_time(owner))
-    # Detaching waits for everybody who uses the table; it must not wait for ever.
+    # Detaching waits for every transaction that uses the table; it must not wait for ever.
     with translated():
         await owner.execute("SET lock_timeout = '60s'")
     dropped = await abandoned_partitions(owner, moment)

@@ -15,7 +15,7 @@ from tidings.kernel.errors import DatabaseBusyError
 from tidings.operations.partitions.plan import Partition
 from tidings.operations.partitions.store import is_attached, is_registered, missing_partitions
 
-#: Who makes a partition holds this; any two numbers will do that nobody else uses.
+#: Who makes a partition holds this; any two numbers will do that no other lock uses.
 _LOCK = (7_411_009, 1)
 _NAME = re.compile(r"[a-z_]+\.[a-z0-9_]+")
 _TRIES = 5
@@ -45,8 +45,8 @@ async def make_with(owner_url: str, now: datetime) -> list[Partition]:
 
 
 async def make_patiently(owner: asyncpg.Connection, partition: Partition) -> None:
-    """Make one, unless somebody else has meanwhile."""
-    # A short lock time-out and another try: whoever waits for a lock makes everybody behind it wait too.
+    """Make one, unless another process has meanwhile."""
+    # A short lock time-out and another try: a statement that waits for a lock makes every later one wait too.
     for attempt in range(_TRIES):
         try:
             await _make(owner, partition)
@@ -58,7 +58,7 @@ async def make_patiently(owner: asyncpg.Connection, partition: Partition) -> Non
 
 
 async def _make(owner: asyncpg.Connection, partition: Partition) -> None:
-    """Make it unless somebody else has: theirs may hold rows by now."""
+    """Make it unless another process has: that one may hold rows by now."""
     with translated():
         async with owner.transaction():
             await owner.execute("SET LOCAL lock_timeout = '2s'")

@@ -6,7 +6,7 @@ from typing import Final
 from tidings.operations.partitions.plan import Partition
 
 REMEDY: Final = "run `tidings partitions` with TIDINGS_OWNER_DATABASE_URL"
-#: More names than these help nobody.
+#: More names than these help no operator.
 _NAMED: Final = 2
 
 

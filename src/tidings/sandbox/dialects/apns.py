@@ -18,7 +18,7 @@ from tidings.sandbox.dialects.dialect import Dialect, SubmittedMessage, Trouble
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 
 _PATH: Final = re.compile(r"/3/device/(?P<device>[^/]*)")
-#: Tokens are at most 100 bytes long, and Apple may change how long they are; one of zeros is nobody's.
+#: Tokens are at most 100 bytes long, and Apple may change how long they are; one of zeros is no device's.
 _DEVICE: Final = re.compile(r"(?=.*[1-9A-Fa-f])(?:[0-9A-Fa-f]{2}){32,100}")
 _NAME: Final = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 _TOPIC: Final = re.compile(r"[A-Za-z0-9.-]{1,255}")

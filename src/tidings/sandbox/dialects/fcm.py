@@ -59,7 +59,7 @@ class FcmDialect(Dialect):
 
 
 def _token(body: bytes) -> SandboxResponse:
-    """One for an hour, for whoever asks in the right form; whose key signed is not known here."""
+    """One for an hour, for a request in the right form; the key that signed is not checked here."""
     try:
         given = parse_qs(body.decode("ascii"), strict_parsing=True)
         assertion = given.get("assertion", [""])[0]

@@ -13,7 +13,7 @@ def asked_of_mail(data: bytes, *, to: tuple[str, ...]) -> SubmittedMessage:
     texts: dict[str, str] = {}
     for kind in ("plain", "html"):
         part = mail.get_body((kind,))
-        # A charset that nobody knows, a part that is no text.
+        # An unknown charset, a part that is no text.
         with suppress(LookupError, ValueError):
             texts |= {kind: str(part.get_content())} if part is not None else {}
     sender = mail.get("From")

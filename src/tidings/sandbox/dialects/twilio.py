@@ -81,7 +81,7 @@ class TwilioDialect(Dialect):
         return _call(form) if kind == "Calls" else _message(form)
 
     def accepted(self, asked: SubmittedMessage, message_id: str) -> SandboxResponse:
-        """201 with the resource, as far as anybody reads it."""
+        """201 with the resource, as far as the adapter reads it."""
         self._memory.keep(message_id, asked)
         sid = _sid(message_id, asked.channel)
         whatsapp = "whatsapp:" if asked.channel == "whatsapp" else ""

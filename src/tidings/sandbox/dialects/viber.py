@@ -82,7 +82,7 @@ class ViberDialect(Dialect):
         return [self._told(receipt, hook) for receipt in receipts if receipt.beat.status in _TOLD]
 
     def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """A text, with the name of whoever wrote it."""
+        """A text, with the name of the person who wrote it."""
         body = {
             "event": "message",
             "timestamp": _moment(said.at),

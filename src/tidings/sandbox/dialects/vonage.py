@@ -87,7 +87,7 @@ class VonageDialect(Dialect):
         return calls
 
     def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """A text that somebody wrote."""
+        """A text that a person wrote."""
         if said.channel != "sms":
             return None
         words = said.text.split()

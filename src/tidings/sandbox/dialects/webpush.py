@@ -1,6 +1,6 @@
 """A push service for browsers (RFC 8030): takes what is sent to any endpoint, and looks at who sends it (RFC 8292).
 
-What is sent is encrypted for a browser. There is one browser here, with a key that everybody knows, so that a message for it can
+What is sent is encrypted for a browser. There is one browser here, with a published key, so that a message for it can
 be shown; those for others are taken unread.
 """
 
@@ -85,7 +85,7 @@ class WebPushDialect(Dialect):
         return _said(*_REFUSALS[trouble], retry_after=retry_after)
 
     def _sender(self, header: str) -> str | None:
-        """Whoever signed for themselves, if the signature and the time are good."""
+        """The sender that signed the request, if the signature and the time are good."""
         found = _VAPID.match(header)
         if found is None:
             return None

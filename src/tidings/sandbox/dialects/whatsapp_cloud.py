@@ -122,7 +122,7 @@ class WhatsAppDialect(Dialect):
         ]
 
     def inbound(self, said: InboundText, hook: SandboxHook, now: datetime) -> WebhookRequest | None:
-        """A text, with the name of whoever wrote it."""
+        """A text, with the name of the person who wrote it."""
         number = said.sender.lstrip("+")
         value = {
             "contacts": [{"profile": {"name": "Sandbox Person"}, "wa_id": number}],
