@@ -1,16 +1,18 @@
 """Fixtures that every folder of tests may use."""
 
+import asyncio
 import gc
 import json
 import os
 import sys
-from collections.abc import AsyncIterator
+from asyncio import AbstractEventLoop
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
-import pytest_asyncio
 from hypothesis import settings
 
 from tests.support.postgres import RunningServer, TestDatabase, TestServer
+from tests.support.recycled_database import RecycledDatabase
 from tests.support.run_folder import RunFolder
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
@@ -111,6 +113,24 @@ def pytest_configure_node(node: object) -> None:
 
 
 @pytest.fixture(scope="session")
+async def loop() -> AbstractEventLoop:
+    """The event loop of all tests and fixtures of this worker: what is connected stays so from test to test."""
+    return asyncio.get_running_loop()
+
+
+@pytest.fixture(autouse=True)
+def _no_task_left(loop: AbstractEventLoop) -> Iterator[None]:
+    """A task that a test has left behind does not run into the next test."""
+    before = asyncio.all_tasks(loop)
+    yield
+    left = asyncio.all_tasks(loop) - before
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.wait(left))
+
+
+@pytest.fixture(scope="session")
 def server(request: pytest.FixtureRequest) -> TestServer:
     """The run's Postgres."""
     workerinput = getattr(request.config, "workerinput", None)
@@ -120,18 +140,30 @@ def server(request: pytest.FixtureRequest) -> TestServer:
     return _running.server
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest.fixture(scope="session")
 async def worker_database(server: TestServer) -> AsyncIterator[TestDatabase]:
     """A migrated database that this worker's tests share; each test makes its own tenants."""
     async with server.clone() as database:
         yield database
 
 
+@pytest.fixture(scope="session")
+async def _recycled(server: TestServer) -> AsyncIterator[RecycledDatabase]:
+    """What `fresh_database` is made of."""
+    recycled = RecycledDatabase(server)
+    yield recycled
+    await recycled.close()
+
+
 @pytest.fixture
-async def fresh_database(server: TestServer) -> AsyncIterator[TestDatabase]:
+async def _given(_recycled: RecycledDatabase) -> tuple[TestDatabase, Database]:
+    return await _recycled.give()
+
+
+@pytest.fixture
+def fresh_database(_given: tuple[TestDatabase, Database]) -> TestDatabase:
     """A migrated database for one test alone."""
-    async with server.clone() as database:
-        yield database
+    return _given[0]
 
 
 @pytest.fixture
@@ -141,22 +173,17 @@ async def blank_database(server: TestServer) -> AsyncIterator[TestDatabase]:
         yield database
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 async def db(worker_database: TestDatabase) -> AsyncIterator[Database]:
-    """The kernel's database over the shared clone, as the runtime role."""
-    database = Database(worker_database.runtime_url)
-    await database.open()
-    yield database
-    await database.close()
+    """The kernel's database over the shared clone, as the runtime role; a new connection costs more than a short test."""
+    async with worker_database.opened() as database:
+        yield database
 
 
 @pytest.fixture
-async def fresh_db(fresh_database: TestDatabase) -> AsyncIterator[Database]:
-    """The kernel's database over this test's own clone, as the runtime role."""
-    database = Database(fresh_database.runtime_url)
-    await database.open()
-    yield database
-    await database.close()
+def fresh_db(_given: tuple[TestDatabase, Database]) -> Database:
+    """The kernel's database over it, as the runtime role."""
+    return _given[1]
 
 
 @pytest.fixture

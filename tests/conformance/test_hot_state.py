@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 import pytest
-import pytest_asyncio
 
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase, TestServer
@@ -91,7 +90,7 @@ in_postgres = pytest.mark.parametrize(
 )
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
+@pytest.fixture(scope="module")
 async def stores(server: TestServer, worker_database: TestDatabase) -> AsyncIterator[dict[str, TestDatabase]]:
     """Who counts is agreed on by all of a database, so those who go by different servers have one each."""
     async with server.clone() as with_redis, server.clone() as without_redis:

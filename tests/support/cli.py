@@ -37,14 +37,18 @@ class Printed:
 Types = Callable[..., Printed]
 
 
-def typing_in(house: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Types:
-    """Commands that find their server and keys in the data dir `house`."""
+def typing_in(
+    house: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], **environment: str
+) -> Types:
+    """Commands that find their server and keys in the data dir `house`, or where the environment says."""
     for name in ("TIDINGS_URL", "TIDINGS_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TIDINGS_DATA_DIR", str(house))
+    for name, value in (environment | {"TIDINGS_DATA_DIR": str(house)}).items():
+        monkeypatch.setenv(name, value)
 
     def type_(*words: str) -> Printed:
         monkeypatch.setattr(sys, "argv", ["tidings", *words])
+        capsys.readouterr()  # what was said before is not the command's
         code = 0
         try:
             main()

@@ -4,7 +4,10 @@ Nothing runs by itself: `settle` drains every queue in turn until nothing is lef
 test moves it. So a quiet night, a retry and an expiry take no time at all.
 """
 
+import fcntl
 import json
+import shutil
+import tempfile
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,7 +20,7 @@ import httpx2
 from tests.support.clock import ManualClock
 from tests.support.http import HttpWorld
 from tests.support.people import unused
-from tests.support.postgres import TestDatabase
+from tests.support.postgres import TEMPLATE, TestDatabase, TestServer
 from tests.support.senders import any_sender
 from tests.support.system import announce, system_over
 from tidings.bootstrap import System
@@ -252,11 +255,33 @@ async def pipeline_world(
         await owner.execute(f"TRUNCATE {_PASSING}")
 
 
-async def prepare(database: TestDatabase, folder: Path, *months: datetime) -> Prepared:
-    """Partitions for these months, the platform's templates, its accounts: what every world needs, made once."""
-    async with database.owner() as owner:
-        for month in months:
-            await make_missing(owner, month)
+@asynccontextmanager
+async def prepared_database(server: TestServer, folder: Path, *months: datetime) -> AsyncIterator[Prepared]:
+    """A database of one's own with partitions for these months, the platform's templates and its accounts."""
+    template, made_with = await _prepared_template(server)
+    shutil.copytree(made_with, folder, dirs_exist_ok=True)
+    async with server.clone(template) as database:
+        async with database.owner() as owner:
+            for month in months:
+                await make_missing(owner, month)
+        yield Prepared(database=database, folder=folder)
+
+
+async def _prepared_template(server: TestServer) -> tuple[str, Path]:
+    """The name of the database to clone, and the folder with its keys: made once a run, by the worker that asks first."""
+    place = Path(tempfile.gettempdir()) / "prepared"
+    name = "tidings_prepared"
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.exists():
+            draft = Path(tempfile.mkdtemp())
+            await server.administer(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+            await _prepare(server.database(name), draft)
+            draft.rename(place)
+    return name, place
+
+
+async def _prepare(database: TestDatabase, folder: Path) -> None:
     async with system_over(database, folder) as system:
         await system.platform_start.publish()
         async with system.db.platform() as tx:
@@ -265,7 +290,6 @@ async def prepare(database: TestDatabase, folder: Path, *months: datetime) -> Pr
                 [ConfigureAccount(vendor=v, secret_ref=f"file://{v}.json") for v in ("smtp", "http")],
                 actor="test",
             )
-    return Prepared(database=database, folder=folder)
 
 
 def _write_accounts(folder: Path, sandbox: Sandbox) -> None:

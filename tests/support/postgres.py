@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from tidings.kernel.clock import SystemClock
+from tidings.kernel.db import Database, PoolSettings
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.embedded.bundled import bundled_install
 from tidings.operations.embedded.server import OWNER, RUNTIME
@@ -45,14 +46,15 @@ class TestServer:
         """A database of its own, gone afterwards."""
         name = next(_names)
         # Copying the files costs half of what WAL_LOG costs, as long as a checkpoint has nothing to wait for (fsync=off).
-        await self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
+        await self.administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}" STRATEGY FILE_COPY')
         try:
             yield self.database(name)
         finally:
             # Without FORCE it waits a few seconds for sessions that are just ending, whosesoever they are.
-            await self._administer(f'DROP DATABASE IF EXISTS "{name}"')
+            await self.administer(f'DROP DATABASE IF EXISTS "{name}"')
 
-    async def _administer(self, statement: str) -> None:
+    async def administer(self, statement: str) -> None:
+        """Run it as the owner of the databases."""
         connection = await asyncpg.connect(_with_database(self.owner_url, "postgres"))
         try:
             await connection.execute(statement)
@@ -87,6 +89,16 @@ class TestDatabase:
             yield connection
         finally:
             await connection.close()
+
+    @contextlib.asynccontextmanager
+    async def opened(self, pool: PoolSettings | None = None) -> AsyncIterator[Database]:
+        """The kernel's database over it, with connections of its own, as the runtime role."""
+        db = Database(self.runtime_url, pool)
+        await db.open()
+        try:
+            yield db
+        finally:
+            await db.close()
 
 
 class RunningServer:
@@ -131,7 +143,7 @@ class RunningServer:
         self._folder.cleanup()
 
     async def _make_template(self) -> None:
-        await self.server._administer(f"CREATE DATABASE {TEMPLATE}")
+        await self.server.administer(f"CREATE DATABASE {TEMPLATE}")
         await migrate(self.server.database(TEMPLATE).owner_url)
 
 

@@ -3,25 +3,25 @@
 from collections.abc import AsyncIterator
 
 import pytest
-import pytest_asyncio
 from tools.chromium import find_chromium
 
 from tests.support.browser import Browser, browser
-from tests.support.pipeline import NOON, PipelineWorld, pipeline_world, prepare
+from tests.support.pipeline import NOON, PipelineWorld, pipeline_world, prepared_database
 from tests.support.postgres import TestServer
 from tidings.kernel.http.serve import HttpServer, address_of, listen
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture(scope="module")
 async def world(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PipelineWorld]:
     """A world at noon."""
-    async with server.clone() as database:
-        prepared = await prepare(database, tmp_path_factory.mktemp("pages"), NOON)
-        async with pipeline_world(prepared, public_url="https://tidings.example") as made:
-            yield made
+    async with (
+        prepared_database(server, tmp_path_factory.mktemp("pages"), NOON) as prepared,
+        pipeline_world(prepared, public_url="https://tidings.example") as made,
+    ):
+        yield made
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture(scope="module")
 async def site(world: PipelineWorld) -> AsyncIterator[str]:
     """Where the application listens."""
     listener = listen("127.0.0.1", 0)
@@ -33,7 +33,7 @@ async def site(world: PipelineWorld) -> AsyncIterator[str]:
         await running.stop()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture(scope="module")
 async def visitor_at() -> AsyncIterator[Browser]:
     """Somebody at a Chromium."""
     program = find_chromium()

@@ -15,7 +15,7 @@ from tests.support.browser import Browser
 from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.contracts.tenants import NotificationPolicy
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-chromium")]
+pytestmark = pytest.mark.xdist_group("preferences-chromium")
 
 PICTURES = Path(__file__).parents[3] / "docs" / "images" / "preferences"
 #: The narrowest telephone there is (WCAG 2.2, 1.4.10), and a usual one.

@@ -2,13 +2,15 @@
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import httpx2
+import pytest
 from structlog.testing import capture_logs
 
+from tests.support.cli import Printed, typing_in
 from tests.support.postgres import TestDatabase
-from tests.support.running import run_tidings
 from tidings import settings
 from tidings.bootstrap import System
 from tidings.kernel.metrics import Metrics
@@ -16,6 +18,7 @@ from tidings.notify.access.first_key import PlatformKey
 from tidings.operations.partitions.job import PartitionJob
 from tidings.operations.platform_start import what_is_missing
 
+Types = Callable[..., Awaitable[Printed]]
 REMEDY = "run `tidings partitions` with TIDINGS_OWNER_DATABASE_URL"
 
 
@@ -23,11 +26,25 @@ def _system(database: TestDatabase, folder: Path) -> System:
     return System(settings.load({"TIDINGS_DATA_DIR": str(folder)}), runtime_url=database.runtime_url)
 
 
-async def _owner_runs(database: TestDatabase, *arguments: str) -> tuple[int, str, str]:
-    done = await asyncio.to_thread(
-        run_tidings, *arguments, TIDINGS_OWNER_DATABASE_URL=database.owner_url, TIDINGS_DATA_DIR="/nowhere"
-    )
-    return done.returncode, done.stdout, done.stderr
+@pytest.fixture
+def types(capsys: pytest.CaptureFixture[str]) -> Types:
+    """Type a command in this data dir and with this environment, which later commands do not have."""
+
+    async def type_(house: Path, *words: str, **environment: str) -> Printed:
+        with pytest.MonkeyPatch.context() as changed:
+            return await asyncio.to_thread(typing_in(house, changed, capsys, **environment), *words)
+
+    return type_
+
+
+@pytest.fixture
+def owner_types(types: Types) -> Types:
+    """Type a command as the owner of a database."""
+
+    async def type_(database: TestDatabase, *words: str) -> Printed:
+        return await types(Path("/nowhere"), *words, TIDINGS_OWNER_DATABASE_URL=database.owner_url)
+
+    return type_
 
 
 async def _drop_present(database: TestDatabase, parent: str) -> str:
@@ -40,41 +57,40 @@ async def _drop_present(database: TestDatabase, parent: str) -> str:
     return name
 
 
-async def test_migrate_up_leaves_nothing_missing(blank_database: TestDatabase) -> None:
+async def test_migrate_up_leaves_nothing_missing(blank_database: TestDatabase, owner_types: Types) -> None:
     """The schema and its partitions; a second run finds nothing to do, and `check` nothing to say."""
-    first = await _owner_runs(blank_database, "migrate", "up")
-    checked = await _owner_runs(blank_database, "migrate", "check")
-    again = await _owner_runs(blank_database, "migrate", "up")
+    first = await owner_types(blank_database, "migrate", "up")
+    checked = await owner_types(blank_database, "migrate", "check")
+    again = await owner_types(blank_database, "migrate", "up")
 
-    assert first[0] == 0, first[2]
-    assert " partitions made\n" in first[1]
-    assert (checked[0], checked[1].splitlines()[0], checked[2]) == (0, "all is well", "")
-    assert again == (0, "nothing to do\n", "")
+    assert first.code == 0, first.err
+    assert " partitions made\n" in first.out
+    assert (checked.code, checked.out.splitlines()[0], checked.err) == (0, "all is well", "")
+    assert again == Printed(0, "nothing to do\n", "")
 
 
 async def test_a_missing_partition_is_named_with_its_remedy(
-    fresh_database: TestDatabase, tmp_path: Path
+    fresh_database: TestDatabase, tmp_path: Path, types: Types, owner_types: Types
 ) -> None:
     """By `migrate check`, by `/readyz`, by the first command and the first request that would write there."""
     name = await _drop_present(fresh_database, "notification.audit")
 
-    checked = await _owner_runs(fresh_database, "migrate", "check")
-    typed = await asyncio.to_thread(
-        run_tidings,
+    checked = await owner_types(fresh_database, "migrate", "check")
+    typed = await types(
+        tmp_path,
         *("api-key", "create", "first", "--platform"),
         TIDINGS_DATABASE_URL=fresh_database.runtime_url,
-        TIDINGS_DATA_DIR=str(tmp_path),
     )
     async with _system(fresh_database, tmp_path) as system:
         transport = httpx2.ASGITransport(app=system.app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://test") as client:
             ready = await client.get("/readyz")
         missing = await what_is_missing(system.db, system.clock)
-    mended = await _owner_runs(fresh_database, "migrate", "up")
+    mended = await owner_types(fresh_database, "migrate", "up")
 
     words = f"1 partition is missing ({name})"
-    assert (checked[0], checked[1].splitlines()[0]) == (1, f"{words} so {REMEDY}")
-    assert (typed.returncode, typed.stderr) == (
+    assert (checked.code, checked.out.splitlines()[0]) == (1, f"{words} so {REMEDY}")
+    assert (typed.code, typed.err) == (
         1,
         "tidings: the table notification.audit has no partition for this row, and nothing was changed; "
         "its operator runs `tidings partitions` with TIDINGS_OWNER_DATABASE_URL\n",
@@ -82,7 +98,7 @@ async def test_a_missing_partition_is_named_with_its_remedy(
     assert ready.status_code == 503
     assert ready.json()["parts"]["partitions"] == {"ok": False, "detail": f"{words}: {REMEDY}"}
     assert f"{words}: {REMEDY}" in missing
-    assert mended[:2] == (0, "1 partition made\n")
+    assert (mended.code, mended.out) == (0, "1 partition made\n")
 
 
 async def test_a_later_partition_that_is_missing_is_no_reason_to_send_nobody_here(
@@ -157,21 +173,23 @@ async def test_the_platform_starts_once(fresh_database: TestDatabase, tmp_path: 
     assert (caller.home, caller.role) == (None, "platform.channel.admin")
 
 
-async def test_bootstrap_as_an_operator_types_it(fresh_database: TestDatabase, tmp_path: Path) -> None:
+async def test_bootstrap_as_an_operator_types_it(
+    fresh_database: TestDatabase, tmp_path: Path, types: Types
+) -> None:
     """The key is printed once, no tenant is made, and a second run says that there is one."""
-    place = {"TIDINGS_DATABASE_URL": fresh_database.runtime_url, "TIDINGS_DATA_DIR": str(tmp_path)}
+    place = {"TIDINGS_DATABASE_URL": fresh_database.runtime_url}
 
-    silent = await asyncio.to_thread(run_tidings, "bootstrap", "--no-key", "--json", **place)
-    first = await asyncio.to_thread(run_tidings, "bootstrap", **place)
-    again = await asyncio.to_thread(run_tidings, "bootstrap", **place)
-    tenants = await asyncio.to_thread(run_tidings, "tenant", "list", "--json", **place)
+    silent = await types(tmp_path, "bootstrap", "--no-key", "--json", **place)
+    first = await types(tmp_path, "bootstrap", **place)
+    again = await types(tmp_path, "bootstrap", **place)
+    tenants = await types(tmp_path, "tenant", "list", "--json", **place)
 
-    assert (silent.returncode, json.loads(silent.stdout)["key"]) == (0, None)
-    assert (first.returncode, first.stderr) == (0, "")
-    assert first.stdout.splitlines()[-1].startswith("tdk_")
-    assert (again.returncode, "tdk_" in again.stdout, "--new-key makes one more" in again.stdout) == (
+    assert (silent.code, json.loads(silent.out)["key"]) == (0, None)
+    assert (first.code, first.err) == (0, "")
+    assert first.out.splitlines()[-1].startswith("tdk_")
+    assert (again.code, "tdk_" in again.out, "--new-key makes one more" in again.out) == (
         0,
         False,
         True,
     )
-    assert json.loads(tenants.stdout) == []
+    assert json.loads(tenants.out) == []

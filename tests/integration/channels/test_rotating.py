@@ -9,7 +9,6 @@ from pathlib import Path
 from tests.support.channel_world import ChannelWorld, put_channel
 from tests.support.login_vendor import login_vendor
 from tests.support.people import rows, told
-from tests.support.postgres import TestDatabase
 from tests.support.vendors import MESSAGE, messages
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.contracts.messages import Accepted, Outcome, TryLater
@@ -231,14 +230,12 @@ async def test_channels_that_share_an_account_change_together(channels: ChannelW
 
 
 async def test_a_channel_that_is_not_there_and_one_over_the_platforms_account(
-    fresh_database: TestDatabase, tmp_path: Path
+    fresh_db: Database, tmp_path: Path
 ) -> None:
     """In a database of its own: what the platform has, all tenants have."""
-    db = Database(fresh_database.runtime_url)
-    await db.open()
-    world = ChannelWorld(db, tmp_path)
+    world = ChannelWorld(fresh_db, tmp_path)
     tenant_id = await world.tenant()
-    async with db.platform() as tx:
+    async with fresh_db.platform() as tx:
         command = ConfigureAccount(vendor="http", secret_ref="file://platform.json")
         await world.system.router.adapter_configs.configure_platform(tx, [command], actor="test")
     async with world.http.as_tenant(tenant_id) as client:
@@ -246,7 +243,6 @@ async def test_a_channel_that_is_not_there_and_one_over_the_platforms_account(
         missing = await client.post(ROTATE, json={"secret_ref": ref})
         await put_channel(client, None, "sms", "http")
         theirs = await client.post("/api/v1/channels/sms/credentials/rotate", json={"secret_ref": ref})
-    await db.close()
 
     assert (missing.status_code, missing.json()["code"]) == (404, "channel_not_found")
     assert (theirs.status_code, theirs.json()["code"]) == (409, "no_own_account")

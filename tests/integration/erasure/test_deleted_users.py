@@ -8,7 +8,7 @@ from tidings.contracts.erasure import USER_DELETED_SUBJECT, UserDeleted
 from tidings.kernel.events import new_event
 from tidings.kernel.ids import TenantId
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
+pytestmark = pytest.mark.xdist_group("erasing")
 
 
 async def _deleted(world: PipelineWorld, tenant_id: TenantId, user_id: str) -> None:

@@ -12,7 +12,7 @@ from tests.support.people import unused
 from tests.support.pipeline import HOME, NOON, PipelineWorld, person
 from tidings.sandbox.faults import FaultSpec
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
+pytestmark = pytest.mark.xdist_group("erasing")
 
 
 async def test_nothing_of_them_is_left_to_read(world: PipelineWorld) -> None:

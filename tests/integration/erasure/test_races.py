@@ -9,7 +9,7 @@ from tests.integration.erasure.somebody import Somebody, erase
 from tests.support.pipeline import HOME, PipelineWorld
 from tidings.notify.notifications.model import FINAL
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
+pytestmark = pytest.mark.xdist_group("erasing")
 
 _ROUNDS = 3
 _OVER = {status.value for status in FINAL}

@@ -17,7 +17,7 @@ from tidings.router.callbacks.intake import CallbackGroupCommit, IncomingCallbac
 from tidings.router.conversations.keep_inbound import InboundKeeper
 from tidings.router.ids import INBOUND_WEBHOOK
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
+pytestmark = pytest.mark.xdist_group("erasing")
 
 
 async def _sent(world: PipelineWorld, sender: Sender, word: str) -> tuple[str, Row]:

@@ -12,7 +12,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.keys.key_file import LocalKeyFileKms
 from tidings.notify.erasure.receipt import verify
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
+pytestmark = pytest.mark.xdist_group("erasing")
 
 
 async def _receipt(world: PipelineWorld) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tidings.kernel.keys.kms import open_kms
 from tidings.kernel.keys.rotation import rotate_master, rotate_tenant
 from tidings.kernel.keys.status import key_status
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
+pytestmark = pytest.mark.xdist_group("erasing")
 
 _ROUNDS = 4
 #: People who are known before, and written to again and again; everybody else is new.

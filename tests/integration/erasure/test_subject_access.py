@@ -11,7 +11,7 @@ import pytest
 from tests.integration.erasure.somebody import Somebody, erase
 from tests.support.pipeline import PipelineWorld, Sender
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
+pytestmark = pytest.mark.xdist_group("erasing")
 
 
 async def _export(sender: Sender, recipient_id: str) -> zipfile.ZipFile:

@@ -14,7 +14,7 @@ from tidings.router.profiles.facts import SealedId, sealing_purpose
 from tidings.router.profiles.model import Observation, TriState
 from tidings.router.profiles.store import learn
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("erasing")]
+pytestmark = pytest.mark.xdist_group("erasing")
 
 
 async def _export(sender: Sender, recipient_id: str) -> zipfile.ZipFile:

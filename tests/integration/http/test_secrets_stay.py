@@ -75,13 +75,13 @@ async def test_no_secret_in_logs_errors_rows_or_later_answers(
 
 
 async def test_an_unexpected_error_is_logged_without_the_credential(
-    db: Database, capsys: pytest.CaptureFixture[str]
+    worker_database: TestDatabase, capsys: pytest.CaptureFixture[str]
 ) -> None:
     logs.configure(level="debug", style="json")
-    world = http_world(db)
-    tenant = await world.tenant()
-    _, carried = await world.key(tenant.id)
-    await db.close()
+    async with worker_database.opened() as db:
+        world = http_world(db)
+        tenant = await world.tenant()
+        _, carried = await world.key(tenant.id)
 
     async with world.client(carried) as client:
         answer = await client.get("/api/v1/tenant")

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
-import pytest_asyncio
 
 from tests.support.migration_files import until
 from tests.support.postgres import TestDatabase, TestServer, migrate
@@ -22,7 +21,6 @@ from tidings.kernel.ids import TENANT
 
 Denied = asyncpg.InsufficientPrivilegeError
 ROLES = ("tidings_runtime", "tidings_platform", "tidings_worker")
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +33,7 @@ class Street:
     recipient: str
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture(scope="module")
 async def street(server: TestServer) -> AsyncIterator[Street]:
     """Migrated here and not cloned: a copy does not take the rights on the database along."""
     a, b = (TENANT.new(datetime.now(UTC)) for _ in range(2))

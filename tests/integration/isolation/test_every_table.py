@@ -8,7 +8,6 @@ from typing import Any
 
 import asyncpg
 import pytest
-import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -42,7 +41,7 @@ class House:
     rows: dict[str, dict[str, dict[str, Any]]]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture(scope="module")
 async def house(server: TestServer) -> AsyncIterator[House]:
     now = datetime.now(UTC)
     a, b = TENANT.new(now), TENANT.new(now)
@@ -82,7 +81,6 @@ async def _count(
 _BY_TRIGGERS = {"notification.suppression_counts": 1}
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_without_a_tenant_nothing_is_seen(house: House) -> None:
     """Code that forgets its tenant gets zero rows out of every tenant table."""
     async with house.database.runtime() as connection:
@@ -92,7 +90,6 @@ async def test_without_a_tenant_nothing_is_seen(house: House) -> None:
     assert {name: count for name, count in seen.items() if count} == {}
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_a_tenant_sees_its_own_rows_only(house: House) -> None:
     """With A set: A's row where it may read at all, and never B's."""
     async with house.database.runtime() as connection, acting_as(connection, "tidings_runtime", house.a):
@@ -104,7 +101,6 @@ async def test_a_tenant_sees_its_own_rows_only(house: House) -> None:
                 assert own == 1 + _BY_TRIGGERS.get(table.name, 0), table.name
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_a_tenant_can_not_write_anothers_rows(house: House) -> None:
     """With A set: no insert for B, no update or delete of B's rows, and no row of A's is given to B."""
     async with house.database.runtime() as connection:
@@ -128,7 +124,6 @@ async def test_a_tenant_can_not_write_anothers_rows(house: House) -> None:
                         raise Denied("it saw nothing to update")
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_a_partition_can_not_be_asked_directly(house: House) -> None:
     """Neither read nor written, by any role of the product, with or without a tenant."""
     async with house.database.owner() as owner:
@@ -154,7 +149,6 @@ async def test_a_partition_can_not_be_asked_directly(house: House) -> None:
                             await connection.execute(statement)
 
 
-@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("caller_role", ["tenant.viewer", "platform.support"])
 async def test_a_read_only_caller_role_can_not_write(house: House, caller_role: str) -> None:
     """The role narrows: even within its own tenant, on every table but the audit, nothing is written."""
@@ -169,7 +163,6 @@ async def test_a_read_only_caller_role_can_not_write(house: House, caller_role: 
                     await insert_row(connection, table.name, row)
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_the_worker_reaches_only_queue_tables(house: House) -> None:
     """What people are told, and where, is out of the worker's reach altogether."""
     content = {
@@ -196,7 +189,6 @@ hostile = st.one_of(
 )
 
 
-@pytest.mark.asyncio(loop_scope="module")
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     value=hostile,

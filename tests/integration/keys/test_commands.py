@@ -1,16 +1,16 @@
-"""`tidings keys`, as an operator runs it: a process of its own."""
+"""`tidings keys`, as an operator runs it."""
 
 import asyncio
 import json
-import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.integration.keys.conftest import recipients
+from tests.support.cli import Types, typing_in
 from tests.support.postgres import TestDatabase
+from tests.support.running import TIDINGS, clean_environment
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
@@ -18,36 +18,37 @@ from tidings.kernel.keys.key_file import LocalKeyFileKms
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.status import key_status
 
-_COMMAND = "from tidings.cli.failures import clear_failures\nfrom tidings.cli.keys import app\nwith clear_failures(): app()"
-
 
 class Commands:
     """Runs `tidings keys …` against one database and key file."""
 
-    def __init__(self, database: TestDatabase, folder: Path) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str], types: Types) -> None:
         self.kms = LocalKeyFileKms(folder / "keys" / "master.json")
-        self._environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("TIDINGS_")},
-            "TIDINGS_DATABASE_URL": database.runtime_url,
-            "TIDINGS_DATA_DIR": str(folder),
-            "COLUMNS": "200",
-        }
+        self._environment = environment | {"TIDINGS_DATA_DIR": str(folder)}
+        self._types = types
 
     async def start(self, *arguments: str) -> asyncio.subprocess.Process:
+        """In a process of its own."""
         return await asyncio.create_subprocess_exec(
-            sys.executable, "-c", _COMMAND, *arguments,
-            env=self._environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+            *TIDINGS, "keys", *arguments, env=clean_environment(**self._environment),
+            stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
         )  # fmt: skip
 
     async def run(self, *arguments: str) -> tuple[int, str, str]:
-        process = await self.start(*arguments)
-        out, err = await asyncio.wait_for(process.communicate(), 60)
-        return process.returncode or 0, out.decode(), err.decode()
+        """To its end."""
+        said = await asyncio.to_thread(self._types, "keys", *arguments)
+        return said.code, said.out, said.err
 
 
 @pytest.fixture
-def commands(fresh_database: TestDatabase, tmp_path: Path) -> Commands:
-    return Commands(fresh_database, tmp_path)
+def commands(
+    fresh_database: TestDatabase,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Commands:
+    environment = {"TIDINGS_DATABASE_URL": fresh_database.runtime_url, "COLUMNS": "200"}
+    return Commands(tmp_path, environment, typing_in(tmp_path, monkeypatch, capsys, **environment))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Final
 
 import asyncpg
 import pytest
-import pytest_asyncio
 
 from tests.support.migration_files import Watcher
 from tests.support.populated import Snapshot, files_up_to, fingerprints, row_counts
@@ -46,7 +45,7 @@ class _Full:
     snapshot: Snapshot
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture(scope="module")
 async def taken(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[_Full]:
     folder = files_up_to(tmp_path_factory.mktemp("taken") / "files", TAKEN_AT)
     async with server.clone("template0") as database:
@@ -56,14 +55,13 @@ async def taken(server: TestServer, tmp_path_factory: pytest.TempPathFactory) ->
         yield _Full(database, snapshot)
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest.fixture
 async def full(server: TestServer, taken: _Full) -> AsyncIterator[_Full]:
     """A copy for one test."""
     async with server.clone(taken.database.name) as database:
         yield _Full(database, taken.snapshot.of(database))
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_a_full_database_is_migrated_and_keeps_its_rows(full: _Full) -> None:
     """Every row of every table is there afterwards, as it was; what is derived from rows is right."""
     database, snapshot = full.database, full.snapshot
@@ -88,7 +86,6 @@ async def test_a_full_database_is_migrated_and_keeps_its_rows(full: _Full) -> No
     await _assert_counted(database, snapshot)
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_every_down_file_works_on_rows(full: _Full) -> None:
     """From the newest to the first: what a down file does not drop keeps its rows, and the way up is open again."""
     database, snapshot = full.database, full.snapshot
@@ -111,7 +108,6 @@ async def test_every_down_file_works_on_rows(full: _Full) -> None:
                 await migrate_down(database.owner_url, again.number, reason="drill")
 
 
-@pytest.mark.asyncio(loop_scope="module")
 async def test_tenants_write_while_suppressions_are_counted(full: _Full, tmp_path: Path) -> None:
     """The count of one tenant is held up, and nobody is locked out; what is written meanwhile is counted once."""
     database, snapshot = full.database, full.snapshot

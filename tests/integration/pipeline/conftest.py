@@ -4,23 +4,22 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
-import pytest_asyncio
 
-from tests.support.pipeline import NOON, PipelineWorld, Prepared, pipeline_world, prepare
+from tests.support.pipeline import NOON, PipelineWorld, Prepared, pipeline_world, prepared_database
 from tests.support.postgres import TestServer
 
 #: The months that the clocks of these tests pass through.
 _MONTHS = [datetime(2026, 10, 1, tzinfo=UTC), NOON, datetime(2027, 3, 1, tzinfo=UTC)]
 
 
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
+@pytest.fixture(scope="session")
 async def prepared(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Prepared]:
     """A database with the platform's templates and accounts."""
-    async with server.clone() as database:
-        yield await prepare(database, tmp_path_factory.mktemp("pipeline"), *_MONTHS)
+    async with prepared_database(server, tmp_path_factory.mktemp("pipeline"), *_MONTHS) as made:
+        yield made
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture(scope="module")
 async def world(prepared: Prepared) -> AsyncIterator[PipelineWorld]:
     """This file's world, at noon; each test makes its own tenants."""
     async with pipeline_world(prepared) as made:

@@ -29,7 +29,7 @@ from tidings.notify.accept.order import (
 )
 from tidings.notify.accept.wire import NotificationInput, order_of
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-accepting")]
+pytestmark = pytest.mark.xdist_group("pipeline-accepting")
 
 KEY = "Idempotency-Key"
 CODE: dict[str, Any] = {"template": "otp", "variables": {"code": "482915"}, "channel": "auto"}

@@ -12,7 +12,7 @@ from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 from tidings.router.conversations.keep_inbound import insert_inbound
 from tidings.router.executions.model import moment
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-answers")]
+pytestmark = pytest.mark.xdist_group("pipeline-answers")
 
 TEXT = "Tomorrow at ten is fine."
 _numbers = iter(range(100, 999))

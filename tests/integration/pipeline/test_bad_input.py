@@ -11,7 +11,7 @@ from tests.integration.pipeline.books import books, change
 from tests.support.pipeline import HOME, NOON, ORDERED, PipelineWorld, order, person
 from tidings.contracts.ids import RECIPIENT
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-bad-input")]
+pytestmark = pytest.mark.xdist_group("pipeline-bad-input")
 
 TEXT = {"filename": "a.txt", "media_type": "text/plain", "content": base64.b64encode(b"text").decode()}
 #: More than all files of one notification may take together.

@@ -22,7 +22,7 @@ from tidings.router.callbacks.forget import BodyEraser
 
 T = TypeVar("T")
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-bounces")]
+pytestmark = pytest.mark.xdist_group("pipeline-bounces")
 
 
 @pytest.fixture(autouse=True, scope="module")

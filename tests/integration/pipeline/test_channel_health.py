@@ -8,7 +8,7 @@ from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender
 from tidings.contracts.channel_configs import ConfigureAccount
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
+pytestmark = pytest.mark.xdist_group("pipeline-sent")
 
 CIRCUITS = "router/circuits"
 

@@ -15,7 +15,7 @@ from tests.support.played_http import answer
 from tests.support.push import service_account
 from tidings.contracts.channel_configs import ConfigureAccount
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
+pytestmark = pytest.mark.xdist_group("pipeline-sent")
 
 VENDOR = "fcm_devices"
 TOKEN = answer("200 OK", b'{"access_token":"ya29.played","token_type":"Bearer","expires_in":3600}')

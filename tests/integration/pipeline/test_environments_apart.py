@@ -6,7 +6,7 @@ from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, order, person
 from tidings.contracts.tenants import NotificationPolicy, SendingLimits
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
+pytestmark = pytest.mark.xdist_group("pipeline-sent")
 
 
 async def test_a_test_request_swallows_no_live_one(world: PipelineWorld) -> None:

@@ -14,7 +14,7 @@ from tidings.notify.decide.model import Gate
 from tidings.notify.decide.reasons import SENTENCES, GateReason
 from tidings.sandbox.faults import FaultSpec
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-gates")]
+pytestmark = pytest.mark.xdist_group("pipeline-gates")
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)

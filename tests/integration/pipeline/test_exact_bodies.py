@@ -12,7 +12,7 @@ from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender
 from tidings.notify.dispatch.exact_bodies_sweep import BODIES_KEPT, BodySweeper
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
+pytestmark = pytest.mark.xdist_group("pipeline-sent")
 
 _ROW = "SELECT recipient_id, body_ref FROM notification.notifications WHERE id = $1"
 

@@ -12,7 +12,7 @@ from tests.integration.templates.drafts import draft
 from tests.support.people import unused
 from tests.support.pipeline import HOME, ORDERED, PipelineWorld, Sender, order, person
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-hostile")]
+pytestmark = pytest.mark.xdist_group("pipeline-hostile")
 
 NUMBERS = {
     "variables_schema": {

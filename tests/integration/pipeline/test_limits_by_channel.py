@@ -7,7 +7,7 @@ from tests.support.pipeline import PipelineWorld, person
 from tidings.contracts.tenants import NotificationPolicy, SendingLimits
 from tidings.sandbox.faults import FaultSpec
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
+pytestmark = pytest.mark.xdist_group("pipeline-sent")
 
 ONE_MAIL = NotificationPolicy(limits=SendingLimits(per_recipient_per_channel_per_day={"email": 1}))
 

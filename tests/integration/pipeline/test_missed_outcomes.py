@@ -9,7 +9,7 @@ from tidings.notify.dispatch import outcome
 from tidings.notify.dispatch.unsettled import OutcomeSweeper
 from tidings.router.executions.ended import StoredEnds
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-missed-outcomes")]
+pytestmark = pytest.mark.xdist_group("pipeline-missed-outcomes")
 
 
 def sweeper(world: PipelineWorld, settled_for: timedelta = timedelta(0)) -> OutcomeSweeper:

@@ -6,7 +6,7 @@ from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, order
 from tidings.operations.partitions import make_missing
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-partition")]
+pytestmark = pytest.mark.xdist_group("pipeline-partition")
 
 
 async def _drop(world: PipelineWorld) -> None:

@@ -8,7 +8,7 @@ from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld
 from tests.support.statements import Asked, counting
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-months")]
+pytestmark = pytest.mark.xdist_group("pipeline-months")
 
 
 async def test_what_lies_in_two_months_is_one_set_and_the_new_month_costs_no_more(

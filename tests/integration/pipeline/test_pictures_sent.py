@@ -12,7 +12,7 @@ from tests.support.pictures import GIF, JPEG, png
 from tests.support.pipeline import HOME, PipelineWorld
 from tidings.sandbox.reading import page_html
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-pictures")]
+pytestmark = pytest.mark.xdist_group("pipeline-pictures")
 
 LOGO = png(2_000)
 

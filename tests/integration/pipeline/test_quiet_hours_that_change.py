@@ -10,7 +10,7 @@ from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, person
 from tidings.contracts.tenants import NotificationPolicy
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-nights")]
+pytestmark = pytest.mark.xdist_group("pipeline-nights")
 
 
 def quiet(world: PipelineWorld, *, hours: int = 2) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from tidings.notify.dispatch.sent import ADDRESSES_PURPOSE
 from tidings.router.executions.answers import AnswerSweeper
 from tidings.sandbox.faults import FaultSpec
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
+pytestmark = pytest.mark.xdist_group("pipeline-sent")
 
 EXECUTIONS = "/api/v1/router/executions"
 _ATTEMPTS = """

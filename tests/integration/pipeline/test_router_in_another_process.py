@@ -11,7 +11,7 @@ from tests.support.pipeline import PipelineWorld, person
 from tests.support.port_bytes import EncodedPreparer, EncodedRouter, RemoteRouter
 from tidings.kernel.keys.keyring import Keyring
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
+pytestmark = pytest.mark.xdist_group("pipeline-sent")
 
 
 @pytest.mark.parametrize("apart", [EncodedRouter, RemoteRouter])

@@ -8,7 +8,7 @@ import pytest
 from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, order, person
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-rows")]
+pytestmark = pytest.mark.xdist_group("pipeline-rows")
 
 BETWEEN = 400
 #: More than a quiet system has open.

@@ -13,7 +13,7 @@ from tidings.contracts.ids import NotificationId
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.notify.tenants.store import find_tenant
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
+pytestmark = pytest.mark.xdist_group("pipeline-sent")
 
 ACME = NotificationPolicy(allowed_sender_domains=("acme.test",), allowed_sender_ids=("ACME",))
 _numbers = iter(range(100, 999))

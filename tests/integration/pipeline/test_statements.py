@@ -9,7 +9,7 @@ from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, order, person
 from tests.support.statements import Asked, counting
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-statements")]
+pytestmark = pytest.mark.xdist_group("pipeline-statements")
 
 MANY = 100
 

@@ -14,7 +14,7 @@ from tidings.contracts.tenants import NotificationPolicy, SendingLimits
 from tidings.notify.dispatch.pace import DispatchSettings
 from tidings.sandbox.faults import FaultSpec
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-time")]
+pytestmark = pytest.mark.xdist_group("pipeline-time")
 
 OFTEN = FaultSpec(adapter="smtp", mode="reject_temporary")
 

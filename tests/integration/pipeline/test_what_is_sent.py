@@ -14,7 +14,7 @@ from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender, order, person
 from tidings.contracts.channel_configs import ConfigureAccount
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("pipeline-sent")]
+pytestmark = pytest.mark.xdist_group("pipeline-sent")
 
 CODE: dict[str, Any] = {"template": "otp", "variables": {"code": "482915"}, "channel": "auto"}
 

@@ -14,7 +14,7 @@ from tests.support.pipeline import HOME, PipelineWorld, Sender, person
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.sandbox.faults import FaultSpec
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-pages")]
+pytestmark = pytest.mark.xdist_group("preferences-pages")
 
 ONE_CLICK = {"List-Unsubscribe": "One-Click"}
 

@@ -9,7 +9,7 @@ from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.contracts.tenants import NotificationPolicy
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-branding")]
+pytestmark = pytest.mark.xdist_group("preferences-branding")
 
 HOME = "/api/v1/branding"
 LOOK = {

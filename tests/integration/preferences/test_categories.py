@@ -10,7 +10,7 @@ from tests.integration.preferences.visitors import uses, visitor
 from tests.support.people import unused
 from tests.support.pipeline import PipelineWorld, person
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-categories")]
+pytestmark = pytest.mark.xdist_group("preferences-categories")
 
 HOME = "/api/v1/categories"
 PLATFORM = "/internal/v1/categories"

@@ -10,7 +10,7 @@ from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.contracts.tenants import NotificationPolicy
 from tidings.notify.preference_center.strings import languages
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-double")]
+pytestmark = pytest.mark.xdist_group("preferences-double")
 
 DOUBLE = NotificationPolicy(double_opt_in=True)
 YES = {"granted": True, "source": "signup_form", "evidence": "form 7"}

@@ -11,7 +11,7 @@ from tidings.contracts.tenants import NotificationPolicy
 from tidings.notify.recipients import consent_store
 from tidings.sandbox.faults import FaultSpec
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-ledger")]
+pytestmark = pytest.mark.xdist_group("preferences-ledger")
 
 
 async def test_every_yes_and_no_leaves_a_line(world: PipelineWorld) -> None:

@@ -15,7 +15,7 @@ from tidings.notify.preference_center.links import MessageLinks
 from tidings.notify.preference_center.store import sweep_tokens
 from tidings.notify.preference_center.tokens import OptOutScope
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-links")]
+pytestmark = pytest.mark.xdist_group("preferences-links")
 
 BODY = '<p>Hello {{name}}. <a href="{{@links.unsubscribe}}">No more</a> <a href="{{@links.preferences}}">Choose</a></p>'
 #: What stands between two sends of one set, besides the sends themselves.

@@ -22,7 +22,7 @@ from tidings.notify.preference_center.strings import languages
 from tidings.notify.preference_center.tokens import OptOutScope
 from tidings.notify.preference_center.visits import LinkVisits
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("preferences-pages")]
+pytestmark = pytest.mark.xdist_group("preferences-pages")
 
 ONE_CLICK = {"List-Unsubscribe": "One-Click"}
 

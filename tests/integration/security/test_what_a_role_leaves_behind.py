@@ -4,7 +4,6 @@ import asyncpg
 import pytest
 
 from tests.support.postgres import TestDatabase
-from tidings.kernel.db import Database
 
 
 @pytest.mark.parametrize("setting", ["default_transaction_read_only = on", "row_security = off"])
@@ -15,15 +14,10 @@ async def test_a_default_of_the_role_does_not_stick(fresh_database: TestDatabase
     async with fresh_database.runtime() as anybody:
         name, _, wanted = setting.partition(" = ")
         stays = await anybody.fetchval("SELECT current_setting($1)", name)
-    db = Database(fresh_database.runtime_url)
-    await db.open()
-    try:
-        async with db.platform() as tx:
-            written = await tx.connection.execute(
-                "INSERT INTO notification.tenants_local (tenant_id, region) VALUES ('tnt_01JCQ8ZK6T9Y4M2V7N5B3D1F0G', 'test')"
-            )
-    finally:
-        await db.close()
+    async with fresh_database.opened() as db, db.platform() as tx:
+        written = await tx.connection.execute(
+            "INSERT INTO notification.tenants_local (tenant_id, region) VALUES ('tnt_01JCQ8ZK6T9Y4M2V7N5B3D1F0G', 'test')"
+        )
 
     assert stays == wanted
     assert written == "INSERT 0 1"

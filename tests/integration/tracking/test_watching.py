@@ -13,7 +13,7 @@ from tests.support.pipeline import PipelineWorld, Sender
 from tidings.contracts.tenants import NotificationPolicy, Tracking
 from tidings.notify.tracking.routes import PIXEL
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("tracking-watching")]
+pytestmark = pytest.mark.xdist_group("tracking-watching")
 
 BOTH = NotificationPolicy(tracking=Tracking(opens=True, clicks=True))
 PERSON = {"user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0"}

@@ -8,11 +8,10 @@ from typing import Any
 
 import httpx2
 import pytest
-import pytest_asyncio
 
 from tests.integration.pipeline.test_missed_outcomes import send_and_lose_the_outcome, sweeper
 from tests.support.alert_rules import RULES
-from tests.support.pipeline import PipelineWorld, pipeline_world, prepare
+from tests.support.pipeline import PipelineWorld, pipeline_world, prepared_database
 from tests.support.postgres import TestServer
 from tests.support.promql import Scrape, evaluate
 from tests.support.tampering import tampering
@@ -30,7 +29,7 @@ from tidings.router.accounts.store import find_accounts
 from tidings.router.conversations.jobs import ConversationJob
 from tidings.router.state_machine.model import ATTEMPT
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.xdist_group("alerts")]
+pytestmark = pytest.mark.xdist_group("alerts")
 
 SECRET = "whsec_c2VjcmV0LXNlY3JldC1zZWNyZXQ="
 
@@ -102,17 +101,19 @@ def wrote(number: int, to: str = "+15005550006") -> ReadInbound:
     )
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture(scope="module")
 async def world(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[PipelineWorld]:
     """A database of its own: what is done to it here, nobody else should see."""
     now = datetime.now(UTC)
-    async with server.clone() as database:
-        prepared = await prepare(database, tmp_path_factory.mktemp("alerts"), now, now + timedelta(days=62))
-        async with pipeline_world(prepared, now) as made:
-            yield made
+    folder = tmp_path_factory.mktemp("alerts")
+    async with (
+        prepared_database(server, folder, now, now + timedelta(days=62)) as prepared,
+        pipeline_world(prepared, now) as made,
+    ):
+        yield made
 
 
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest.fixture
 async def watched(world: PipelineWorld) -> Watched:
     """It has been looked at once, when nothing was wrong."""
     made = Watched(world)

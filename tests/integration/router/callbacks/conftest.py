@@ -11,10 +11,8 @@ from typing import Any
 
 import httpx2
 import pytest
-import pytest_asyncio
 
 from tests.support.http import http_over
-from tests.support.postgres import TestDatabase, TestServer
 from tests.support.system import now_clock, system_over
 from tidings.bootstrap import System
 from tidings.contracts.callbacks import signed_headers
@@ -260,25 +258,9 @@ def other_tenant() -> TenantId:
     return TENANT.new(SystemClock().now())
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def callbacks_database(server: TestServer) -> AsyncIterator[TestDatabase]:
-    """A database for the tests of one file, because claims reach across tenants."""
-    async with server.clone() as database:
-        yield database
-
-
 @pytest.fixture
-async def world(callbacks_database: TestDatabase, tmp_path: Path) -> AsyncIterator[CallbackWorld]:
-    """Nobody has called yet."""
-    async with callbacks_database.owner() as owner:
-        await owner.execute(
-            "TRUNCATE chan.webhook_inbound, chan.webhook_inbound_events, chan.webhook_inbound_dedup, "
-            "chan.inbound_messages, "
-            "chan.executions_live, chan.erased_executions, chan.channel_adapter_configs, kernel.platform_keys CASCADE"
-        )
-    db = Database(callbacks_database.runtime_url)
-    await db.open()
-    made = CallbackWorld(db, tmp_path)
+async def world(fresh_db: Database, tmp_path: Path) -> AsyncIterator[CallbackWorld]:
+    """Nobody has called yet; a database of its own, because claims reach across tenants."""
+    made = CallbackWorld(fresh_db, tmp_path)
     yield made
     await made.close()
-    await db.close()

@@ -19,11 +19,11 @@ Command = Callable[..., Awaitable[Result]]
 
 
 @pytest.fixture
-def command(callbacks_database: TestDatabase, tmp_path: Path) -> Command:
+def command(fresh_database: TestDatabase, tmp_path: Path) -> Command:
     """Runs `tidings callbacks …` against this file's database."""
     environment = {
         "TIDINGS_DATA_DIR": str(tmp_path / "data"),
-        "TIDINGS_DATABASE_URL": callbacks_database.runtime_url,
+        "TIDINGS_DATABASE_URL": fresh_database.runtime_url,
     }
 
     async def run(*words: str) -> Result:

@@ -5,16 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 from bench.replay.history import make_history
 from bench.replay.runs import count_open, ordered, shuffled
 from bench.replay.state import State, differences, read_state
 from bench.replay.world import Heard, World, first_moment_of_today
 
 from tests.support.postgres import TestServer
-from tidings.kernel.db import Database
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CALLBACKS = 600
 SEED = 6
@@ -32,32 +28,27 @@ class Replayed:
     left_open: int
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest.fixture(scope="module")
 async def replayed(server: TestServer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Replayed]:
     """One history, told once in order and twice in none."""
     folder: Path = tmp_path_factory.mktemp("replayed")
     history = make_history(CALLBACKS, seed=SEED)
-    async with server.clone() as database:
-        db = Database(database.runtime_url)
-        await db.open()
-        try:
-            day = first_moment_of_today()
-            one, other = (
-                World(db, history, run=run, runtime_url=database.runtime_url, folder=folder, day=day)
-                for run in ("a", "b")
-            )
-            await ordered(one)
-            await shuffled(other, seed=SEED)
-            yield Replayed(
-                events=history.events,
-                in_order=await read_state(one),
-                out_of_order=await read_state(other),
-                heard_in_order=one.heard,
-                heard_out_of_order=other.heard,
-                left_open=await count_open(other),
-            )
-        finally:
-            await db.close()
+    async with server.clone() as database, database.opened() as db:
+        day = first_moment_of_today()
+        one, other = (
+            World(db, history, run=run, runtime_url=database.runtime_url, folder=folder, day=day)
+            for run in ("a", "b")
+        )
+        await ordered(one)
+        await shuffled(other, seed=SEED)
+        yield Replayed(
+            events=history.events,
+            in_order=await read_state(one),
+            out_of_order=await read_state(other),
+            heard_in_order=one.heard,
+            heard_out_of_order=other.heard,
+            left_open=await count_open(other),
+        )
 
 
 async def test_the_state_is_that_of_the_ordered_single_run(replayed: Replayed) -> None:

@@ -12,11 +12,9 @@ from typing import Any
 import httpx2
 import msgspec
 import pytest
-import pytest_asyncio
 
 from tests.support.http import http_over
 from tests.support.people import unused
-from tests.support.postgres import TestDatabase, TestServer
 from tests.support.senders import any_sender
 from tests.support.system import LOOPBACK, now_clock, system_over
 from tidings.bootstrap import System
@@ -280,25 +278,9 @@ async def other_tenant(world: "ConversationWorld") -> TenantId:
     return await world.tenant()
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def conversations_database(server: TestServer) -> AsyncIterator[TestDatabase]:
-    """A database for the tests of one file, because claims reach across tenants."""
-    async with server.clone() as database:
-        yield database
-
-
 @pytest.fixture
-async def world(conversations_database: TestDatabase, tmp_path: Path) -> AsyncIterator[ConversationWorld]:
-    """Nobody has written yet."""
-    async with conversations_database.owner() as owner:
-        await owner.execute(
-            "TRUNCATE chan.inbound_messages, chan.inbound_unmatched, chan.conversations, chan.conversation_messages, "
-            "chan.inbound_deliveries, chan.tenant_inbound_routes, chan.webhook_inbound_dedup, "
-            "chan.channel_adapter_configs, kernel.platform_keys CASCADE"
-        )
-    db = Database(conversations_database.runtime_url)
-    await db.open()
-    found = ConversationWorld(db, tmp_path)
+async def world(fresh_db: Database, tmp_path: Path) -> AsyncIterator[ConversationWorld]:
+    """Nobody has written yet; a database of its own, because claims reach across tenants."""
+    found = ConversationWorld(fresh_db, tmp_path)
     yield found
     await found.close()
-    await db.close()

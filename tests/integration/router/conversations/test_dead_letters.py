@@ -114,11 +114,11 @@ async def test_what_was_held_up_belongs_to_the_conversation_of_then(
 
 
 async def test_the_same_by_command(
-    world: ConversationWorld, tenant_id: TenantId, conversations_database: TestDatabase, tmp_path: Path
+    world: ConversationWorld, tenant_id: TenantId, fresh_database: TestDatabase, tmp_path: Path
 ) -> None:
     environment = {
         "TIDINGS_DATA_DIR": str(tmp_path / "data"),
-        "TIDINGS_DATABASE_URL": conversations_database.runtime_url,
+        "TIDINGS_DATABASE_URL": fresh_database.runtime_url,
     }
 
     async def command(*words: str) -> Result:
