@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.support.people import PeopleWorld, rows
 from tests.support.senders import any_sender
 from tidings.contracts.tenants import NotificationPolicy
+from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 
 EMAIL = "/api/v1/channels/email"
@@ -247,27 +249,21 @@ async def test_a_secret_of_another_tenant_is_out_of_reach(world: PeopleWorld) ->
     assert refused.json()["errors"][0]["field"] == "accounts.smtp.secret_ref"
 
 
-async def test_the_platforms_account_serves_who_has_none(world: PeopleWorld) -> None:
+async def test_the_platforms_account_serves_who_has_none(fresh_db: Database, tmp_path: Path) -> None:
+    """In a database of its own: what the platform has, all tenants have."""
+    world = PeopleWorld(fresh_db, tmp_path)
     tenant = await world.tenant(any_sender())
-    config = f"adcfg_{tenant.id[4:]}"
     async with world.db.platform() as tx:
         await tx.connection.execute(
             "INSERT INTO chan.channel_adapter_configs (id, provider, secret_ref, pricing_model)"
             " VALUES ($1, 'http', 'env://TIDINGS_SECRET_X', '{}')",
-            config,
+            f"adcfg_{tenant.id[4:]}",
         )
-    try:
-        async with world.http.as_tenant(tenant.id) as client:
-            body = wanted("", vendor="http", accounts={})
-            made = await client.put(EMAIL, json=body)
+    async with world.http.as_tenant(tenant.id) as client:
+        made = await client.put(EMAIL, json=wanted("", vendor="http", accounts={}))
 
-        assert made.json()["accounts"][0]["owner"] == "platform"
-        assert "env://" not in made.text
-    finally:
-        async with world.db.platform() as tx:
-            await tx.connection.execute(
-                "UPDATE chan.channel_adapter_configs SET active = false WHERE id = $1", config
-            )
+    assert made.json()["accounts"][0]["owner"] == "platform"
+    assert "env://" not in made.text
 
 
 async def test_of_many_who_set_it_up_at_once_one_wins(world: PeopleWorld) -> None:

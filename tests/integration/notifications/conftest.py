@@ -9,10 +9,10 @@ from tests.integration.notifications.world import SentWorld
 from tidings.kernel.db import Database
 
 
-@pytest.fixture
-async def world(db: Database, tmp_path: Path) -> AsyncIterator[SentWorld]:
-    """The world of these tests."""
-    made = SentWorld(db, tmp_path)
+@pytest.fixture(scope="session")
+async def world(db: Database, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SentWorld]:
+    """The world of these tests; the child process that looks at templates costs more than a test."""
+    made = SentWorld(db, tmp_path_factory.mktemp("notifications"))
     yield made
     await made.system.notify.renderer.close()
     await made.system.notify.authoring.close()

@@ -27,15 +27,15 @@ class TemplateWorld:
     templates: TemplateResolver
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 async def engine() -> AsyncIterator[Authoring]:
-    """The tools of authors, on the test's own loop."""
+    """The tools of authors; their child process costs more than a test."""
     authoring = Authoring(own_hosts=["tidings.test"])
     yield authoring
     await authoring.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 async def world(db: Database, engine: Authoring) -> AsyncIterator[TemplateWorld]:
     """The application over the shared database."""
     clock = SystemClock()

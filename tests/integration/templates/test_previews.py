@@ -5,6 +5,8 @@ from typing import Any
 
 from tests.integration.templates.conftest import TemplateWorld
 from tests.integration.templates.drafts import draft
+from tests.support.http import http_world
+from tidings.kernel.db import Database
 
 PATH = "/api/v1/templates/welcome/email/versions"
 SMS = "/api/v1/templates/welcome/sms/versions"
@@ -49,15 +51,18 @@ async def test_a_broken_text_is_refused_with_its_report_and_the_others_are_shown
     assert whole.status_code == 200
 
 
-async def test_a_text_that_ends_its_child_is_refused_with_a_reason(world: TemplateWorld) -> None:
-    tenant = await world.http.tenant()
-    system = world.http.system.notify.authoring
+async def test_a_text_that_ends_its_child_is_refused_with_a_reason(db: Database) -> None:
+    """In a process of its own, whose authors get little time."""
+    http = http_world(db)
+    tenant = await http.tenant()
+    system = http.system.notify.authoring
     system.lane._limits = replace(system.lane._limits, seconds=0.1)
     locales: dict[str, Any] = draft()["locales"]
     locales["en"]["body"] = "<p>" + "{{#if name}}{{name}}{{/if}}" * 4900 + "</p>"
-    async with world.http.as_tenant(tenant.id) as client:
+    async with http.as_tenant(tenant.id) as client:
         await client.post(PATH, json=draft(locales=locales))
         refused = await client.post(f"{PATH}/1.0.0/preview", json={"locale": "en"})
+    await system.close()
 
     assert (refused.status_code, refused.json()["code"]) == (400, "template_unpublishable")
     assert "too long to check" in refused.json()["errors"][0]["remedy"]

@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,10 +27,10 @@ class SimulationWorld(SentWorld):
     """Notifications over HTTP, and the ladders that they would go by."""
 
 
-@pytest.fixture
-async def world(db: Database, tmp_path: Path) -> AsyncIterator[SimulationWorld]:
+@pytest.fixture(scope="module")
+async def world(db: Database, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SimulationWorld]:
     """The application over the shared database."""
-    made = SimulationWorld(db, tmp_path)
+    made = SimulationWorld(db, tmp_path_factory.mktemp("simulating"))
     yield made
     await made.system.notify.renderer.close()
     await made.system.notify.authoring.close()
