@@ -54,11 +54,11 @@ class Correspondents(Protocol):
         """Which of their addresses has this hash, under the tenant's pepper; None where it is not theirs any more."""
         ...
 
-    async def stop(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> None:
+    async def stop(self, tx: TenantTx, opt_outs: Sequence[KeywordOptOut]) -> None:
         """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
         ...
 
-    async def start(self, tx: TenantTx, wishes: Sequence[KeywordOptOut]) -> list[bool]:
+    async def start(self, tx: TenantTx, opt_outs: Sequence[KeywordOptOut]) -> list[bool]:
         """Release what was suppressed as `opt_out`; whether there was anything. Nothing else is released by it."""
         ...
 

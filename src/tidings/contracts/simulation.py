@@ -70,7 +70,7 @@ class StepSimulation(Protocol):
     """What notify offers the router for simulations."""
 
     async def simulate(
-        self, tenant_id: TenantId, wish: HypotheticalMessage, *, role: CallerRole | None = None
+        self, tenant_id: TenantId, message: HypotheticalMessage, *, role: CallerRole | None = None
     ) -> SimulatedMessage:
         """What would happen; refused wherever accepting would refuse it."""
         ...

@@ -82,9 +82,9 @@ class StoredCorrespondents:
         """Which of their addresses has this hash; None where it is not theirs any more."""
         return await find_address(tx, recipient_id, channel=channel, address_hash=address_hash)
 
-    async def stop(self, tx: TenantTx, specs: Sequence[KeywordOptOut]) -> None:
+    async def stop(self, tx: TenantTx, opt_outs: Sequence[KeywordOptOut]) -> None:
         """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
-        wanted = [spec for spec in specs if spec.channel in CHANNELS]
+        wanted = [spec for spec in opt_outs if spec.channel in CHANNELS]
         if not wanted:
             return
         places = await self._places(tx, wanted)
@@ -104,13 +104,13 @@ class StoredCorrespondents:
             tx, [_event(tx.tenant_id, spec, result, self.clock) for spec, result in first.values()]
         )
 
-    async def start(self, tx: TenantTx, specs: Sequence[KeywordOptOut]) -> list[bool]:
+    async def start(self, tx: TenantTx, opt_outs: Sequence[KeywordOptOut]) -> list[bool]:
         """Release what was suppressed as `opt_out` until then; whether there was anything. Nothing else is released by it."""
-        places = await self._places(tx, specs)
+        places = await self._places(tx, opt_outs)
         in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self.clock.now())
         asked = {
             place: held
-            for place, spec in sorted(zip(places, specs, strict=True), key=lambda one: one[1].at)
+            for place, spec in sorted(zip(places, opt_outs, strict=True), key=lambda one: one[1].at)
             if (held := in_force.get(place)) is not None
             and held.reason is SuppressionReason.OPT_OUT
             and held.since <= spec.at
@@ -120,9 +120,9 @@ class StoredCorrespondents:
         )
         return [place in asked for place in places]
 
-    async def _places(self, tx: TenantTx, specs: Sequence[KeywordOptOut]) -> list[tuple[str, str]]:
+    async def _places(self, tx: TenantTx, opt_outs: Sequence[KeywordOptOut]) -> list[tuple[str, str]]:
         pepper = await self.keyring.pepper(tx)
-        return [(spec.channel, pepper.hash(spec.address)) for spec in specs]
+        return [(spec.channel, pepper.hash(spec.address)) for spec in opt_outs]
 
 
 def _stranger(wrote: Correspondent) -> RecipientSpec:

@@ -191,8 +191,8 @@ class AccountChecker:
             code=getattr(outcome, "code", None),
         )
 
-    async def _dry_call(self, adapter: Adapter, read: ReadAccount, wish: DryCall | None) -> AccountCheckStep:
-        if wish is None:
+    async def _dry_call(self, adapter: Adapter, read: ReadAccount, call: DryCall | None) -> AccountCheckStep:
+        if call is None:
             return skipped("dry_call", "not asked for")
         if not isinstance(adapter, DryCalls):
             return skipped(
@@ -200,7 +200,7 @@ class AccountChecker:
                 "this vendor can't be asked what it would say to a message",
                 next="`tidings channel test` sends one",
             )
-        outcome = await self._asked(adapter.dry_call(self._message(read, wish)))
+        outcome = await self._asked(adapter.dry_call(self._message(read, call)))
         if isinstance(outcome, Accepted):
             return ok("dry_call", "the vendor would take the message; it sent nothing")
         words = "no answer" if outcome is None else outcome.reason
@@ -222,14 +222,14 @@ class AccountChecker:
             _log.error("adapter_fell", error=type(error).__name__)
             return TryLater(reason="the adapter fell", code="internal")
 
-    def _message(self, read: ReadAccount, wish: DryCall) -> OutboundMessage:
-        channel = wish.channel if wish.channel in read.kind.channels else min(read.kind.channels)
+    def _message(self, read: ReadAccount, call: DryCall) -> OutboundMessage:
+        channel = call.channel if call.channel in read.kind.channels else min(read.kind.channels)
         return OutboundMessage(
             message_id=NOTIFICATION.new(self.clock.now()),
             tenant_id="",
             channel=channel,
-            sender=Address(value=wish.sender or ""),
-            to=wish.to or _NOBODY.get(channel, _NOBODYS_NUMBER),
+            sender=Address(value=call.sender or ""),
+            to=call.to or _NOBODY.get(channel, _NOBODYS_NUMBER),
             subject="Check" if channel == "email" else None,
             text="This message checks an account, and is not sent.",
         )

@@ -23,7 +23,7 @@ class CheckAdapter(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     sender: _Address | None = None
     channel: Channel | None = None
 
-    def wish(self) -> DryCall | None:
+    def call(self) -> DryCall | None:
         """The same for the inside."""
         return DryCall(channel=self.channel, to=self.to, sender=self.sender) if self.dry_call else None
 

@@ -159,7 +159,7 @@ async def check_adapter(
     (taken,) = await limits.take(caller.tenant_id, [[Take(key="adapter_check", limit=_CHECK_LIMIT)]])
     if not taken.granted:
         raise TooManyChecksError
-    checked = await checker.check(account, caller.tenant_id, dry_call=body.wish())
+    checked = await checker.check(account, caller.tenant_id, dry_call=body.call())
     return AdapterCheck.of(account, checked)
 
 

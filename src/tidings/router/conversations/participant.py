@@ -80,8 +80,8 @@ class Participant:
         return all(keyword is not None and keyword.action == "stop" for _, keyword in self.messages)
 
     @property
-    def wishes(self) -> bool:
-        """Whether they said STOP or START."""
+    def opts_in_or_out(self) -> bool:
+        """Whether they opted out or in: said STOP or START."""
         return any(keyword is not None and keyword.action != "help" for _, keyword in self.messages)
 
     def find_overtaken(self, said: Mapping[Action, str]) -> None:

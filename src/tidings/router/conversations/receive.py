@@ -151,7 +151,7 @@ class Receiver:
 
     async def _take(self, tx: TenantTx, people: Sequence[Participant], now: datetime) -> ReceiveResult:
         await self._open(tx, people)
-        await self._find_overtaken(tx, [person for person in people if person.wishes])
+        await self._find_overtaken(tx, [person for person in people if person.opts_in_or_out])
         await self._recognise(tx, people)
         keys = await self._keys(tx, people)
         name = await self.names.of(tx) if any(k for p in people for _, k in p.messages) else None
@@ -207,7 +207,7 @@ class Receiver:
             between = person.between
             person.now = opened[between.channel, between.sender_id, between.hashed.hash]
             person.fresh = person.now.id == opening.id
-        await self._look_again(tx, [person for person in people if person.fresh and person.wishes])
+        await self._look_again(tx, [person for person in people if person.fresh and person.opts_in_or_out])
 
     async def _look_again(self, tx: TenantTx, people: Sequence[Participant]) -> None:
         """No other worker opens theirs from here on. Where another worker has heard them since we looked, such as a STOP that is
@@ -225,7 +225,7 @@ class Receiver:
         """What was held up on its way undoes nothing that they said later."""
         if not people:
             return
-        said = await store.find_last_wishes(tx, [person.between for person in people])
+        said = await store.find_last_opt_changes(tx, [person.between for person in people])
         for place, person in enumerate(people):
             person.find_overtaken(said.get(place, {}))
 

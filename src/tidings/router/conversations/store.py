@@ -120,9 +120,11 @@ async def find_latest(
     return {row["place"] - 1: _conversation(row) for row in rows}
 
 
-async def find_last_wishes(tx: TenantTx, people: Sequence[ConversationSides]) -> dict[int, dict[Action, str]]:
+async def find_last_opt_changes(
+    tx: TenantTx, people: Sequence[ConversationSides]
+) -> dict[int, dict[Action, str]]:
     """The messages by which each said STOP and START last, by their place in the list."""
-    rows = await tx.fetch(QUERIES.find_last_wishes, **columns(people, "channel hashed.platform_hash"))
+    rows = await tx.fetch(QUERIES.find_last_opt_changes, **columns(people, "channel hashed.platform_hash"))
     found: dict[int, dict[Action, str]] = {}
     for row in rows:
         found.setdefault(row["place"] - 1, {})[row["keyword_action"]] = row["id"]

@@ -39,7 +39,7 @@ CROSS JOIN LATERAL (
     ORDER BY (status = 'OPEN') DESC, last_seen_at DESC LIMIT 1
 ) AS known;
 
--- name: find_last_wishes
+-- name: find_last_opt_changes
 -- The last STOP and the last START of these people, to whichever number of the tenant's: what they want holds for their address.
 -- By the platform's hash, which has an index without the number. Ids begin with the time at which a message was received.
 SELECT wanted.place, said.keyword_action, max(said.id) AS id

@@ -70,9 +70,9 @@ class Planner:
         ]
         frozen = LadderSnapshot(steps=tuple(steps), order=policy.order, cap=policy.cost_cap_micros)
         if policy.order != "fixed" and len(steps) > 1 and policy.strategy != "PARALLEL":
-            wishes = [self._orderable(i, step, accounts, policy) for i, step in enumerate(steps)]
+            orderable = [self._orderable(i, step, accounts, policy) for i, step in enumerate(steps)]
             arranged = arrange(
-                wishes,
+                orderable,
                 profile,
                 order=policy.order,
                 random_unit=self.random_unit,

@@ -87,7 +87,7 @@ async def simulate_policy(
     By the policy in force for the message's use case, or by a draft. The same gates, words, prices and rules as in
     earnest; nothing is written and nothing is sent.
     """
-    simulation = await simulator.simulate(tenant_id, body.wish(), body.draft(), role=caller.role)
+    simulation = await simulator.simulate(tenant_id, body.message(), body.draft(), role=caller.role)
     return PolicyRehearsal.of(simulation)
 
 

@@ -80,7 +80,7 @@ class PolicySimulator:
     async def simulate(
         self,
         tenant_id: TenantId,
-        wish: HypotheticalMessage,
+        message: HypotheticalMessage,
         draft: Draft | None,
         *,
         role: CallerRole | None = None,
@@ -90,7 +90,7 @@ class PolicySimulator:
             wrong = wrong_with(draft.terms, self.adapters)
             if wrong:
                 raise InvalidError([FieldError(f"policy.{field}", remedy) for field, remedy in wrong])
-        told = await self.steps.simulate(tenant_id, wish, role=role)
+        told = await self.steps.simulate(tenant_id, message, role=role)
         async with self.db.tenant(tenant_id, caller_role=role) as tx:
             policy = (
                 (await store.find_in_force(tx)).get(told.use_case)

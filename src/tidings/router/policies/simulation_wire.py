@@ -30,7 +30,7 @@ class SimulatePolicy(
     #: A draft. Left out: the policy in force for the message's use case.
     policy: PutPolicy | None = None
 
-    def wish(self) -> HypotheticalMessage:
+    def message(self) -> HypotheticalMessage:
         """The message alone."""
         plain = msgspec.structs.asdict(self)
         del plain["policy"]

@@ -66,8 +66,8 @@ class CircuitHolder:
             after = change(before.circuit)
             if after is None:
                 return before
-            wish = CircuitChange(before=before, after=after, counts=NONE)
-            if await self._changer.circuit_within(tx, wish, actor=actor, reason=reason):
+            wanted = CircuitChange(before=before, after=after, counts=NONE)
+            if await self._changer.circuit_within(tx, wanted, actor=actor, reason=reason):
                 return AccountCircuit(
                     account_id=account_id, tenant_id=before.tenant_id, vendor=before.vendor, circuit=after
                 )
