@@ -6,7 +6,7 @@ Only the vendors are played, and whoever writes the words. The clock stands wher
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -133,16 +133,15 @@ class Heard(CallbackObserver):
         self.failures[part] += 1
 
 
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class _Mortal(Applier):
     """Applies, and is sometimes gone before anybody could write down that it did: the same is applied again."""
 
-    def __init__(self, luck: Random, *parts: Any, **more: Any) -> None:
-        super().__init__(*parts, **more)
-        self._luck = luck
+    luck: Random
 
     async def apply(self, events: Sequence[Correlated], *, now: datetime) -> set[InboundWebhookEventId]:
         failed = await super().apply(events, now=now)
-        if events and self._luck.random() < _DEATHS:
+        if events and self.luck.random() < _DEATHS:
             raise DatabaseUnavailableError
         return failed
 
@@ -195,7 +194,7 @@ class World:
 
     def job(self, deaths: Random | None = None) -> CallbackJob:
         """A worker that applies callbacks; any number may be at work. With `deaths` it dies at times, before it can note what it did."""
-        applier = Applier if deaths is None else partial(_Mortal, deaths)
+        applier = Applier if deaths is None else partial(_Mortal, luck=deaths)
         return CallbackJob(
             self.db,
             applier(
