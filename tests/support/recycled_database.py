@@ -28,7 +28,7 @@ SELECT (SELECT md5(string_agg(concat_ws(' ', oid, relname, relnamespace, relkind
 """
 #: The tables that rows were ever written to since they were made or truncated.
 _WRITTEN = """
-SELECT oid::regclass::text AS name
+SELECT oid::regclass::text AS name, relforcerowsecurity AS guarded
 FROM pg_class
 WHERE relkind = 'r' AND oid >= 16384 AND pg_relation_size(oid) > 0
 """
@@ -53,6 +53,8 @@ class RecycledDatabase:
         self._schema = ""
         #: The rows that the migrations wrote, by table.
         self._seeds: dict[str, bytes] = {}
+        #: Of their tables, those whose rows row-level security hides from their owner.
+        self._guarded: list[str] = []
 
     async def give(self) -> tuple[TestDatabase, Database]:
         """The database and the connections of the runtime role to it, for the next test."""
@@ -71,11 +73,12 @@ class RecycledDatabase:
         self._owner = owner = await self._closing.enter_async_context(self._database.owner())
         self._db = await self._closing.enter_async_context(self._database.opened())
         await owner.execute("SET lock_timeout = '10s'")
-        written = [row["name"] for row in await owner.fetch(_WRITTEN)]
-        for table in written:
-            # The owner has to see the rows; the runtime role, for which the guard stands, owns nothing.
-            await owner.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
-        self._seeds = {table: await _rows(owner, table) for table in written}
+        written = await owner.fetch(_WRITTEN)
+        self._guarded = [row["name"] for row in written if row["guarded"]]
+        async with owner.transaction():
+            await owner.execute(self._guards("down"))
+            self._seeds = {row["name"]: await _rows(owner, row["name"]) for row in written}
+            await owner.execute(self._guards("up"))
         self._schema = await owner.fetchval(_SCHEMA)
 
     async def _is_emptied(self) -> bool:
@@ -88,7 +91,7 @@ class RecycledDatabase:
             return False
         written = {row["name"] for row in await owner.fetch(_WRITTEN)}
         async with owner.transaction():
-            await owner.execute(_guards("DISABLE"))
+            await owner.execute(self._guards("down"))
             if used := written - self._seeds.keys():
                 await owner.execute(f"TRUNCATE {', '.join(sorted(used))} CASCADE")
             for table, rows in self._seeds.items():
@@ -96,13 +99,19 @@ class RecycledDatabase:
                     await owner.execute(f"TRUNCATE {table} CASCADE")
                     schema, _, name = table.partition(".")
                     await owner.copy_to_table(name, schema_name=schema, source=io.BytesIO(rows))
-            await owner.execute(_guards("ENABLE"))
+            await owner.execute(self._guards("up"))
             await owner.execute("SELECT setval(seqrelid, seqstart, false) FROM pg_sequence")
         return True
 
-
-def _guards(do: Literal["DISABLE", "ENABLE"]) -> str:
-    return "; ".join(f"ALTER TABLE {table} {do} TRIGGER append_only_truncate" for table in _APPEND_ONLY)
+    def _guards(self, to: Literal["down", "up"]) -> str:
+        """Lets the owner truncate every table and see the rows of the migrations, until the end of a transaction."""
+        force, do = ("NO FORCE", "DISABLE") if to == "down" else ("FORCE", "ENABLE")
+        return "; ".join(
+            [
+                *(f"ALTER TABLE {table} {force} ROW LEVEL SECURITY" for table in self._guarded),
+                *(f"ALTER TABLE {table} {do} TRIGGER append_only_truncate" for table in _APPEND_ONLY),
+            ]
+        )
 
 
 async def _rows(owner: asyncpg.Connection, table: str) -> bytes:
