@@ -9,7 +9,6 @@ import types
 from collections.abc import Callable, Collection, Iterable, Mapping
 from enum import Enum
 from functools import cache
-from operator import attrgetter
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -92,8 +91,19 @@ def columns(items: Collection[object], names: str = "", /, **others: str) -> dic
 
     `others`: columns with other names, each with the attribute that it holds, such as `hashes="target.address_hash"`.
     """
-    attributes = {_plural(name): name for name in names.split()} | others
-    return {column: list(map(attrgetter(name), items)) for column, name in attributes.items()}
+    made: dict[str, list[Any]] = _columns(names, tuple(others.items()))(items)
+    return made
+
+
+@cache
+def _columns(
+    names: str, others: tuple[tuple[str, str], ...]
+) -> Callable[[Collection[object]], dict[str, list[Any]]]:
+    # Compiled, as dataclasses are: as fast as the same written by hand. All names are our own.
+    attributes = {_plural(name): name for name in names.split()} | dict(others)
+    lists = ", ".join(f"{column!r}: [one.{name} for one in items]" for column, name in attributes.items())
+    make: Callable[[Collection[object]], dict[str, list[Any]]] = eval(f"lambda items: {{{lists}}}")  # noqa: S307
+    return make
 
 
 @cache

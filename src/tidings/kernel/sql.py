@@ -12,14 +12,18 @@ same table in several schemas writes `{schema}` and is loaded once per schema.
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, LiteralString, TypeVar
+from typing import Any, Final, LiteralString, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
+
+#: A source has no attribute of that name.
+_MISSING: Final = object()
 
 _NAME = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 _TOKEN = re.compile(
@@ -59,6 +63,9 @@ class Query:
 
         A missing or unknown name is a mistake in our code.
         """
+        if len(values) == len(self.parameters):
+            with suppress(KeyError):
+                return [values[name] for name in self.parameters]
         missing = [name for name in self.parameters if name not in values]
         if len(values) + len(missing) != len(self.parameters):
             raise TypeError(f"{self.name} takes {self.parameters}, got {tuple(values)}")
@@ -67,10 +74,13 @@ class Query:
         return [values[name] for name in self.parameters]
 
     def _attribute(self, name: str, sources: tuple[object, ...]) -> Any:
-        for source in sources:
-            if hasattr(source, name):
-                return getattr(source, name)
-        raise TypeError(f"{self.name} takes {self.parameters}, and no value is named {name}")
+        found = [value for source in sources if (value := getattr(source, name, _MISSING)) is not _MISSING]
+        if not found:
+            raise TypeError(f"{self.name} takes {self.parameters}, and no value is named {name}")
+        if name == "tenant_id" and any(value != found[0] for value in found):
+            # The transaction comes first: what is another tenant's must not be written as this one's, or as the platform's.
+            raise TypeError(f"{self.name} is given rows of another tenant than the transaction's")
+        return found[0]
 
 
 class Queries:

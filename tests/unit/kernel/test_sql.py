@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tidings.kernel.sql import BadQueryFileError, Queries, number_parameters
+from tidings.kernel.sql import BadQueryFileError, Queries, Query, number_parameters
 
 
 def load(tmp_path: Path, text: str) -> Queries:
@@ -82,3 +82,15 @@ def test_an_unknown_name_is_an_attribute_error(tmp_path: Path) -> None:
     """It says which file was asked."""
     with pytest.raises(AttributeError, match=r"store\.sql has no query named two"):
         _ = load(tmp_path, "-- name: one\n-- Why.\nSELECT 1;").two
+
+
+def test_an_object_of_another_tenant_than_the_transactions_is_refused() -> None:
+    """Neither as the transaction's own nor, where that is the platform's, as nobody's."""
+    text, parameters = number_parameters("INSERT INTO t VALUES (:tenant_id, :name)")
+    query = Query(name="add", why="A test.", text=text, parameters=parameters)
+    row = SimpleNamespace(tenant_id="tnt_a", name="n")
+
+    assert query.arguments({}, SimpleNamespace(tenant_id="tnt_a"), row) == ["tnt_a", "n"]
+    for other in ("tnt_b", None):
+        with pytest.raises(TypeError, match="another tenant"):
+            query.arguments({}, SimpleNamespace(tenant_id=other), row)

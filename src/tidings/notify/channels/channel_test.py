@@ -67,26 +67,26 @@ class ChannelTester:
     clock: Clock
 
     async def test(
-        self, tenant_id: TenantId, begin: Begin, spec: ChannelTestRequest, *, actor: str
+        self, tenant_id: TenantId, begin: Begin, request: ChannelTestRequest, *, actor: str
     ) -> TestSend:
         """What the vendor said; no transaction is open while it is asked."""
-        to = normalise(spec.channel, spec.to, field="to")
+        to = normalise(request.channel, request.to, field="to")
         platform_pepper = await self.platform_pepper.get()
         async with begin() as tx:
-            config, vendor, policy = await self._allowed(tx, spec)
-            await self._not_held(tx, platform_pepper, spec.channel, to)
-        await self._take(tenant_id, Take(key=f"channel_test:{spec.channel}", limit=LIMIT))
+            config, vendor, policy = await self._allowed(tx, request)
+            await self._not_held(tx, platform_pepper, request.channel, to)
+        await self._take(tenant_id, Take(key=f"channel_test:{request.channel}", limit=LIMIT))
         entry = Entry(
             entity_type="channel",
             entity_id=config.id,
             action="test_sent",
             actor=actor,
-            after={"channel": spec.channel, "vendor": vendor},
+            after={"channel": request.channel, "vendor": vendor},
         )
         async with begin() as tx:
             await self.audit.append(tx, [entry])
-        message = self._message(tenant_id, config, to, vendor, grants=grants_on(spec.channel, policy))
-        return await self.desk.try_out(tenant_id, vendor, message, is_test=spec.is_test)
+        message = self._message(tenant_id, config, to, vendor, grants=grants_on(request.channel, policy))
+        return await self.desk.try_out(tenant_id, vendor, message, is_test=request.is_test)
 
     async def admit_dns(self, tenant_id: TenantId) -> None:
         """Count one check of the sender's domain; a `TooManyTestsError` where there were too many."""
@@ -102,21 +102,21 @@ class ChannelTester:
             raise TooManyTestsError
 
     async def _allowed(
-        self, tx: TenantTx, spec: ChannelTestRequest
+        self, tx: TenantTx, request: ChannelTestRequest
     ) -> tuple[ChannelConfig, str, NotificationPolicy]:
         """The channel, the vendor that the test goes to, and the policy with the tenant's grants."""
-        found = await store.find_channels(tx, channels=[spec.channel])
+        found = await store.find_channels(tx, channels=[request.channel])
         if not found:
-            raise UnknownChannelError(f"the channel {spec.channel} is not set up here; PUT it first")
+            raise UnknownChannelError(f"the channel {request.channel} is not set up here; PUT it first")
         tenant = await tenant_store.find_tenant(tx, tenant_id=tx.tenant_id)
         policy = tenant.notification_policy if tenant else NotificationPolicy()
         config = found[0]
-        vendor = spec.vendor or config.vendor
+        vendor = request.vendor or config.vendor
         if vendor not in config.vendors:
             raise BadValueError("vendor", f"must be one of the channel's: {', '.join(config.vendors)}")
         shared = await self.accounts.shared(tx)
-        shown = shown_on(spec.channel, config.sender)
-        if not authorised(spec.channel, shown, policy, vendor=vendor, shared=shared):
+        shown = shown_on(request.channel, config.sender)
+        if not authorised(request.channel, shown, policy, vendor=vendor, shared=shared):
             raise SenderUnauthorisedError
         return config, vendor, policy
 

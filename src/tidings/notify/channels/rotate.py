@@ -64,24 +64,24 @@ class CredentialRotator:
     audit: AuditLog
     clock: Clock
 
-    async def rotate(self, begin: Begin, spec: RotationRequest, *, actor: str) -> RotationResult:
+    async def rotate(self, begin: Begin, request: RotationRequest, *, actor: str) -> RotationResult:
         """Ask, then change; no transaction is open while a vendor is asked."""
         async with begin() as tx:
             tenant_id = tx.tenant_id
-            vendor = self._vendor(await store.find_channels(tx, channels=[spec.channel]), spec)
+            vendor = self._vendor(await store.find_channels(tx, channels=[request.channel]), request)
             await self._own_account(tx, vendor)
-        reference = Reference(field="secret_ref", vendor=vendor, secret_ref=spec.secret_ref)
+        reference = Reference(field="secret_ref", vendor=vendor, secret_ref=request.secret_ref)
         await refuse_unreadable(self.desk, tenant_id, [reference])
-        checked = await self._ask(tenant_id, vendor, spec) if spec.check else None
+        checked = await self._ask(tenant_id, vendor, request) if request.check else None
         async with begin() as tx:
-            await self._change(tx, spec, vendor, actor)
+            await self._change(tx, request, vendor, actor)
         return RotationResult(vendor=vendor, checked=checked)
 
-    def _vendor(self, found: list[ChannelConfig], spec: RotationRequest) -> str:
-        config = next((c for c in found if c.channel == spec.channel), None)
+    def _vendor(self, found: list[ChannelConfig], request: RotationRequest) -> str:
+        config = next((c for c in found if c.channel == request.channel), None)
         if config is None:
-            raise UnknownChannelError(f"the channel {spec.channel} is not set up here; PUT it first")
-        vendor = spec.vendor or config.vendor
+            raise UnknownChannelError(f"the channel {request.channel} is not set up here; PUT it first")
+        vendor = request.vendor or config.vendor
         if vendor not in config.vendors:
             raise BadValueError("vendor", f"must be one of the channel's: {', '.join(config.vendors)}")
         return vendor
@@ -91,8 +91,8 @@ class CredentialRotator:
         if account is None or account.platform:
             raise NoOwnAccountError
 
-    async def _ask(self, tenant_id: TenantId, vendor: str, spec: RotationRequest) -> CredentialCheck:
-        checked = await self.desk.check(tenant_id, vendor, spec.secret_ref)
+    async def _ask(self, tenant_id: TenantId, vendor: str, request: RotationRequest) -> CredentialCheck:
+        checked = await self.desk.check(tenant_id, vendor, request.secret_ref)
         said = f"{checked.reason} ({checked.code})" if checked.code else checked.reason
         if checked.result in {"refused", "unusable"}:
             raise CredentialRefusedError(
@@ -105,23 +105,23 @@ class CredentialRotator:
             )
         return checked
 
-    async def _change(self, tx: TenantTx, spec: RotationRequest, vendor: str, actor: str) -> None:
+    async def _change(self, tx: TenantTx, request: RotationRequest, vendor: str, actor: str) -> None:
         channels = await store.lock_channels_of_vendor(tx, vendor=vendor)
         # Another request may have changed the channel while the vendor was asked.
-        self._vendor(channels, spec)
+        self._vendor(channels, request)
         await self._own_account(tx, vendor)
         ids = [config.id for config in channels]
         known = await store.find_credentials(tx, channel_ids=ids)
         active = {c.channel_id: c for c in known if c.status == "active" and c.vendor == vendor}
-        changed = [i for i in ids if i not in active or active[i].secret_ref != spec.secret_ref]
+        changed = [i for i in ids if i not in active or active[i].secret_ref != request.secret_ref]
         now = self.clock.now()
         if changed:
             ended = [active[i].id for i in changed if i in active]
             await store.end_credentials(tx, [(one, "superseded") for one in ended], now=now)
-            fresh = [(CHANNEL_CREDENTIAL.new(now), i, vendor, spec.secret_ref) for i in changed]
+            fresh = [(CHANNEL_CREDENTIAL.new(now), i, vendor, request.secret_ref) for i in changed]
             await store.insert_credentials(tx, fresh, now=now)
             await store.touch_channels(tx, ids=changed, now=now)
-        command = ConfigureAccount(vendor=vendor, secret_ref=spec.secret_ref, renew=True)
+        command = ConfigureAccount(vendor=vendor, secret_ref=request.secret_ref, renew=True)
         await self.router.configure(tx, [command], actor=actor)
         await self._tell(tx, channels, vendor, same=not changed, actor=actor)
 

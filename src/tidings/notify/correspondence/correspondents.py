@@ -84,7 +84,7 @@ class StoredCorrespondents:
 
     async def stop(self, tx: TenantTx, opt_outs: Sequence[KeywordOptOut]) -> None:
         """Suppress each address for its channel, reason `opt_out`, and announce `optout.recorded.v1`; doing it again changes nothing."""
-        wanted = [spec for spec in opt_outs if spec.channel in CHANNELS]
+        wanted = [opt_out for opt_out in opt_outs if opt_out.channel in CHANNELS]
         if not wanted:
             return
         places = await self._places(tx, wanted)
@@ -95,13 +95,13 @@ class StoredCorrespondents:
             actor=ACTOR,
             reason="its owner opted out, which takes its place",
         )
-        done = await self.suppressor.add(tx, [_suppression(spec) for spec in wanted], actor=ACTOR)
+        done = await self.suppressor.add(tx, [_suppression(opt_out) for opt_out in wanted], actor=ACTOR)
         first: dict[str, tuple[KeywordOptOut, SuppressResult]] = {}
-        for spec, result in zip(wanted, done, strict=True):
+        for opt_out, result in zip(wanted, done, strict=True):
             if result.created:
-                first.setdefault(result.suppression.id, (spec, result))
+                first.setdefault(result.suppression.id, (opt_out, result))
         await self.outbox.append(
-            tx, [_event(tx.tenant_id, spec, result, self.clock) for spec, result in first.values()]
+            tx, [_event(tx.tenant_id, opt_out, result, self.clock) for opt_out, result in first.values()]
         )
 
     async def start(self, tx: TenantTx, opt_outs: Sequence[KeywordOptOut]) -> list[bool]:
@@ -110,10 +110,10 @@ class StoredCorrespondents:
         in_force = await suppression_store.lock_in_force(tx, sorted(set(places)), now=self.clock.now())
         asked = {
             place: held
-            for place, spec in sorted(zip(places, opt_outs, strict=True), key=lambda one: one[1].at)
+            for place, opt_out in sorted(zip(places, opt_outs, strict=True), key=lambda one: one[1].at)
             if (held := in_force.get(place)) is not None
             and held.reason is SuppressionReason.OPT_OUT
-            and held.since <= spec.at
+            and held.since <= opt_out.at
         }
         await self.suppressor.release_found(
             tx, list(asked.values()), actor=ACTOR, reason="its owner wants to hear again"
@@ -122,7 +122,7 @@ class StoredCorrespondents:
 
     async def _places(self, tx: TenantTx, opt_outs: Sequence[KeywordOptOut]) -> list[tuple[str, str]]:
         pepper = await self.keyring.pepper(tx)
-        return [(spec.channel, pepper.hash(spec.address)) for spec in opt_outs]
+        return [(opt_out.channel, pepper.hash(opt_out.address)) for opt_out in opt_outs]
 
 
 def _stranger(wrote: Correspondent) -> RecipientSpec:
@@ -134,20 +134,22 @@ def _stranger(wrote: Correspondent) -> RecipientSpec:
     )
 
 
-def _suppression(spec: KeywordOptOut) -> SuppressionSpec:
+def _suppression(opt_out: KeywordOptOut) -> SuppressionSpec:
     return SuppressionSpec(
-        channel=cast("SuppressibleChannel", spec.channel),
-        address=spec.address,
+        channel=cast("SuppressibleChannel", opt_out.channel),
+        address=opt_out.address,
         reason=SuppressionReason.OPT_OUT,
-        occurred_at=spec.at,
-        notes=asked_notes(keyword=spec.keyword, language=spec.language, conversation_id=spec.conversation_id),
+        occurred_at=opt_out.at,
+        notes=asked_notes(
+            keyword=opt_out.keyword, language=opt_out.language, conversation_id=opt_out.conversation_id
+        ),
     )
 
 
-def _event(tenant_id: TenantId, spec: KeywordOptOut, done: SuppressResult, clock: Clock) -> Event:
+def _event(tenant_id: TenantId, opt_out: KeywordOptOut, done: SuppressResult, clock: Clock) -> Event:
     return new_event(
         "optout.recorded.v1",
-        by_name(AddressOptOutRecorded, spec, suppression_id=done.suppression.id),
+        by_name(AddressOptOutRecorded, opt_out, suppression_id=done.suppression.id),
         tenant_id=tenant_id,
         ordering_key=done.suppression.id,
         source=NOTIFY_SOURCE,

@@ -101,7 +101,7 @@ async def read(blobs: BlobStore, key: DataKey, notification_id: NotificationId, 
 
 
 def contents_of(content: bytes) -> list[tuple[NotificationId, bytes]]:
-    """The recipients of an object's bodies, and the sealed bodies."""
+    """The notifications whose bodies an object holds, each with its sealed body."""
     return msgspec.msgpack.decode(content, type=list[tuple[NotificationId, bytes]])
 
 

@@ -344,7 +344,7 @@ def _refused(decision: StepDecision) -> PreparedStep:
 
 
 def _addressed(work: StepWork, decision: StepDecision, composed: Composed) -> Composed:
-    """None for a step to several devices: it would not be known which of them is meant."""
+    """With the address in what is kept of it; without for a step to several devices, where any of them may be meant."""
     kept = composed.snapshot
     if len(decision.addresses) == 1:
         kept = with_address(kept, channel=work.channel, address_id=decision.addresses[0].id)

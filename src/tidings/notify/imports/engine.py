@@ -374,14 +374,14 @@ class _Reading:
             if isinstance(row, LineProblem):
                 problems.append(row)
                 continue
-            spec = self._target.check(row)
-            if isinstance(spec, list):
-                problems += spec
-            elif isinstance(spec, RowWithWarning):
-                problems += spec.problems
-                specs.append((row.line, spec.spec))
+            checked = self._target.check(row)
+            if isinstance(checked, list):
+                problems += checked
+            elif isinstance(checked, RowWithWarning):
+                problems += checked.problems
+                specs.append((row.line, checked.spec))
             else:
-                specs.append((row.line, spec))
+                specs.append((row.line, checked))
         marks = [self._mark(spec) for _, spec in specs] if self._known.dry_run else []
         spans = {record.line: record.lines for record in records if record.lines > 1}
         return _Checked(specs=specs, marks=marks, problems=problems, empty=empty, spans=spans)

@@ -111,7 +111,7 @@ def _postmark(row: Mapping[str, Any]) -> SuppressionReason | RowRefusal:
         return RowRefusal(
             "SuppressionReason", "unknown_reason", "must be HardBounce, SpamComplaint or ManualSuppression"
         )
-    # What a recipient did by hand is their own spec.
+    # What a recipient did by hand is an opt-out of their own.
     by_recipient = str(row.get("origin", "")).strip().lower() == "recipient"
     return SuppressionReason.OPT_OUT if found is SuppressionReason.MANUAL and by_recipient else found
 

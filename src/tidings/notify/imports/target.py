@@ -52,5 +52,5 @@ class Target(Protocol):
         ...
 
     async def write(self, tx: TenantTx, specs: Sequence[tuple[int, Any]], by: Author) -> WriteResult:
-        """Grant these specs, each with its line, in a bounded number of statements."""
+        """Apply these specs, each with its line, in a bounded number of statements."""
         ...

@@ -53,7 +53,7 @@ async def hypothetical_recipient(
     keyring: Keyring,
     clock: Clock,
 ) -> HypotheticalRecipient:
-    """Who the spec would be; refused as sending would refuse it."""
+    """The recipient that the spec means, known or new; refused as sending would refuse it."""
     pepper = await keyring.pepper(tx)
     known = await _find(tx, spec, pepper)
     ids = [known.recipient.id] if known is not None else []

@@ -80,7 +80,7 @@ class _Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class RecipientUpserter:
-    """Grants specs, whole sets at a time."""
+    """Applies specs, whole sets at a time."""
 
     keyring: Keyring
     mailboxes: MailboxNews
@@ -89,7 +89,7 @@ class RecipientUpserter:
     async def upsert(
         self, tx: TenantTx, specs: Sequence[RecipientSpec], *, change_known: bool = True
     ) -> UpsertedSet:
-        """Each spec granted or refused; nothing is written for those refused.
+        """Each spec applied or refused; nothing is written for those refused.
 
         Without `change_known` new recipients are made and all others stay as they are: for tests.
         """

@@ -93,7 +93,7 @@ async def read_reader(
 
 async def preview(
     read: ReadVersion,
-    spec: PreviewRequest,
+    request: PreviewRequest,
     reader: Reader,
     *,
     engine: TenantAuthoring,
@@ -101,10 +101,10 @@ async def preview(
 ) -> Preview:
     """What the reader would get, its pictures inside the HTML; refused with a report where it can't be compiled."""
     version, template = read.version, read.template
-    wanted = spec.locale or reader.locale or template.default_locale
+    wanted = request.locale or reader.locale or template.default_locale
     chain = (*template.fallback_chain, template.default_locale)
     chosen = choose_locale(wanted, version.locales, version.fallback_chain, chain)
-    sample, variables = _variables(version, spec)
+    sample, variables = _variables(version, request)
     compiled = await _compiled(read, chosen, engine)
     content = trial_content(version, chosen, compiled)
     job = RenderJob(
@@ -156,16 +156,16 @@ async def preview(
     )
 
 
-def _variables(version: TemplateVersion, spec: PreviewRequest) -> tuple[str | None, Mapping[str, Any]]:
-    if spec.variables is not None:
+def _variables(version: TemplateVersion, request: PreviewRequest) -> tuple[str | None, Mapping[str, Any]]:
+    if request.variables is not None:
         # A draft's schema may be anything yet.
         if faults := schema_faults(version.variables_schema):
             raise InvalidError(faults)
-        if faults := Checker(version.variables_schema).faults(spec.variables):
+        if faults := Checker(version.variables_schema).faults(request.variables):
             raise InvalidVariablesError(faults)
-        return None, spec.variables
+        return None, request.variables
     names = list(version.samples)
-    sample = spec.sample if spec.sample is not None else next(iter(names), None)
+    sample = request.sample if request.sample is not None else next(iter(names), None)
     if sample is None:
         raise InvalidError([FieldError("variables", "must be given: the version has no samples")])
     if sample not in version.samples:
