@@ -50,6 +50,12 @@ class Operation:
         return str(said).replace("-", "_") if said else _verb(self)
 
     @property
+    def safe(self) -> bool:
+        """Whether it only reads, though it is a POST: its scope says so; to simulate takes the scope that sends."""
+        reads = str(self.spec.get("x-scope", "")).endswith(":read") or self.verb == "simulate"
+        return self.method == "POST" and reads
+
+    @property
     def path_parameters(self) -> list[str]:
         """The names in the path, in their order."""
         return re.findall(r"\{(\w+)\}", self.path)

@@ -189,6 +189,8 @@ def _call(operation: Operation, types: Types, *, leave_out: str = "") -> str:
         )
     if answer == "bytes":
         given.append(f"accept={operation.answer[0]!r}")
+    if operation.safe:
+        given.append("safe=True")
     return f"self._json({', '.join(given)})"
 
 
@@ -312,6 +314,7 @@ def _row(operation: Operation) -> dict[str, Any]:
         "pages": operation.page_of is not None,
         "if_match": None if if_match is None else if_match["required"],
         "keyed": operation.header("Idempotency-Key") is not None,
+        "safe": operation.safe,
     }
     return {
         name: value for name, value in row.items() if value not in (None, [], False) or name == "if_match"
@@ -328,7 +331,8 @@ def _parameter(
     row = {
         "name": name,
         "type": plain[0] if len(plain) == 1 or set(plain) == {"string"} else "any",
-        "of": next((one["items"].get("type", "any") for one in options if "items" in one), None),
+        "of": next((one["items"].get("type", "any") for one in options if "items" in one), None)
+        or next((_type_of_values(one, operation) for one in options if one.get("type") == "object"), None),
         "format": next((one["format"] for one in options if "format" in one), None),
         "choices": [word for one in options for word in one.get("enum", ())],
         "about": said.get("description")
@@ -337,6 +341,16 @@ def _parameter(
         "default": resolved.get("default", schema.get("default")),
     }
     return {key: value for key, value in row.items() if value not in (None, "", [], False, {})}
+
+
+def _type_of_values(schema: Mapping[str, Any], operation: Operation) -> str | None:
+    """The type that all values of an object have, left out or null as they may be; None where they differ."""
+    more = schema.get("additionalProperties")
+    values = [*schema.get("properties", {}).values(), *([more] if isinstance(more, Mapping) else [])]
+    resolved = [operation.resolved(one) or {} for one in values]
+    options = [operation.resolved(one) or {} for value in resolved for one in value.get("anyOf", [value])]
+    kinds = {one.get("type", "string" if "enum" in one else "any") for one in options} - {"null"}
+    return str(kinds.pop()) if len(kinds) == 1 else None
 
 
 def _formatted(files: Mapping[str, str]) -> dict[str, str]:

@@ -39,11 +39,13 @@ class Call(Generic[T]):
     accept: str | None = None
     #: The version that a change is made from, as an ETag.
     if_match: str | None = None
+    #: Whether it only reads, though it is a POST.
+    safe: bool = False
 
     @property
     def repeatable(self) -> bool:
-        """Whether doing it twice is the same as doing it once: a POST is, where it carries a key."""
-        return self.method != "POST" or self.key is not None
+        """Whether doing it twice is the same as doing it once: a POST is, where it carries a key or only reads."""
+        return self.method != "POST" or self.key is not None or self.safe
 
     @property
     def headers(self) -> dict[str, str]:
@@ -75,10 +77,12 @@ def get(path: str, kind: type[T], **query: object) -> Call[T]:
     return Call(method="GET", path=f"{_HOME}{path}", read=reader(kind), query=query_texts(query))
 
 
-def post(path: str, kind: type[T], content: object = None, *, key: str | None = None) -> Call[T]:
+def post(
+    path: str, kind: type[T], content: object = None, *, key: str | None = None, safe: bool = False
+) -> Call[T]:
     """A POST below `/api/v1/notifications`."""
     body = None if content is None else msgspec.json.encode(content)
-    return Call(method="POST", path=f"{_HOME}{path}", read=reader(kind), body=body, key=key)
+    return Call(method="POST", path=f"{_HOME}{path}", read=reader(kind), body=body, key=key, safe=safe)
 
 
 def explain(notification_id: str) -> Call[Explanation]:

@@ -47,6 +47,7 @@ class _Calls:
         key: str | None = None,
         media_type: str = "application/json",
         accept: str | None = None,
+        safe: bool = False,
     ) -> Call[T]:
         return Call(
             method=method,
@@ -58,6 +59,7 @@ class _Calls:
             media_type=media_type,
             accept=accept,
             if_match=None if if_match is None else f'"v{if_match}"',
+            safe=safe,
         )
 
     @staticmethod

@@ -22,7 +22,7 @@ class ApiParameter(Struct, frozen=True, kw_only=True):
     name: str
     #: `string`, `integer`, `number`, `boolean`, `array`, `object`, or `any` of them.
     type: str
-    #: What an array holds.
+    #: What an array holds, or the values of an object are.
     of: str = "any"
     #: `date-time` or `date`.
     format: str = ""
@@ -54,6 +54,8 @@ class ApiOperation(Struct, frozen=True, kw_only=True):
     if_match: bool | None = None
     #: Whether it takes an Idempotency-Key.
     keyed: bool = False
+    #: Whether it only reads, though it is a POST.
+    safe: bool = False
 
 
 @cache
@@ -100,6 +102,7 @@ def call(
         media_type=media_type,
         accept=None if answer == "application/json" else answer,
         if_match=None if if_match is None else f'"v{if_match}"',
+        safe=one.safe,
     )
 
 

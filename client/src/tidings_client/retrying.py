@@ -1,7 +1,7 @@
 """When a call is worth repeating, and after how long; pure, so that both clients do the same.
 
 A repeat carries the same Idempotency-Key: the server answers what it answered, or would have answered, the first time.
-A POST that takes no key is not repeated where it may have been carried out.
+A POST that takes no key and does more than read is not repeated where it may have been carried out.
 """
 
 import random

@@ -85,9 +85,8 @@ class Tidings(TenantResources):
         self, recipient: str | Recipient | dict[str, Any], template: str, **more: Unpack[Options]
     ) -> Simulation:
         """What would happen, by the same code; nothing is written or sent."""
-        return self._do(
-            calls.post("/simulate", Simulation, Message(recipient=recipient, template=template, **more))
-        )
+        message = Message(recipient=recipient, template=template, **more)
+        return self._do(calls.post("/simulate", Simulation, message, safe=True))
 
     def get(self, notification_id: str) -> Notification:
         """The notification as it stands."""
@@ -145,7 +144,7 @@ class Tidings(TenantResources):
         """One page of notifications to those who have an address, or by the filters of `page`."""
         given = {**wanted, "address": address, "cursor": cursor, "limit": limit}
         content = {name: value for name, value in given.items() if value is not None}
-        return self._do(calls.post("/lookup", Page[Notification], content))
+        return self._do(calls.post("/lookup", Page[Notification], content, safe=True))
 
     def resend(self, notification_id: str, *, idempotency_key: str | None = None) -> Accepted:
         """Send it once more to the same recipient; a `ConflictError` while it is under way."""

@@ -39,6 +39,8 @@ def not_reached(error: httpx2.RequestError, base_url: httpx2.URL) -> NotReachedE
     where = f"{base_url.scheme}://{base_url.netloc.decode('ascii', 'replace')}"
     if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
         return NotReachedError(f"nothing answers at {where}; is Tidings running there?", sent=False)
+    if isinstance(error, httpx2.PoolTimeout):
+        return NotReachedError(f"every connection to {where} was in use for too long", sent=False)
     if isinstance(error, httpx2.TimeoutException):
         return NotReachedError(f"{where} took too long to answer")
     return NotReachedError(f"the connection to {where} broke off ({type(error).__name__})")

@@ -231,6 +231,7 @@ ResourceCommands(
         "create": Row(
             about="Make an account with a vendor: the tenant's own, or with --platform one that all tenants may send through.",
             arguments=["vendor"],
+            help={"per_second": "Messages a second.", "per_day": "Messages a day (UTC)."},
             text=_added,
         ),
         "change": Row(
@@ -238,6 +239,7 @@ ResourceCommands(
         ),
         "check": Row(
             about="Look step by step whether an account works; nothing is sent. Ends with 1 where something failed.",
+            help={"sender": "Of that message.", "channel": "Of that message."},
             merge=lambda _, typed: {"dry_call": bool(typed), **typed},
             text=check_lines,
             failed=lambda found: not found["ok"],

@@ -22,7 +22,8 @@ Platform = Annotated[bool, typer.Option("--platform", help="The platform's own, 
 PAGE = 200
 
 
-@dataclass(kw_only=True)
+# No repr and no comparison: it holds a key.
+@dataclass(kw_only=True, eq=False, repr=False)
 class Api:
     """The server that a command calls, connected when it is first asked."""
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from tidings.bootstrap import System
     from tidings.kernel.db import PlatformTx, TenantTx
+    from tidings.notify.access.wire import CreateKey
 
 app = command_group()
 
@@ -26,7 +27,30 @@ _SCOPES = ", ".join(sorted(SCOPES))
 _OPTIONS = {"name": "NAME", "role": "--role", "scopes": "--scope"}
 
 
-@system_command(app, "create")
+def _check(
+    *, name: str, tenant: str | None, platform: bool, role: str | None, scope: list[str] | None
+) -> None:
+    unknown = [one for one in scope or () if one not in SCOPES]
+    if unknown:
+        raise CommandError(f"--scope {unknown[0]} is unknown; there are {_SCOPES}")
+    _wanted(name, role, scope, platform=platform)
+    _check_side(tenant=tenant, platform=platform)
+
+
+def _wanted(name: str, role: str | None, scope: list[str] | None, *, platform: bool) -> "CreateKey":
+    from tidings.notify.access.wire import CreateKey
+
+    chosen = role or ("platform.channel.admin" if platform else "tenant.admin")
+    scopes = sorted(set(scope)) if scope else None
+    return from_options(CreateKey, {"name": name, "role": chosen, "scopes": scopes}, _OPTIONS)
+
+
+def _check_side(*, tenant: str | None, platform: bool) -> None:
+    if (tenant is None) == (not platform):
+        raise CommandError("say whose key: --tenant with an id or a slug, or --platform")
+
+
+@system_command(app, "create", check=_check)
 async def create(
     system: "System",
     name: Annotated[str, typer.Argument(help="What it is for, for people who read the list.")],
@@ -44,14 +68,8 @@ async def create(
     """Create a key and print it; it is shown this once and never again."""
     from tidings.notify.access.create import create_key
     from tidings.notify.access.model import credential
-    from tidings.notify.access.wire import CreateKey
 
-    chosen = role or ("platform.channel.admin" if platform else "tenant.admin")
-    unknown = [one for one in scope or () if one not in SCOPES]
-    if unknown:
-        raise CommandError(f"--scope {unknown[0]} is unknown; there are {_SCOPES}")
-    scopes = sorted(set(scope)) if scope else None
-    wanted = from_options(CreateKey, {"name": name, "role": chosen, "scopes": scopes}, _OPTIONS)
+    wanted = _wanted(name, role, scope, platform=platform)
     with named_as(_OPTIONS):
         async with await _side(system, tenant, platform=platform) as tx:
             key, secret = await create_key(
@@ -110,6 +128,5 @@ async def revoke(
 async def _side(
     system: "System", tenant: str | None, *, platform: bool
 ) -> "AbstractAsyncContextManager[TenantTx | PlatformTx]":
-    if (tenant is None) == (not platform):
-        raise CommandError("say whose key: --tenant with an id or a slug, or --platform")
+    _check_side(tenant=tenant, platform=platform)
     return system.db.scoped(await tenant_or_platform(system, tenant))

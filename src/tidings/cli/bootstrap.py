@@ -14,8 +14,13 @@ if TYPE_CHECKING:
     from tidings.operations.platform_start import StartReport
 
 
+def _check(*, new_key: bool, no_key: bool) -> None:
+    if new_key and no_key:
+        raise typer.BadParameter("--new-key and --no-key contradict each other")
+
+
 # The whole system: the master key is made here, and the database remembers which it is.
-@system_command(None, "bootstrap", opened=partial(open_system, whole=True))
+@system_command(None, "bootstrap", opened=partial(open_system, whole=True), check=_check)
 async def bootstrap(
     system: "System",
     *,
@@ -30,8 +35,6 @@ async def bootstrap(
     ] = False,
 ) -> Output:
     """Publish the platform's templates and make its first key, printed this once; again, it changes nothing."""
-    if new_key and no_key:
-        raise typer.BadParameter("--new-key and --no-key contradict each other")
     started = await system.platform_start.start(
         key_name=None if no_key else "first", actor=operator(), one_more_key=new_key
     )

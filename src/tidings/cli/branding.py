@@ -28,7 +28,14 @@ app = ResourceCommands(
     options={"logo_url": "--logo", "primary_colour": "--colour", "support_url": "--support"},
     rows={
         "put": Row(
-            about="Change how you look; what is not named stays, and an empty text takes away.", merge=_merged
+            about="Change how you look; what is not named stays, and an empty text takes away.",
+            help={
+                "name": "As people know you.",
+                "primary_colour": "Such as #1a2b3c.",
+                "support_url": "An https address where people get help.",
+            },
+            example="--colour '#1a2b3c' or --footer 'Saffron House, Kabul'",
+            merge=_merged,
         )
     },
 ).app()

@@ -42,7 +42,11 @@ def _line(one: JsonObject) -> str:
     return shown("  ".join(words))
 
 
-@system_command(app, "list", text=_line, empty="there are none")
+def _check_since(*, since: str | None, **_: object) -> None:
+    moment_of(since, "--since")
+
+
+@system_command(app, "list", text=_line, empty="there are none", check=_check_since)
 async def list_(
     system: "System",
     *,
@@ -70,7 +74,7 @@ async def list_(
         return [picked(one, *_EVENT) for one in events]
 
 
-@system_command(app, "messages", text=_line, empty="there are none")
+@system_command(app, "messages", text=_line, empty="there are none", check=_check_since)
 async def messages(
     system: "System",
     *,
@@ -145,7 +149,22 @@ async def _show_event(system: "System", tx: "PlatformTx", callback: str, *, body
     return picked(await _dead(system).show(tx, event_id), *_EVENT)
 
 
-@system_command(app, "requeue")
+def _check_requeue(
+    *, callbacks: list[str] | None, vendor: str | None, since: str | None, of_people: bool
+) -> None:
+    if bool(callbacks) == (vendor is not None) or (vendor is None and (since is not None or of_people)):
+        raise CommandError(
+            "name them by their ids, whe_… or mo_…, or all of a vendor with --vendor VENDOR [--messages] [--since …]"
+        )
+    moment_of(since, "--since")
+    written = [one for one in callbacks or () if one.startswith("mo_")]
+    if written and len(written) < len(callbacks or ()):
+        raise CommandError("name events, whe_…, or what people wrote, mo_…, and not both at once")
+    for one in callbacks or ():
+        _parsed(one, of_messages=bool(written))
+
+
+@system_command(app, "requeue", check=_check_requeue)
 async def requeue(
     system: "System",
     callbacks: Annotated[
@@ -158,32 +177,29 @@ async def requeue(
     of_people: Annotated[
         bool, typer.Option("--messages", help="With --vendor: what people wrote, instead of events.")
     ] = False,
+    as_json: bool,
 ) -> Output:
     """Look for the messages of dead events again, at once and then for a day; or take what people wrote up again."""
     from tidings.kernel.durable.dead_letters import MOST_AT_ONCE
 
-    if bool(callbacks) == (vendor is not None) or (vendor is None and (since is not None or of_people)):
-        raise CommandError(
-            "name them by their ids, whe_… or mo_…, or all of a vendor with --vendor VENDOR [--messages] [--since …]"
-        )
     moment = moment_of(since, "--since")
-    written = [one for one in callbacks or () if one.startswith("mo_")]
-    if written and len(written) < len(callbacks or ()):
-        raise CommandError("name events, whe_…, or what people wrote, mo_…, and not both at once")
-    of_messages = bool(written) or of_people
+    of_messages = of_people or any(one.startswith("mo_") for one in callbacks or ())
     ids = [_parsed(one, of_messages=of_messages) for one in callbacks or ()]
     requeue_some = _requeue_messages if of_messages else _requeue_events
-    count, lines = 0, []
+    count, lines = 0, list[str]()
     while True:
         async with system.db.platform() as tx:
             again, too_old, passed = await requeue_some(
                 system, tx, ids[:MOST_AT_ONCE] if callbacks else None, vendor, moment
             )
         count += len(again)
-        lines += passed
+        # At once: what is done stays done, and said, where a later portion fails.
+        for line in [] if as_json else passed:
+            print(line, flush=True)
         del ids[:MOST_AT_ONCE]
         if not ids if callbacks else len(again) < MOST_AT_ONCE:
             break
+        print(f"tidings: requeued so far: {count}", file=sys.stderr)
     if vendor is not None and too_old:
         many = f"{too_old} or more" if too_old >= MOST_AT_ONCE else str(too_old)
         lines.append(f"too old to be looked for, because they came more than 35 days ago: {many}")
@@ -250,5 +266,5 @@ def _parsed(text: str, *, of_messages: bool) -> str:
     except BadValueError:
         raise CommandError(
             f"{shown(text)} is not the id of an event, whe_…, or of what a person wrote, mo_…; "
-            "`tidings callbacks list` and `tidings callbacks messages` shows those there are"
+            "`tidings callbacks list` and `tidings callbacks messages` show those there are"
         ) from None

@@ -39,7 +39,7 @@ def _lines(one: JsonObject) -> Iterator[str]:
 @api_command(app, "hide", text=_lines)
 def hide(
     api: Api,
-    category: Annotated[str, typer.Argument()],
+    category: Annotated[str, typer.Argument(help="Such as reminder.")],
     *,
     undo: Annotated[bool, typer.Option("--undo", help="Show it again.")] = False,
 ) -> JsonObject:
@@ -54,7 +54,33 @@ ResourceCommands(
     lines=_lines,
     empty="there is none; `tidings category create` makes one",
     which="Such as reminder.",
-    rows={"create": Row(arguments=["category"])},
+    help={
+        "names": "What people read, by language: en='Stays and bookings'; may be repeated.",
+        "retention_class": "How long its messages are kept.",
+        "priority": "What goes out first.",
+        "position": "Where it stands on pages; the lowest first.",
+        "needs_consent": "Denied until the recipient has consented; it must be so for marketing.",
+        "can_unsubscribe": "Whether people can say no to it at all; they must for marketing.",
+        "breaks_quiet_hours": "Whether it is sent during quiet hours too.",
+        "may_digest": "Whether it may be gathered into a digest.",
+        "tracking_allowed": "Whether opens and clicks may be watched.",
+        "retired": "Whether nothing new may use it; what uses it already goes on.",
+    },
+    rows={
+        "create": Row(
+            about="Make a category of your own, or with --platform one for all tenants.",
+            arguments=["category"],
+            help={"category": "Such as reminder.", "use_case": "What it is for."},
+        ),
+        "change": Row(
+            about="Change a category of your own; of the platform's its names and its place on your pages.",
+            help={
+                "names": "All of them, by language: en='Stays and bookings'; '{}' takes your own names away.",
+                "use_case": "What it is for.",
+            },
+            example="--name en='Stays' or --position 10",
+        ),
+    },
     options={
         "names": "--name",
         "retention_class": "--retention",

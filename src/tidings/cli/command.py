@@ -1,9 +1,10 @@
 """What all commands have in common: groups of them, options that are declared once, and how an answer is printed."""
 
+import copy
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import typer
 
@@ -14,11 +15,14 @@ if TYPE_CHECKING:
 
 #: A JSON object: an answer of the API, as it came.
 JsonObject = dict[str, Any]
+#: Types that are made here are nothing for a type checker.
+_ANNOTATED: Any = Annotated
 #: Makes the lines that a person reads of one answer, or of one item of a list.
 Formatter = Callable[[Any], "Iterable[str | Text] | str"]
 
 
-@dataclass(frozen=True)
+# No repr: an answer may hold a key that is shown this once.
+@dataclass(frozen=True, repr=False)
 class Output:
     """An answer, with the lines that a person is shown where they follow from more than the answer."""
 
@@ -48,7 +52,7 @@ def add_command(
     `common` maps a parameter to its annotation; the default of a switch is False, of any other option None.
     """
     own = list(inspect.signature(function).parameters.values())[1:]
-    parameters = [one for one in own if one.name not in common]
+    parameters = [_with_metavar(one) for one in own if one.name not in common]
     parameters += [
         inspect.Parameter(
             one,
@@ -64,6 +68,19 @@ def add_command(
     if app is not None:
         app.command(name)(run)
     return run
+
+
+def _with_metavar(parameter: inspect.Parameter) -> inspect.Parameter:
+    """The parameter; an argument without a metavar gets its name in capitals, for usage and errors."""
+    if get_origin(parameter.annotation) is not Annotated:
+        return parameter
+    kind, said, *_ = get_args(parameter.annotation)
+    if not isinstance(said, typer.models.ArgumentInfo) or said.metavar is not None:
+        return parameter
+    argument = copy.copy(said)
+    takes_several = any(get_origin(one) is list for one in (kind, *get_args(kind)))
+    argument.metavar = f"{parameter.name.upper()}{'…' if takes_several else ''}"
+    return parameter.replace(annotation=_ANNOTATED[kind, argument])
 
 
 def print_answer(answer: Any, text: Formatter | None = None, empty: str = "", *, as_json: bool) -> None:

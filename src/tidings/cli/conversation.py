@@ -106,5 +106,5 @@ ResourceCommands(
     which="conv_…",
     line=_line,
     lines=_lines,
-    rows={"list": Row(lines=20), "close": Row(text=_line)},
+    rows={"list": Row(lines=20), "close": Row(help={"reason": "Why; it is audited."}, text=_line)},
 ).add_to(app)

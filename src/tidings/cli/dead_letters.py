@@ -58,6 +58,11 @@ async def show(
     return {**_summary(found), "event": json.loads(to_cloudevent(found.event))}
 
 
+def _check_order(*, letters: list[str] | None, group: str | None, everything: bool) -> None:
+    if everything == bool(letters) or everything != (group is not None):
+        raise CommandError("name the dead letters by their ids, or all of one group with --group GROUP --all")
+
+
 def _order_command(verb: str, done: str, about: str) -> None:
     """A command that does something with each of the letters that were named."""
 
@@ -72,10 +77,6 @@ def _order_command(verb: str, done: str, about: str) -> None:
             bool, typer.Option("--all", help="All of the group named with --group.")
         ] = False,
     ) -> Output:
-        if everything == bool(letters) or everything != (group is not None):
-            raise CommandError(
-                "name the dead letters by their ids, or all of one group with --group GROUP --all"
-            )
         store = system.kernel.bus.dead_letters
         act: Callable[[Any], Awaitable[None]] = getattr(store, verb)
         found = [await store.show(_parse(letter)) for letter in letters or ()]
@@ -91,7 +92,7 @@ def _order_command(verb: str, done: str, about: str) -> None:
         return Output({done: len(found)}, f"{done}: {len(found)}")
 
     command.__doc__ = about
-    system_command(app, verb)(command)
+    system_command(app, verb, check=_check_order)(command)
 
 
 _order_command("replay", "replayed", "Hand dead letters to their group again, with all attempts before them.")

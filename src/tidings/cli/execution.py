@@ -121,5 +121,10 @@ def _why(*words: str | None) -> str:
 
 
 app = ResourceCommands(
-    "executions", which="exec_…", line=_line, lines=_lines, rows={"list": Row(lines=20)}
+    "executions",
+    which="exec_…",
+    help={"attempt_id": "attempt_…, as `show` lists them."},
+    line=_line,
+    lines=_lines,
+    rows={"list": Row(lines=20)},
 ).app()

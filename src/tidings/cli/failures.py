@@ -8,6 +8,14 @@ from contextlib import contextmanager
 class CommandError(Exception):
     """A command can't go on; the message says why and what to do."""
 
+    exit_code = 1
+
+
+class UsageError(CommandError):
+    """A command was typed without something that it needs; it ends as it does for an unknown option."""
+
+    exit_code = 2
+
 
 @contextmanager
 def clear_failures() -> Iterator[None]:
@@ -23,7 +31,7 @@ def clear_failures() -> Iterator[None]:
             raise
         for line in lines:
             print(f"tidings: {line}", file=sys.stderr)
-        raise SystemExit(1) from None
+        raise SystemExit(error.exit_code if isinstance(error, CommandError) else 1) from None
 
 
 def _refuse_broken_text(arguments: list[str]) -> None:

@@ -37,7 +37,11 @@ async def list_flags(system: "System") -> Output:
     return Output(answer, _lines(switches))
 
 
-@system_command(app, "set")
+def _check_value(*, value: str, **_: object) -> None:
+    _parse_value(value)
+
+
+@system_command(app, "set", check=_check_value)
 async def set_flag(
     system: "System",
     key: Key,

@@ -135,6 +135,11 @@ def _pieces(source: BinaryIO, bar: "Progress", task: "TaskID") -> Iterator[bytes
 #: The row of an operation that imports a file.
 IMPORT = Row(
     upload=import_file,
+    help={
+        "file": "A CSV, or JSON lines (.jsonl).",
+        "dry_run": "Say what would happen; change nothing.",
+        "emit_events": "Whether each change is announced as an event.",
+    },
     more={
         "report": Annotated[
             Path | None, typer.Option("--report", help="Where to keep all lines that can't be taken.")

@@ -163,13 +163,32 @@ ResourceCommands(
     which="route_…, or the number that is written to, or '*'.",
     look_up=_found,
     options={"webhook_url": "--webhook", "platform": "--platform/--no-platform"},
+    help={
+        "webhook_url": "The address that is called, https://…",
+        "secret_ref": "Where the secret that signs is: sealed://…, file://… or vault://…",
+    },
     rows={
         "list": Row(lines=None),
         "create": Row(
-            about="Call a webhook with what people write to a number.", arguments=["inbound"], text=_added
+            about="Call a webhook with what people write to a number.",
+            arguments=["inbound"],
+            help={"platform": "Also over accounts that all tenants share; with a key of the platform."},
+            text=_added,
         ),
-        "put": Row(merge=_changed),
+        "put": Row(
+            about="Call another address, or sign with another secret; what waits goes there too.",
+            help={
+                "platform": "Give the tenant the number over accounts that all share, or take it back; "
+                "with a key of the platform.",
+            },
+            without=["inbound"],
+            merge=_changed,
+        ),
         "delete": Row(text=_removed),
-        "test": Row(text=_tried, failed=lambda done: not done["delivered"]),
+        "test": Row(
+            about="Call the webhook once with a signed message that nobody wrote. The exit code is 1 if it does not take it.",
+            text=_tried,
+            failed=lambda done: not done["delivered"],
+        ),
     },
 ).add_to(app)

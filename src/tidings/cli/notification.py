@@ -86,9 +86,10 @@ ResourceCommands(
         ),
         "cancel": Row(text=lambda found: f"{found['id']} is {found['status']}"),
         "release": Row(
+            about="Send a notification now that waits for quiet hours, a limit or its time; every other gate is asked as before.",
             text=lambda found: (
                 f"{found['id']} is sent now; `tidings explain {found['id']}` tells what becomes of it"
-            )
+            ),
         ),
     },
 ).add_to(app)

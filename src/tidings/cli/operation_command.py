@@ -12,7 +12,7 @@ import typer
 
 from tidings.cli.api_command import PAGE, Api, api_command
 from tidings.cli.command import Formatter, JsonObject, Output, without_none
-from tidings.cli.failures import CommandError
+from tidings.cli.failures import CommandError, UsageError
 from tidings.cli.options import Lines, day_of, moment_of
 from tidings.cli.printing import shown, to_the_second
 
@@ -42,7 +42,6 @@ IfMatch = Annotated[
     ),
 ]
 Out = Annotated[Path | None, typer.Option("--out", help="Write it to this file. [default: print it]")]
-Upload = Annotated[Path, typer.Argument(metavar="FILE", help="The file.", exists=True, dir_okay=False)]
 
 
 class OperationCommand:
@@ -56,7 +55,9 @@ class OperationCommand:
         self._fields = {
             self._parameter_name(one): one
             for one in (*operation.query, *operation.body)
-            if words.options.get(one.name) != "" and not (self._listed and one.name in _PAGE_QUERY)
+            if words.options.get(one.name) != ""
+            and one.name not in row.without
+            and not (self._listed and one.name in _PAGE_QUERY)
         }
 
     def add_to(self, app: typer.Typer, name: str) -> None:
@@ -114,7 +115,9 @@ class OperationCommand:
             body = row.merge(known or {}, body)
         answer = api.call(operation.id, *place, query=query, body=body, if_match=version)
         if operation.answer is None:
-            return Output(answer, row.done.format(*(shown(str(one)) for one in place)))
+            values = [shown(str(one)) for one in place]
+            done = row.done.format(*values) if row.done else f"{' '.join(values)}: done".lstrip(": ")
+            return Output(answer, done)
         return answer["items"] if set(answer) <= {"items", "next_cursor"} and "items" in answer else answer
 
     def _values(self, given: Mapping[str, Any], wanted: "Sequence[ApiParameter]") -> JsonObject:
@@ -137,25 +140,30 @@ class OperationCommand:
             if one.required and one.name not in body and one.name in options
         ]
         if missing and self._row.merge is None:
-            raise CommandError(
+            raise UsageError(
                 f"say {', '.join(f'{one} …' for one in missing)}, or name a file with all of it with --file"
             )
         if not body and (operation.method == "PATCH" or (operation.method == "PUT" and self._row.merge)):
-            raise CommandError(f"say what is different: {', '.join(options.values())}")
+            example = (
+                f", such as {self._row.example}" if self._row.example else f": {', '.join(options.values())}"
+            )
+            raise CommandError(f"say what is different{example}")
         return body
 
     def _parameters(self) -> Iterator[inspect.Parameter]:
         operation = self._operation
         for place, name in enumerate(self._path):
             metavar = name.removesuffix("_id").upper()
-            about = self._words.which if place == 0 else ""
+            about = self._help(name, self._words.which if place == 0 else "")
             yield _parameter(_argument(name), Annotated[str, typer.Argument(metavar=metavar, help=about)])
         if operation.files:
-            yield _parameter("file", Upload)
+            about = self._help("file", "The file.")
+            upload: Any = typer.Argument(metavar="FILE", help=about, exists=True, dir_okay=False)
+            yield _parameter("file", Annotated[Path, upload])
         arguments = [name for name, one in self._fields.items() if one.name in self._row.arguments]
         for name in sorted(arguments, key=lambda one: self._row.arguments.index(self._fields[one].name)):
             one = self._fields[name]
-            argument: Any = typer.Argument(metavar=one.name.upper(), help=one.about)
+            argument: Any = typer.Argument(metavar=one.name.upper(), help=self._help(one.name, one.about))
             yield _parameter(name, _ANNOTATED[_type(one), argument])
         for name, one in self._fields.items():
             if name not in arguments:
@@ -178,13 +186,17 @@ class OperationCommand:
         )
         needed = one.required and one in self._operation.query
         required = one.required and not needed and self._row.merge is None
-        about = f"{one.about}{' Required.' if required else ''}".strip()
-        metavar = "NAME=VALUE" if one.type == "object" else None
+        about = f"{self._help(one.name, one.about)}{' Required.' if required else ''}".strip()
+        metavar = ("NAME=VALUE" if _takes_pairs(one) else "JSON") if one.type == "object" else None
         kind = _type(one) if needed else _type(one) | None
         option: Any = typer.Option(
             words, help=about, show_default=False, metavar=metavar, case_sensitive=False
         )
         return _parameter(name, _ANNOTATED[kind, option], ... if needed else None)
+
+    def _help(self, name: str, said: str) -> str:
+        """What `--help` says of a field, or of a value of the path; `said` is what the document says."""
+        return self._row.help.get(name) or self._words.help.get(name) or said
 
     def _parameter_name(self, one: "ApiParameter") -> str:
         name = f"{one.name}_" if keyword.iskeyword(one.name) else one.name
@@ -227,9 +239,14 @@ def _parameter(name: str, kind: Any, default: Any = inspect.Parameter.empty) -> 
 def _type(one: "ApiParameter") -> Any:
     if one.choices and one.type == "string":
         return Literal[one.choices]
-    if one.type == "object" or (one.type == "array" and one.of == "string"):
+    if _takes_pairs(one) or (one.type == "array" and one.of == "string"):
         return list[str]
     return _SCALARS.get(one.type, str)
+
+
+def _takes_pairs(one: "ApiParameter") -> bool:
+    """Whether an object can be typed as pairs: its values are texts, and nothing else could be meant."""
+    return one.type == "object" and one.of == "string"
 
 
 def _value(option: str, one: "ApiParameter", given: Any) -> Any:
@@ -252,6 +269,8 @@ def _value(option: str, one: "ApiParameter", given: Any) -> Any:
 def _object(option: str, given: Sequence[str]) -> JsonObject:
     """An object that was typed as JSON, or as one `NAME=VALUE` or several."""
     if given[0].lstrip().startswith("{"):
+        if len(given) > 1:
+            raise CommandError(f"{option} takes one JSON object, or NAME=VALUE several times, and not both")
         try:
             return dict(json.loads(given[0]))
         except ValueError:

@@ -25,8 +25,10 @@ def shown(text: str | None) -> str:
 
 
 def json_text(value: object) -> str:
-    """JSON, indented, with every letter as it is and moments in ISO 8601."""
-    return json.dumps(value, indent=2, ensure_ascii=False, default=_json_value)
+    """JSON, indented, with every letter as it is, but what a terminal would obey, and moments in ISO 8601."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=_json_value)
+    # The only line ends in it are those between its lines.
+    return _OBEYED.sub(lambda one: one[0] if one[0] == "\n" else f"\\u{ord(one[0]):04x}", text)
 
 
 def _json_value(value: object) -> str:

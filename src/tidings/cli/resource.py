@@ -26,12 +26,18 @@ class Row:
     about: str = ""
     #: The lines of the answer, or of one item of it.
     text: Formatter | None = None
-    #: What is said where the operation answers nothing, with the path's values for the braces.
-    done: str = "{}: done"
+    #: What `--help` says of a field, or of a value of the path, where it says more than the document.
+    help: Mapping[str, str] = field(default_factory=dict)
+    #: What is said where the operation answers nothing, with the path's values for the braces; else that it is done.
+    done: str = ""
     #: How many items of a listing are shown at most, unless an option says otherwise; None: all of them.
     lines: int | None = 50
     #: Fields of the body that are typed without an option, in this order.
     arguments: Sequence[str] = ()
+    #: Fields that have no option here.
+    without: Sequence[str] = ()
+    #: What may be typed for a change, for a person who has named none.
+    example: str = ""
     #: Makes the body: from the thing as it is now, and from what was typed.
     merge: Callable[[JsonObject, JsonObject], JsonObject] | None = None
     #: Finds what all values of the path name, in the place of the resource's `look_up`.
@@ -65,6 +71,8 @@ class ResourceCommands:
     lines: Formatter | None = None
     #: Field → option, where it is not called like the field; nothing: it has none.
     options: Mapping[str, str] = field(default_factory=dict)
+    #: What `--help` says of a field, or of a value of the path, of all commands that do not say it themselves.
+    help: Mapping[str, str] = field(default_factory=dict)
     #: What the first value of the path is, for `--help`.
     which: str = ""
     #: Finds what that value names, where it may be something else than an id.

@@ -14,8 +14,10 @@ from tidings.contracts.failures import why
 
 app = command_group()
 
-Adapter = Annotated[str, typer.Argument(metavar="ADAPTER", help="twilio, or a vendor's own name: http_acme.")]
-Code = Annotated[str, typer.Argument(metavar="CODE", help="The vendor's code, or its word.")]
+_ADAPTER = "twilio, or a vendor's own name: http_acme."
+_CODE = "The vendor's code, or its word."
+Adapter = Annotated[str, typer.Argument(help=_ADAPTER)]
+Code = Annotated[str, typer.Argument(help=_CODE)]
 
 
 def _line(code: JsonObject) -> str:
@@ -31,10 +33,10 @@ def _lines(code: JsonObject) -> Iterator[str]:
     for side, owner in (("tenant", "your own"), ("platform", "for all tenants")):
         if (line := code[side]) is not None:
             mark = "  ← counts" if code["counts"] == side else ""
-            yield f"  {owner:<14} {line['canonical']}, {line['reason']} (version {line['version']}){mark}"
+            yield f"  {owner:<15} {line['canonical']}, {line['reason']} (version {line['version']}){mark}"
     for one in code["history"]:
         until = to_the_second(one["until"])
-        yield f"  version {one['version']:<6} {one['canonical']}, {one['reason']}, until {until}"
+        yield f"  version {one['version']:<7} {one['canonical']}, {one['reason']}, until {until}"
 
 
 @api_command(app, "unknown", platform=True, empty="all that vendors said has a meaning")
@@ -114,10 +116,27 @@ ResourceCommands(
     lines=_lines,
     empty="there is no line",
     options={"canonical": "--means"},
+    help={"adapter": _ADAPTER, "code": _CODE},
     rows={
-        "list": Row(about="Show what codes mean, one line each; * marks lines of your own.", lines=None),
-        "put": Row(look_up=_own),
-        "revert": Row(look_up=_own_that_is_there),
-        "delete": Row(look_up=_own_that_is_there, done="{}/{} is removed"),
+        "list": Row(
+            about="Show what codes mean, one line each; * marks lines of your own.",
+            help={"adapter": "Of this adapter or vendor alone."},
+            lines=None,
+        ),
+        "put": Row(
+            about="Say what a code means.",
+            help={"reason": "A word: invalid_address, hard_bounce, blocked, …"},
+            look_up=_own,
+        ),
+        "revert": Row(
+            about="Let an earlier version of your line count again.",
+            help={"version": "Which one is to count again."},
+            look_up=_own_that_is_there,
+        ),
+        "delete": Row(
+            about="Remove your line: the platform's counts again, if there is one.",
+            look_up=_own_that_is_there,
+            done="{}/{} is removed",
+        ),
     },
 ).add_to(app)

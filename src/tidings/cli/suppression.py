@@ -1,5 +1,6 @@
 """`tidings suppression`: addresses that must not be written to; one at a time, and in lists."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -136,7 +137,13 @@ ResourceCommands(
     "suppressions",
     names={"create": "add", "lookup": "find", "delete": "release"},
     options={"emit_events": "--events/--no-events"},
-    rows={"import": IMPORT},
+    rows={
+        "import": replace(
+            IMPORT,
+            about="Suppress all addresses in a list, as SendGrid, Mailgun, Postmark or SES exports it, or any other CSV "
+            "or JSON lines.",
+        )
+    },
     columns=("id", "channel", "reason", "occurred_at", "expires_at"),
     empty="no address is held back; `tidings suppression add` holds one back",
 ).add_to(app)

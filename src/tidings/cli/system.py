@@ -80,17 +80,21 @@ def system_command(
     text: Formatter | None = None,
     empty: str = "there is none",
     opened: "Callable[[Path | None, str | None], AbstractAsyncContextManager[Any]]" = open_system,
+    check: Callable[..., None] | None = None,
 ) -> Callable[[Callable[..., Awaitable[Any]]], Callable[..., None]]:
     """Make a command of a function that takes a `System`, or what else is `opened`, and its own options.
 
     It owns the options that name the database, and prints the answer as `api_command` does; a function that prints as
-    it goes takes `as_json` itself, and it may take `data_dir`.
+    it goes takes `as_json` itself, and it may take `data_dir`. `check` is called with its own options before anything
+    is opened: what was typed wrong needs no database to be refused.
     """
 
     def decorate(function: Callable[..., Awaitable[Any]]) -> Callable[..., None]:
         takes = inspect.signature(function).parameters
 
         def run(*, data_dir: Path | None, database_url: str | None, as_json: bool, **given: Any) -> None:
+            if check is not None:
+                check(**given)
             given |= {
                 name: one for name, one in (("data_dir", data_dir), ("as_json", as_json)) if name in takes
             }

@@ -55,3 +55,22 @@ def test_what_can_t_be_meant_is_not_sent(api: PlayedApi, types: Types) -> None:
     assert "--whatsapp, --voice or --email-verified" in nothing.err
     assert "--voice must be yes, no or unknown" in wrong.err
     assert api.heard == []
+
+
+def test_set_sends_what_is_named_and_no_more(api: PlayedApi, types: Types) -> None:
+    api.answers[f"PATCH {HOME}/{WHO}"] = (200, LAILA)
+
+    done = types("profile", "set", WHO, "--whatsapp", "no", "--email-verified", "--at", AT)
+
+    assert done.code == 0, done.err
+    assert api.body_of(f"PATCH {HOME}/{WHO}") == {
+        "has_whatsapp_business": "KNOWN_NO",
+        "email_verified": True,
+        "observed_at": AT,
+    }
+
+
+def test_an_unknown_recipient_is_not_forgotten(types: Types) -> None:
+    missing = types("profile", "forget", "rcp_2", "--yes")
+
+    assert (missing.code, "There is no such thing here" in missing.err) == (1, True)

@@ -25,6 +25,7 @@ from tidings_client import (
     TooBusyError,
     UnauthenticatedError,
     UnavailableError,
+    operations,
 )
 from tidings_client.retrying import seconds_of
 
@@ -76,6 +77,8 @@ def test_what_passes_is_tried_again_with_the_same_key(
     ("first", "tries"),
     [
         (httpx2.ConnectError("refused"), 2),
+        (httpx2.ConnectTimeout("slow"), 2),
+        (httpx2.PoolTimeout("none is free"), 2),
         (problem(429, "too_busy", after="0"), 2),
         (httpx2.ReadError("reset"), 1),
         (httpx2.ReadTimeout("slow"), 1),
@@ -96,6 +99,35 @@ def test_a_post_without_a_key_is_repeated_only_if_it_was_not_carried_out(
         call.cancel("ntf_01")
 
     assert len(server.heard) == tries
+
+
+@pytest.mark.parametrize("first", [httpx2.ReadError("reset"), problem(503, "unavailable")], ids=str)
+def test_a_post_that_only_reads_is_repeated_as_a_get_is(
+    call: Caller, server: PlayedServer, first: httpx2.Response | Exception
+) -> None:
+    page = httpx2.Response(200, json={"items": [], "next_cursor": None})
+    simulated = {"would": "send", "timeline": []}
+
+    server.answers(first, page)
+    call.look_up(correlation_id="A-77")
+    server.answers(first, page)
+    call.of("suppressions").lookup(channel="email", address="a@b.test")
+    server.answers(first, httpx2.Response(200, json=simulated))
+    call.call(operations.call("simulate_policy", body={}))
+
+    assert len(server.heard) == 6
+
+
+def test_posts_that_only_read_are_those_of_the_document() -> None:
+    assert {name for name, one in operations.table().items() if one.safe} == {
+        "look_up_notifications",
+        "look_up_recipients",
+        "look_up_suppressions",
+        "preview_version",
+        "simulate_notification",
+        "simulate_policy",
+        "validate_version",
+    }
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 409, 412, 413, 423, 500, 501])

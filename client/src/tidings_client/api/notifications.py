@@ -720,11 +720,11 @@ class Notifications(Namespace):
 
     def lookup(self, **body: Unpack[LookUpNotifications]) -> Page[NotificationView]:
         """Find notifications by an address, or by the filters of the list. All that was sent to those who have the `address` now, the newest first. An address belongs into a body and never into a URL. Audited: who asked, and the hash of the address; `recipients:read` is needed for it too."""
-        return self._client.call(self._json("POST", "/notifications/lookup", Page[NotificationView], body=body))
+        return self._client.call(self._json("POST", "/notifications/lookup", Page[NotificationView], body=body, safe=True))
 
     def simulate(self, **body: Unpack[NotificationInputFields]) -> SimulationView:
         """Rehearse a notification: decide and render it, send and write nothing. Takes what `POST /` takes. A recipient who is not known yet is imagined. Rate limits are not taken from."""
-        return self._client.call(self._json("POST", "/notifications/simulate", SimulationView, body=body))
+        return self._client.call(self._json("POST", "/notifications/simulate", SimulationView, body=body, safe=True))
 
     def show(self, notification_id: str, /) -> NotificationView:
         """Show a notification as it stands."""
@@ -813,11 +813,11 @@ class AsyncNotifications(AsyncNamespace):
 
     async def lookup(self, **body: Unpack[LookUpNotifications]) -> Page[NotificationView]:
         """Find notifications by an address, or by the filters of the list. All that was sent to those who have the `address` now, the newest first. An address belongs into a body and never into a URL. Audited: who asked, and the hash of the address; `recipients:read` is needed for it too."""
-        return await self._client.call(self._json("POST", "/notifications/lookup", Page[NotificationView], body=body))
+        return await self._client.call(self._json("POST", "/notifications/lookup", Page[NotificationView], body=body, safe=True))
 
     async def simulate(self, **body: Unpack[NotificationInputFields]) -> SimulationView:
         """Rehearse a notification: decide and render it, send and write nothing. Takes what `POST /` takes. A recipient who is not known yet is imagined. Rate limits are not taken from."""
-        return await self._client.call(self._json("POST", "/notifications/simulate", SimulationView, body=body))
+        return await self._client.call(self._json("POST", "/notifications/simulate", SimulationView, body=body, safe=True))
 
     async def show(self, notification_id: str, /) -> NotificationView:
         """Show a notification as it stands."""

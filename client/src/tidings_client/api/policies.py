@@ -325,7 +325,7 @@ class Policies(Namespace):
 
     def simulate(self, **body: Unpack[SimulatePolicy]) -> PolicyRehearsal:
         """Say what would happen to a message now, step by step, at what cost. By the policy in force for the message's use case, or by a draft. The same gates, words, prices and rules as in earnest; nothing is written and nothing is sent."""
-        return self._client.call(self._json("POST", "/router/policies/simulate", PolicyRehearsal, body=body))
+        return self._client.call(self._json("POST", "/router/policies/simulate", PolicyRehearsal, body=body, safe=True))
 
     def show(self, policy_id: str, /) -> PolicyView:
         """Show a policy, also a deleted one."""
@@ -377,7 +377,7 @@ class AsyncPolicies(AsyncNamespace):
 
     async def simulate(self, **body: Unpack[SimulatePolicy]) -> PolicyRehearsal:
         """Say what would happen to a message now, step by step, at what cost. By the policy in force for the message's use case, or by a draft. The same gates, words, prices and rules as in earnest; nothing is written and nothing is sent."""
-        return await self._client.call(self._json("POST", "/router/policies/simulate", PolicyRehearsal, body=body))
+        return await self._client.call(self._json("POST", "/router/policies/simulate", PolicyRehearsal, body=body, safe=True))
 
     async def show(self, policy_id: str, /) -> PolicyView:
         """Show a policy, also a deleted one."""

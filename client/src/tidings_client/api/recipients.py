@@ -309,7 +309,7 @@ class Recipients(Namespace):
 
     def lookup(self, **body: Unpack[LookUpAddressFields]) -> FoundRecipients:
         """Find recipients by an address. Everybody of the tenant who has the address now, with ids, identity and addresses as hints. Audited: who asked, and the hash of the address."""
-        return self._client.call(self._json("POST", "/recipients/lookup", FoundRecipients, body=body))
+        return self._client.call(self._json("POST", "/recipients/lookup", FoundRecipients, body=body, safe=True))
 
     def show(self, recipient_id: str, /, *, reveal: bool | None = None) -> RecipientView:
         """Show a recipient. Addresses are shown as hints. `reveal=true` shows them, needs `recipients:write` and is audited."""
@@ -385,7 +385,7 @@ class AsyncRecipients(AsyncNamespace):
 
     async def lookup(self, **body: Unpack[LookUpAddressFields]) -> FoundRecipients:
         """Find recipients by an address. Everybody of the tenant who has the address now, with ids, identity and addresses as hints. Audited: who asked, and the hash of the address."""
-        return await self._client.call(self._json("POST", "/recipients/lookup", FoundRecipients, body=body))
+        return await self._client.call(self._json("POST", "/recipients/lookup", FoundRecipients, body=body, safe=True))
 
     async def show(self, recipient_id: str, /, *, reveal: bool | None = None) -> RecipientView:
         """Show a recipient. Addresses are shown as hints. `reveal=true` shows them, needs `recipients:write` and is audited."""

@@ -131,7 +131,7 @@ class Suppressions(Namespace):
 
     def lookup(self, **body: Unpack[LookUpSuppressions]) -> FoundSuppressions:
         """Find the suppressions of an address, released ones too. Those of the address and of its whole mail domain; in force first, then the newest. Audited: who asked, and the hash of the address."""
-        return self._client.call(self._json("POST", "/suppressions/lookup", FoundSuppressions, body=body))
+        return self._client.call(self._json("POST", "/suppressions/lookup", FoundSuppressions, body=body, safe=True))
 
     def stats(self) -> SuppressionStats:
         """How many suppressions are in force, by channel and reason. From counts that are kept with every change; nothing is scanned."""
@@ -188,7 +188,7 @@ class AsyncSuppressions(AsyncNamespace):
 
     async def lookup(self, **body: Unpack[LookUpSuppressions]) -> FoundSuppressions:
         """Find the suppressions of an address, released ones too. Those of the address and of its whole mail domain; in force first, then the newest. Audited: who asked, and the hash of the address."""
-        return await self._client.call(self._json("POST", "/suppressions/lookup", FoundSuppressions, body=body))
+        return await self._client.call(self._json("POST", "/suppressions/lookup", FoundSuppressions, body=body, safe=True))
 
     async def stats(self) -> SuppressionStats:
         """How many suppressions are in force, by channel and reason. From counts that are kept with every change; nothing is scanned."""

@@ -537,7 +537,7 @@ class Templates(Namespace):
 
     def preview_version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None, **body: Unpack[PreviewVersion]) -> PreviewView:
         """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body))
+        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body, safe=True))
 
     def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:
         """Validate a draft, compile it and put it in force. Every fault of every locale is named at once. Publishing what is in force changes nothing. A platform key that names no tenant works on the platform's templates."""
@@ -545,7 +545,7 @@ class Templates(Namespace):
 
     def validate_version(self, key: str, channel: str, semver: str, /) -> ValidationView:
         """Say everything that is wrong with a version; writes nothing. Errors stand in the way of publishing, warnings do not. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/validate", ValidationView))
+        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/validate", ValidationView, safe=True))
 
 
 class AsyncTemplates(AsyncNamespace):
@@ -641,7 +641,7 @@ class AsyncTemplates(AsyncNamespace):
 
     async def preview_version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None, **body: Unpack[PreviewVersion]) -> PreviewView:
         """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body))
+        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body, safe=True))
 
     async def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:
         """Validate a draft, compile it and put it in force. Every fault of every locale is named at once. Publishing what is in force changes nothing. A platform key that names no tenant works on the platform's templates."""
@@ -649,4 +649,4 @@ class AsyncTemplates(AsyncNamespace):
 
     async def validate_version(self, key: str, channel: str, semver: str, /) -> ValidationView:
         """Say everything that is wrong with a version; writes nothing. Errors stand in the way of publishing, warnings do not. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/validate", ValidationView))
+        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/validate", ValidationView, safe=True))

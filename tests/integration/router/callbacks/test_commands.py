@@ -11,8 +11,11 @@ from typer.testing import CliRunner, Result
 from tests.integration.router.callbacks.conftest import CallbackWorld, event, events
 from tests.support.postgres import TestDatabase
 from tidings.cli import callbacks
+from tidings.kernel.db import PlatformTx
+from tidings.kernel.durable import dead_letters
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
+from tidings.router.callbacks import store
 
 UNKNOWN = "whe_01JCQ000000000000000000000"
 Command = Callable[..., Awaitable[Result]]
@@ -112,13 +115,36 @@ async def test_trying_again(called: CallbackWorld, command: Command, tenant_id: 
     assert [r["attempt_id"] for r in await called.receipts(tenant_id)] == [attempt.id]
 
 
+async def test_each_portion_is_printed_when_it_is_done(
+    called: CallbackWorld, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second one fails, and the first stands printed."""
+    [first, _] = [row["id"] for row in await called.events()]
+    monkeypatch.setattr(dead_letters, "MOST_AT_ONCE", 1)
+    announced: list[PlatformTx] = []
+
+    async def announce_once(tx: PlatformTx) -> None:
+        if announced:
+            raise ConnectionError("the database is gone")
+        announced.append(tx)
+
+    monkeypatch.setattr(store, "announce", announce_once)
+
+    done = await command("requeue", UNKNOWN, first)
+
+    assert isinstance(done.exception, ConnectionError)
+    assert done.stdout == f"{UNKNOWN}: there is no such event, or it has found its message\n"
+    assert done.stderr == "tidings: requeued so far: 0\n"
+    assert {row["status"] for row in await called.events()} == {"dlq"}
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("show", "ntf_1"), "the id of an event, whe_…, or of a refused request, whi_…"),
         (("show", "whi_01JCQ000000000000000000000"), "No request with this id is kept"),
         (("requeue", "whe_x"), "whe_x is not the id of an event, whe_…"),
-        (("requeue", "mo_x"), "`tidings callbacks messages` shows"),
+        (("requeue", "mo_x"), "`tidings callbacks messages` show those"),
         (("show", "mo_x"), "`tidings callbacks messages` shows"),
         (("show", "whe_01JCQ000000000000000000000"), "its tenant's"),
         (("requeue",), "--vendor VENDOR"),
