@@ -62,8 +62,8 @@ async def list_(
     limit: Limit = 100,
 ) -> list[JsonObject]:
     """Show callbacks that found no message, or requests that were refused, the newest first."""
-    from tidings.kernel.durable.dead_letters import DeadLetterPage
     from tidings.router.callbacks import store
+    from tidings.router.dead_letter_page import DeadLetterPage
 
     page = DeadLetterPage(vendor=vendor, since=moment_of(since, "--since"), limit=limit)
     async with system.db.platform() as tx:
@@ -86,8 +86,8 @@ async def messages(
     limit: Limit = 100,
 ) -> list[JsonObject]:
     """Show what people wrote and what stands in no conversation, the newest first; not who wrote what."""
-    from tidings.kernel.durable.dead_letters import DeadLetterPage
     from tidings.router.conversations import queue
+    from tidings.router.dead_letter_page import DeadLetterPage
 
     page = DeadLetterPage(vendor=vendor, since=moment_of(since, "--since"), limit=limit)
     async with system.db.platform() as tx:

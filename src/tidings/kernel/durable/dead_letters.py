@@ -1,13 +1,10 @@
 """Dead letters: rows that a job has given up. An operator puts them back into the queue, and the order is in the audit."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final, Generic, TypeVar
 
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Query
 
 K = TypeVar("K", bound=str)
@@ -16,31 +13,13 @@ K = TypeVar("K", bound=str)
 MOST_AT_ONCE: Final = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeadLetterPage:
-    """Which dead letters of vendors a list shows, the newest first: a source of the parameters of its query."""
-
-    vendor: str | None = None
-    account_id: str | None = None
-    #: Received then or later.
-    since: datetime | None = None
-    #: The last one of the page before.
-    after_id: str | None = None
-    limit: int
-
-    @property
-    def after_at(self) -> datetime | None:
-        """When that one was received, as its id says."""
-        return None if self.after_id is None else time_of(self.after_id)
-
-
 class DeadLetters(Generic[K]):
     """The dead letters of one table."""
 
     def __init__(
         self, requeue: Query, *, entity_type: str, status: str, audit: AuditLog, clock: Clock
     ) -> None:
-        """`requeue` takes `now`, `limit` and the wishes of the caller, and gives the `id` of each row that is due again;
+        """`requeue` takes `now`, `limit` and what the caller chooses by, and gives the `id` of each row that is due again;
         its other columns, and the `status` that it had, stand in the audit."""
         self._requeue = requeue
         self._entity_type = entity_type

@@ -7,11 +7,11 @@ from typing import Literal, TypeAlias
 
 from tidings.contracts.callback_forms import Canonical, ReadEvent
 from tidings.kernel.db import PlatformTx, Row, TenantTx, WorkerTx
-from tidings.kernel.durable.dead_letters import DeadLetterPage
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import RowMapper, columns, sparse_columns
 from tidings.kernel.sql import Queries
 from tidings.router.callbacks.raw_bodies import BodyLocation
+from tidings.router.dead_letter_page import DeadLetterPage
 from tidings.router.ids import InboundWebhookEventId, InboundWebhookId
 
 QUERIES = Queries.beside(__file__)

@@ -6,12 +6,12 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.moments import Moment
-from tidings.kernel.durable.dead_letters import DeadLetterPage
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery, Paging
 from tidings.kernel.ids import IdKind
 from tidings.kernel.mapping import by_name
 from tidings.router.callbacks.store import KeptRequest, OpenEvent
+from tidings.router.dead_letter_page import DeadLetterPage
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT, InboundWebhookEventId
 
 _Id = TypeVar("_Id", bound=str)

@@ -9,11 +9,12 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, WorkerTx
-from tidings.kernel.durable.dead_letters import DeadLetterPage, DeadLetters
+from tidings.kernel.durable.dead_letters import DeadLetters
 from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.router.conversations.model import InboundMessageId
+from tidings.router.dead_letter_page import DeadLetterPage
 
 QUERIES = Queries.beside(__file__)
 #: Where a message stands that is in no conversation.

@@ -10,7 +10,6 @@ from tidings.contracts.ids import RECIPIENT
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
 from tidings.contracts.text import Reason
-from tidings.kernel.durable.dead_letters import DeadLetterPage
 from tidings.kernel.http.paging import PageQuery, Paging
 from tidings.kernel.mapping import by_name
 from tidings.router.conversations.model import (
@@ -23,6 +22,7 @@ from tidings.router.conversations.model import (
 from tidings.router.conversations.queue import OpenInbound, OpenStatus, Unmatched
 from tidings.router.conversations.sealing import TranscriptText
 from tidings.router.conversations.store import ConversationFilter
+from tidings.router.dead_letter_page import DeadLetterPage
 
 
 class ListConversations(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
