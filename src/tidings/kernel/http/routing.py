@@ -22,6 +22,8 @@ class RouteTable(Generic[T]):
 
     def __init__(self) -> None:
         self._root: _Node[T] = _Node()
+        #: Paths in which no value stands are found at once.
+        self._without_values: dict[str, Mapping[str, T]] = {}
 
     def add(self, method: str, template: str, route: T) -> None:
         """Add a route at `/tenants/{tenant_id}`."""
@@ -36,9 +38,13 @@ class RouteTable(Generic[T]):
             raise TypeError(f"{method} {template} is declared twice")
         node.template = template
         node.by_method[method] = route
+        if not names_in(template):
+            self._without_values[template] = node.by_method
 
     def find(self, path: str) -> tuple[Mapping[str, T], list[str]]:
         """The routes at a path by their methods, none where there is none, and the values in the path, in order."""
+        if (by_method := self._without_values.get(path)) is not None:
+            return by_method, []
         values: list[str] = []
         node = _find(self._root, path.strip("/").split("/"), 0, values)
         return (node.by_method, values) if node is not None else ({}, [])

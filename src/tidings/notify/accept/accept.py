@@ -6,8 +6,10 @@ or too many wait already) is raised.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
+
+from msgspec import structs
 
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import TenantTx
@@ -116,7 +118,7 @@ class Acceptor:
             if not order.attachments:
                 return item
             files = await self.attachments.store(order.by.tenant_id, item.id, order.attachments)
-            return replace(item, files=files)
+            return structs.replace(item, files=files)
         except (RefusalError, BadValueError) as error:
             return RefusedOrder(error)
 

@@ -1,7 +1,7 @@
 """Validates orders against everything that needs no transaction: template, category, times, sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -42,8 +42,7 @@ LONGEST_SCHEDULE: Final = timedelta(days=365)
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValidOrder:
+class ValidOrder(msgspec.Struct, frozen=True, kw_only=True):
     """An order that can be met, as far as that is known without a transaction; it has its id, and only lacks the recipient's row."""
 
     id: NotificationId
@@ -58,17 +57,20 @@ class ValidOrder:
     priority: Priority
     locale: str | None
     #: JSON.
-    variables: bytes = field(repr=False)
+    variables: bytes
     scheduled_for: datetime | None
     expires_at: datetime
     #: JSON.
-    metadata: str | None = field(repr=False)
+    metadata: str | None
     #: Key and value of metadata that it is found by.
-    searchable: tuple[tuple[str, str], ...] = field(repr=False)
+    searchable: tuple[tuple[str, str], ...]
     #: Where its files lie, where it has any.
-    files: Stored | None = field(default=None, repr=False)
+    files: Stored | None = None
     #: The place in a trace that it comes from: the request's, as a rule.
     traceparent: str | None = None
+
+    def __repr__(self) -> str:
+        return f"ValidOrder({self.id}, ***)"
 
     @property
     def is_urgent(self) -> bool:
