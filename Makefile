@@ -10,7 +10,7 @@ ASSETS := src/tidings/notify/render/assets/fetched-by-lock
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help install up test test-pythons test-unit simulate fuzz check check-types check-rest audit dist fix bench migrate schema constraints docs client pictures clean
+.PHONY: help install up test test-pythons test-unit simulate fuzz check check-types check-rest audit dist fix bench bench-peers migrate schema constraints docs client pictures clean
 
 help: ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -95,6 +95,9 @@ schema: $(VENV)/dev-installed ## Write src/tidings/migrations/schema.sql from th
 
 bench: $(VENV)/dev-installed ## Measure, as ratios to the limits of the same machine in the same run
 	$(BIN)/python -m bench
+
+bench-peers: $(VENV)/dev-installed ## Measure in turn with what a user would pick instead, where that yardstick is at hand
+	$(BIN)/python -m bench.peers
 
 migrate: $(VENV)/runtime-installed ## Bring the database of the data dir up to date
 	$(BIN)/tidings migrate up

@@ -17,6 +17,7 @@ from bench import (
     imports,
     ladders,
     learned_order,
+    many_tenants,
     pipeline,
     relay,
     render,
@@ -66,6 +67,7 @@ def main() -> None:
     # With processes of their own.
     figures |= statements.measure()
     figures |= pipeline.measure()
+    figures |= many_tenants.measure()
     figures |= fairness.measure()
     figures |= imports.measure()
     figures |= callbacks.measure()

@@ -164,6 +164,7 @@ class House:
         extra: dict[str, str] | None = None,
         place: Path | None = None,
         start: Start = start_interpreter,
+        postgres_options: dict[str, str] | None = None,
     ) -> None:
         """`vendors` are the settings of the platform's accounts; `extra` are more variables for all processes.
 
@@ -174,7 +175,7 @@ class House:
         self._folder = tempfile.TemporaryDirectory(prefix="tidings-house-", ignore_cleanup_errors=True)
         Path(self._folder.name).chmod(0o711)
         self.data_dir = DataDir(place or Path(self._folder.name) / "data")
-        self.postgres = EmbeddedPostgres(self.data_dir)
+        self.postgres = EmbeddedPostgres(self.data_dir, options=postgres_options)
         self._vendors = vendors
         self._count = workers
         self._environment: dict[str, str] = {}
@@ -256,22 +257,32 @@ class House:
 
     def resident(self, slug: str) -> Resident:
         """A new tenant, with its channels set up over the platform's accounts."""
-        return uvloop.run(self._resident(slug))
+        return self.residents([slug])[0]
+
+    def residents(self, slugs: Sequence[str]) -> list[Resident]:
+        """The same for many."""
+        return uvloop.run(self._residents(slugs))
 
     def publish(self, resident: Resident, key: str, channel: str, version: dict[str, Any]) -> None:
         """A template version of this tenant, through the same routes as everybody's."""
-        uvloop.run(self._publish(resident, f"/api/v1/templates/{key}/{channel}/versions", version))
+        self.publish_for_all([resident], key, channel, version)
 
-    async def _publish(self, resident: Resident, where: str, version: dict[str, Any]) -> None:
-        headers = {"Authorization": f"Bearer {resident.api_key}"}
+    def publish_for_all(
+        self, residents: Sequence[Resident], key: str, channel: str, version: dict[str, Any]
+    ) -> None:
+        """The same version, for each of them its own."""
+        uvloop.run(self._publish(residents, f"/api/v1/templates/{key}/{channel}/versions", version))
+
+    async def _publish(self, residents: Sequence[Resident], where: str, version: dict[str, Any]) -> None:
         async with self.system() as system:
             # Here and not over the wire: the API's process need not load what only publishing needs.
             transport = httpx2.ASGITransport(app=system.app)
-            async with httpx2.AsyncClient(
-                transport=transport, base_url="http://house", headers=headers
-            ) as client:
-                (await client.post(where, json=version)).raise_for_status()
-                (await client.post(f"{where}/{version['semver']}/publish")).raise_for_status()
+            async with httpx2.AsyncClient(transport=transport, base_url="http://house") as client:
+                for resident in residents:
+                    headers = {"Authorization": f"Bearer {resident.api_key}"}
+                    (await client.post(where, json=version, headers=headers)).raise_for_status()
+                    done = await client.post(f"{where}/{version['semver']}/publish", headers=headers)
+                    done.raise_for_status()
 
     def is_ready(self) -> bool:
         """Whether the API says that it is."""
@@ -304,26 +315,26 @@ class House:
                     actor=_ACTOR,
                 )
 
-    async def _resident(self, slug: str) -> Resident:
+    async def _residents(self, slugs: Sequence[str]) -> list[Resident]:
         async with self.system() as system:
-            async with system.db.platform() as tx:
-                policy = NotificationPolicy(allowed_sender_domains=("*",), allowed_sender_ids=("*",))
-                wanted = CreateTenant(name=slug.title(), slug=slug, notification_policy=policy)
-                tenant = await system.access.tenants.create(tx, wanted.event, actor=_ACTOR)
-            async with system.db.tenant(tenant.id) as tx:
-                wish = KeySpec(name=slug, role="tenant.admin", scopes=None)
-                key, secret = await create_key(
-                    tx, wish, grantor=None, actor=_ACTOR, ledger=system.access.key_ledger, clock=system.clock
-                )
-            configurer = ChannelConfigurer(
-                router=system.router.adapter_configs,
-                audit=system.kernel.audit,
-                clock=system.clock,
+            return [await self._resident(system, slug) for slug in slugs]
+
+    async def _resident(self, system: System, slug: str) -> Resident:
+        async with system.db.platform() as tx:
+            policy = NotificationPolicy(allowed_sender_domains=("*",), allowed_sender_ids=("*",))
+            wanted = CreateTenant(name=slug.title(), slug=slug, notification_policy=policy)
+            tenant = await system.access.tenants.create(tx, wanted.event, actor=_ACTOR)
+        configurer = ChannelConfigurer(
+            router=system.router.adapter_configs, audit=system.kernel.audit, clock=system.clock
+        )
+        async with system.db.tenant(tenant.id) as tx:
+            wish = KeySpec(name=slug, role="tenant.admin", scopes=None)
+            key, secret = await create_key(
+                tx, wish, grantor=None, actor=_ACTOR, ledger=system.access.key_ledger, clock=system.clock
             )
-            async with system.db.tenant(tenant.id) as tx:
-                for vendor in self._vendors:
-                    channel, put = _CHANNELS[vendor]
-                    await configurer.configure(tx, put.spec(channel), expect=_anything, actor=_ACTOR)
+            for vendor in self._vendors:
+                channel, put = _CHANNELS[vendor]
+                await configurer.configure(tx, put.spec(channel), expect=_anything, actor=_ACTOR)
         return Resident(tenant_id=tenant.id, api_key=credential(key.id, secret))
 
     def system(self) -> System:

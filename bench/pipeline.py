@@ -15,14 +15,12 @@ import statistics
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-import psutil
 import uvloop
 
 from bench.house import House, Resident
 from bench.load import Answers, Connection, drive, request, until
+from bench.processor_time import peak_rss_mb, spent
 from bench.sink import Sink
 from bench.stored import fill, settle
 from bench.workload import KEY, VERSION, body, bulk
@@ -52,19 +50,6 @@ def measure() -> dict[str, float]:
     return figures
 
 
-@dataclass(frozen=True, slots=True)
-class _Spent:
-    """Processor time of the parts so far, in seconds."""
-
-    api: float
-    worker: float
-    postgres: float
-
-    @property
-    def total(self) -> float:
-        return self.api + self.worker + self.postgres
-
-
 class _Run:
     def __init__(self, house: House, resident: Resident, port: int) -> None:
         self._house = house
@@ -79,7 +64,7 @@ class _Run:
             figures |= await self._end_to_end()
             figures |= await self._lightly()
             figures |= await self._when_much_is_stored()
-            figures["peak_rss_mb"] = self._peak_rss()
+            figures["peak_rss_mb"] = peak_rss_mb(self._house)
             return figures
 
     async def _accepting(self) -> dict[str, float]:
@@ -96,7 +81,7 @@ class _Run:
         await self._arrived(wanted)
         return {
             "accept_single_per_s": SINGLES / singles.seconds,
-            "accept_single_p99_ms": _quantile(singles.took, 0.99) * 1000,
+            "accept_single_p99_ms": quantile(singles.took, 0.99) * 1000,
             "accept_bulk_per_s": BULKS * BULK / bulks.seconds,
             "drain_backlog_per_s": (SINGLES + BULKS * BULK) / (time.perf_counter() - began),
         }
@@ -107,15 +92,14 @@ class _Run:
             ("end_to_end", SINGLES, self._singles),
             ("end_to_end_bulk", BULKS * BULK, self._bulks),
         ):
-            before, began = self._spent(), time.perf_counter()
+            before, began = spent(self._house), time.perf_counter()
             await work(count)
             seconds = time.perf_counter() - began
             await asyncio.sleep(1.0)  # Outcomes are still on their way to notify.
-            after = self._spent()
+            after = spent(self._house)
             figures[f"{name}_per_s"] = count / seconds
-            for part in ("api", "worker", "postgres"):
-                used = getattr(after, part) - getattr(before, part)
-                figures[f"{name}_{part}_us_each"] = used / count * 1e6
+            for part, micros in after.micros_each(before, count).items():
+                figures[f"{name}_{part}_us_each"] = micros
         return figures
 
     async def _lightly(self) -> dict[str, float]:
@@ -131,7 +115,7 @@ class _Run:
         connection.close()
         return {
             "light_p50_ms": statistics.median(took) * 1000,
-            "light_p99_ms": _quantile(took, 0.99) * 1000,
+            "light_p99_ms": quantile(took, 0.99) * 1000,
         }
 
     async def _when_much_is_stored(self) -> dict[str, float]:
@@ -146,10 +130,10 @@ class _Run:
         """Processor time of all our parts for one notification of a bulk, in microseconds; the best of three."""
         costs = []
         for _ in range(3):
-            before = self._spent()
+            before = spent(self._house)
             await self._bulks(4 * BULK)
             await asyncio.sleep(1.0)
-            after = self._spent()
+            after = spent(self._house)
             costs.append((after.total - before.total) / (4 * BULK) * 1e6)
         return min(costs)
 
@@ -186,48 +170,9 @@ class _Run:
     def _wire(self, path: str, content: bytes) -> bytes:
         return request(self._house.base_url, path, self._resident.api_key, content)
 
-    def _spent(self) -> _Spent:
-        return _Spent(
-            api=_seconds(self._house.api.pid),
-            worker=_seconds(self._house.workers[0].pid),
-            postgres=sum(_seconds(pid) for pid in self._postgres_pids()) + self._buried,
-        )
 
-    @property
-    def _buried(self) -> float:
-        """What sessions that have ended had used: the postmaster counts it."""
-        times = psutil.Process(self._postmaster).cpu_times()
-        return float(times.children_user + times.children_system)
-
-    @property
-    def _postmaster(self) -> int:
-        pid = self._house.postgres.pid
-        assert pid is not None
-        return pid
-
-    def _postgres_pids(self) -> list[int]:
-        main = psutil.Process(self._postmaster)
-        return [main.pid, *(child.pid for child in main.children(recursive=True))]
-
-    def _peak_rss(self) -> float:
-        """The most that API and worker ever held; Postgres is not ours."""
-        return sum(_peak(program.pid) for program in self._house.programs) / 1024
-
-
-def _seconds(pid: int) -> float:
-    try:
-        times = psutil.Process(pid).cpu_times()
-    except psutil.NoSuchProcess:
-        return 0.0
-    return float(times.user + times.system)
-
-
-def _peak(pid: int) -> float:
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    return float(found[1]) if found else 0.0
-
-
-def _quantile(values: list[float], share: float) -> float:
+def quantile(values: list[float], share: float) -> float:
+    """The value below which so large a share lies."""
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 

@@ -1,15 +1,12 @@
 """Fixtures that every folder of tests may use."""
 
 import asyncio
-import contextlib
 import gc
-import importlib
 import json
 import os
 import sys
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -41,23 +38,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start the run's Postgres in the controlling process, unless only unit tests were asked for."""
     global _folder, _running  # noqa: PLW0603  # pytest's hooks have no other place between configure and unconfigure
     gc.disable()  # Until all is collected: hardly anything of it is garbage.
-    workerinput = getattr(config, "workerinput", None)
-    if workerinput is not None and config.args == config.getini("testpaths"):
-        _import_a_share(int(workerinput["workerid"].removeprefix("gw")), workerinput["workercount"])
-    if workerinput is not None or config.option.collectonly:
+    if hasattr(config, "workerinput") or config.option.collectonly:
         return
     _folder = RunFolder()
     if config.args and all("tests/unit" in argument for argument in config.args):
         return
     _running = RunningServer.start()
-
-
-def _import_a_share(number: int, count: int) -> None:
-    """Import one file of tests in so many before the collection: in a clean clone, workers share the bytecode they write."""
-    for file in sorted(Path("tests").rglob("test_*.py"))[number % count :: count]:
-        # The collection imports it again, and says what is wrong with it.
-        with contextlib.suppress(Exception, pytest.skip.Exception):
-            importlib.import_module(".".join(file.with_suffix("").parts))
 
 
 def pytest_unconfigure() -> None:

@@ -1,6 +1,6 @@
 """Pools and transactions: the only place that sets a tenant or a role.
 
-`TenantTx` exists only after its tenant was set for this very transaction, `PlatformTx` and `WorkerTx` only
+`TenantTx` exists only after its tenant was set for this very transaction, `TenantsTx` after its tenants were, `PlatformTx` and `WorkerTx` only
 under their own database role. A store function that takes a `TenantTx` can't be called without a tenant.
 Row-level security is the wall; these types are the signposts.
 
@@ -9,7 +9,7 @@ wipes them, so a connection goes back to the pool clean and needs no reset.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
@@ -33,6 +33,7 @@ __all__ = [
     "PoolSettings",
     "Row",
     "TenantTx",
+    "TenantsTx",
     "Tx",
     "WorkerTx",
     "translated",
@@ -116,6 +117,27 @@ class TenantTx(Tx):
         super().__init__(connection)
         #: Whose transaction this is.
         self.tenant_id = tenant_id
+
+    def of(self, tenant_id: TenantId) -> "TenantTx":
+        """The same transaction, where work on a set goes on tenant by tenant."""
+        if tenant_id != self.tenant_id:
+            raise ValueError(f"a transaction of {self.tenant_id} was asked for rows of {tenant_id}")
+        return self
+
+
+class TenantsTx(Tx):
+    """A transaction that works on a set of rows of several tenants, and sees theirs and the platform's shared ones."""
+
+    def __init__(self, connection: asyncpg.Connection, named: Collection[TenantId]) -> None:
+        super().__init__(connection)
+        #: Whose rows it may touch.
+        self.named = named
+
+    def of(self, tenant_id: TenantId) -> TenantTx:
+        """The same transaction for one of its tenants, where work on a set goes on tenant by tenant."""
+        if tenant_id not in self.named:
+            raise ValueError(f"a transaction was asked for rows of {tenant_id}, which it does not name")
+        return TenantTx(self.connection, tenant_id)
 
 
 class PlatformTx(Tx):
@@ -224,9 +246,23 @@ class Database:
         """
         return _Transaction(
             self._pool,
-            _begin_tenant(tenant_id, caller_role, by_index=by_index),
+            _begin("app.tenant_id", [tenant_id], caller_role, by_index=by_index),
             lambda connection: TenantTx(connection, tenant_id),
         )
+
+    def tenants(
+        self, tenant_ids: Iterable[TenantId], *, caller_role: CallerRole | None = None, by_index: bool = False
+    ) -> _Transaction[TenantsTx]:
+        """A transaction for a set of rows of these tenants, built from the rows; a row of any other tenant is refused.
+
+        Every statement in it carries the tenant of each row, and joins on it. Of several tenants none waits long for a
+        lock on a row of another: the transaction ends with a `DatabaseBusyError`, and the caller goes on tenant by tenant.
+        """
+        named = frozenset(tenant_ids)
+        begin = _begin("app.tenant_ids", sorted(named), caller_role, by_index=by_index)
+        if len(named) > 1:
+            begin += _BRIEFLY
+        return _Transaction(self._pool, begin, lambda connection: TenantsTx(connection, named))
 
     def platform(self, *, caller_role: CallerRole | None = None) -> _Transaction[PlatformTx]:
         """A transaction of the platform role."""
@@ -279,6 +315,8 @@ class Database:
         return len(statements)
 
 
+#: How long a set of several tenants waits for a lock.
+_BRIEFLY = "; SET LOCAL lock_timeout = '100ms'"
 _BEGIN_WORKER = "BEGIN; SET LOCAL ROLE tidings_worker"
 #: One plan for all values, of index look-ups and nested loops alone. A cached plan keeps to what held when it was made.
 _BY_INDEX = ",".join(
@@ -294,12 +332,18 @@ _BY_INDEX = ",".join(
 _BEGIN_CLAIM = f"{_BEGIN_WORKER}; SET LOCAL synchronous_commit = off; SELECT {_BY_INDEX}"
 
 
-def _begin_tenant(tenant_id: TenantId, caller_role: CallerRole | None, *, by_index: bool) -> str:
-    # Literals, because the simple protocol takes BEGIN and the settings in one trip. Both are checked to
+def _begin(
+    setting: Literal["app.tenant_id", "app.tenant_ids"],
+    tenant_ids: Iterable[TenantId],
+    caller_role: CallerRole | None,
+    *,
+    by_index: bool,
+) -> str:
+    # Literals, because the simple protocol takes BEGIN and the settings in one trip. They are checked to
     # be free of anything but the letters of an id or a role, whatever the caller passed.
-    tenant = TENANT.parse(tenant_id, field="tenant_id")
+    named = ",".join(TENANT.parse(tenant_id, field="tenant_id") for tenant_id in tenant_ids)
     plans = f",{_BY_INDEX}" if by_index else ""
-    return f"BEGIN; SELECT set_config('app.tenant_id','{tenant}',true){plans}{_narrow(caller_role)}"
+    return f"BEGIN; SELECT set_config('{setting}','{named}',true){plans}{_narrow(caller_role)}"
 
 
 def _narrow(caller_role: CallerRole | None) -> str:

@@ -8,16 +8,17 @@ the key after `begin`; if its process dies, the key is free again when the lock 
 
 import hashlib
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database, PlatformTx, Row, TenantTx
+from tidings.kernel.db import Database, PlatformTx, Row, TenantsTx, TenantTx
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import KeyReusedError, StillInProgressError
 from tidings.kernel.sql import Queries
 
@@ -79,6 +80,15 @@ class IdempotencyKey:
 
     key: str
     request_hash: str
+
+
+class ScopedKey(NamedTuple):
+    """A key, and what it is unique within."""
+
+    #: None: the platform's own.
+    tenant_id: TenantId | None
+    scope: str
+    key: str
 
 
 def refusal_of(begun: Begun) -> KeyReusedError | StillInProgressError | None:
@@ -173,22 +183,23 @@ class Idempotency:
 
     async def begin(self, tx: TenantTx | PlatformTx, scope: str, key: str, request_hash: str) -> Begun:
         """Whether to do the work; `scope` is what the key is unique within, such as the route."""
-        return (await self.begin_many(tx, scope, [(key, request_hash)]))[0]
+        return (await self.begin_many(tx, [(ScopedKey(_tenant_of(tx), scope, key), request_hash)]))[0]
 
     async def begin_many(
-        self, tx: TenantTx | PlatformTx, scope: str, requests: Sequence[tuple[str, str]]
+        self, tx: TenantTx | TenantsTx | PlatformTx, requests: Sequence[tuple[ScopedKey, str]]
     ) -> list[Begun]:
-        """The same for many keys of one tenant and scope; a key named twice is fresh only once."""
+        """The same for many keys; one that is named twice is fresh only once."""
         if len(requests) > MOST_KEYS:
             raise ValueError(f"at most {MOST_KEYS} keys at once, got {len(requests)}")
-        if not _SCOPE.fullmatch(scope):
-            raise BadValueError("scope", "must be 1 to 200 visible ASCII characters")
-        hashes: dict[str, str] = {}
+        hashes: dict[ScopedKey, str] = {}
         for key, request_hash in requests:
-            hashes.setdefault(parse_key(key), request_hash)
-        known = await self._look_up(tx, scope, hashes)
+            if not _SCOPE.fullmatch(key.scope):
+                raise BadValueError("scope", "must be 1 to 200 visible ASCII characters")
+            parse_key(key.key)
+            hashes.setdefault(key, request_hash)
+        known = await self._look_up(tx, hashes)
         begun: list[Begun] = []
-        taken: set[str] = set()
+        taken: set[ScopedKey] = set()
         for key, request_hash in requests:
             if known[key] == _OURS and key not in taken:
                 taken.add(key)
@@ -199,34 +210,37 @@ class Idempotency:
 
     async def find(self, tx: TenantTx | PlatformTx, scope: str, key: str, request_hash: str) -> Replay | None:
         """What was answered to this request; None where it was never done. Nothing is begun."""
-        row = await tx.fetch_one(self._queries.find_answer, scope=scope, key=key, now=self._clock.now())
-        if row is None:
+        rows = await tx.fetch(self._queries.read_answers, **_columns([ScopedKey(_tenant_of(tx), scope, key)]))
+        if not rows or rows[0]["state"] != "done" or rows[0]["expires_at"] <= self._clock.now():
             return None
-        if row["request_hash"] != request_hash:
+        if rows[0]["request_hash"] != request_hash:
             raise KeyReusedError
-        return Replay(row["status"], row["response"])
+        return Replay(rows[0]["status"], rows[0]["response"])
 
     async def finish(self, tx: TenantTx | PlatformTx, scope: str, key: str, answer: StoredAnswer) -> None:
         """Keep the answer for the next request with this key."""
-        await self.finish_many(tx, scope, {key: answer})
+        await self.finish_many(tx, {ScopedKey(_tenant_of(tx), scope, key): answer})
 
     async def finish_many(
-        self, tx: TenantTx | PlatformTx, scope: str, answers: Mapping[str, StoredAnswer]
+        self, tx: TenantTx | TenantsTx | PlatformTx, answers: Mapping[ScopedKey, StoredAnswer]
     ) -> None:
         """The same for many."""
-        finished = await tx.execute(
-            self._queries.finish_requests,
-            scope=scope,
-            keys=list(answers),
-            statuses=[answer.status for answer in answers.values()],
-            responses=[answer.response for answer in answers.values()],
-        )
+        columns: dict[str, Any] = {
+            **_columns(answers),
+            "statuses": [answer.status for answer in answers.values()],
+            "responses": [answer.response for answer in answers.values()],
+        }
+        query = self._queries.finish_requests
+        if isinstance(tx, PlatformTx):
+            query = self._queries.finish_platform_requests
+            del columns["tenant_ids"]
+        finished = await tx.execute(query, **columns)
         if finished != len(answers):
-            raise RuntimeError(f"{len(answers) - finished} of {len(answers)} keys were not begun in {scope}")
+            raise RuntimeError(f"{len(answers) - finished} of {len(answers)} keys were not begun")
 
-    async def release_many(self, tx: TenantTx | PlatformTx, scope: str, keys: Sequence[str]) -> None:
+    async def release_many(self, tx: TenantTx | TenantsTx, keys: Sequence[ScopedKey]) -> None:
         """Give keys back whose work was refused: the next request, mended or not, begins anew."""
-        await tx.execute(self._queries.release_requests, scope=scope, keys=list(keys), now=self._clock.now())
+        await tx.execute(self._queries.release_requests, now=self._clock.now(), **_columns(keys))
 
     async def sweep(self, db: Database, *, limit: int = 5000) -> int:
         """Remove about so many expired keys; how many went."""
@@ -234,26 +248,34 @@ class Idempotency:
             return await tx.execute(self._queries.sweep_expired, now=self._clock.now(), limit=limit)
 
     async def _look_up(
-        self, tx: TenantTx | PlatformTx, scope: str, hashes: Mapping[str, str]
-    ) -> "dict[str, _Known]":
+        self, tx: TenantTx | TenantsTx | PlatformTx, hashes: Mapping[ScopedKey, str]
+    ) -> "dict[ScopedKey, _Known]":
         if not hashes:
             return {}
         now = self._clock.now()
         rows = await tx.fetch(
             self._queries.begin_requests,
-            scope=scope,
-            keys=list(hashes),
             request_hashes=list(hashes.values()),
             now=now,
             locked_until=now + self._locked_for,
             expires_at=now + self._kept_for,
+            **_columns(hashes),
         )
-        known: dict[str, _Known] = {row["key"]: _OURS if row["fresh"] else _THEIRS for row in rows}
-        settled = [row["key"] for row in rows if row["locked"] and not row["fresh"]]
+        known: dict[ScopedKey, _Known] = {_key_of(row): _OURS if row["fresh"] else _THEIRS for row in rows}
+        settled = [_key_of(row) for row in rows if row["locked"] and not row["fresh"]]
         if settled:
-            found = await tx.fetch(self._queries.read_answers, scope=scope, keys=settled)
-            known |= {row["key"]: row for row in found}
+            found = await tx.fetch(self._queries.read_answers, **_columns(settled))
+            known |= {_key_of(row): row for row in found}
         return known
+
+
+def _columns(keys: Iterable[ScopedKey]) -> dict[str, list[Any]]:
+    tenant_ids, scopes, names = zip(*keys, strict=True)
+    return {"tenant_ids": list(tenant_ids), "scopes": list(scopes), "keys": list(names)}
+
+
+def _key_of(row: Row) -> ScopedKey:
+    return ScopedKey(row["tenant_id"], row["scope"], row["key"])
 
 
 _OURS: Final = "ours"
@@ -271,3 +293,7 @@ def _outcome(known: _Known, request_hash: str, *, first_hash: str) -> Begun:
     if known["request_hash"] != request_hash:
         return Conflict()
     return Replay(known["status"], known["response"]) if known["state"] == "done" else InProgress()
+
+
+def _tenant_of(tx: TenantTx | PlatformTx) -> TenantId | None:
+    return tx.tenant_id if isinstance(tx, TenantTx) else None

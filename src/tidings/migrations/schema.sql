@@ -158,6 +158,22 @@ $_$;
 
 COMMENT ON PROCEDURE kernel.open_to_platform(IN tbl text, IN verbs text, IN only_platform_rows boolean) IS 'Lets the platform role at a tenant table, with exactly these verbs; optionally only at rows without a tenant.';
 
+CREATE PROCEDURE kernel.open_to_sets(IN tbl text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $_$
+DECLARE
+    -- nullif: after a transaction-local setting ends it reads as '', which must match no row.
+    named_rows CONSTANT text := $q$(SELECT jsonb_object(named, named)
+        FROM string_to_array(nullif(current_setting('app.tenant_ids', true), ''), ',') AS named) ? tenant_id$q$;
+BEGIN
+    CALL kernel.set_policy(tbl::regclass, 'tenant_sets', format(
+        'FOR ALL TO tidings_runtime USING (%1$s) WITH CHECK (%1$s)', named_rows));
+END;
+$_$;
+
+COMMENT ON PROCEDURE kernel.open_to_sets(IN tbl text) IS 'Lets a transaction touch rows of all tenants that it names in app.tenant_ids.';
+
 CREATE PROCEDURE kernel.open_to_worker(IN tbl text, IN verbs text)
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4879,6 +4895,10 @@ CREATE POLICY tenant_isolation ON chan.webhook_inbound TO tidings_runtime USING 
 
 CREATE POLICY tenant_isolation ON chan.webhook_inbound_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_sets ON chan.recipient_profiles TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 ALTER TABLE chan.unknown_provider_codes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.vendor_weights ENABLE ROW LEVEL SECURITY;
@@ -5074,6 +5094,14 @@ CREATE POLICY tenant_isolation ON kernel.hot_seen TO tidings_runtime USING ((ten
 CREATE POLICY tenant_isolation ON kernel.tenant_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 ALTER TABLE kernel.tenant_keys ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_sets ON kernel.data_keys TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON kernel.tenant_keys TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
 CREATE POLICY worker_claims ON kernel.audit_anchor_lines TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -5527,6 +5555,50 @@ CREATE POLICY tenant_isolation ON notification.webhook_deliveries TO tidings_run
 
 CREATE POLICY tenant_isolation ON notification.webhook_subscriptions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_sets ON notification.counters TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.dedup_ledger TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.dispatch_queue TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.idempotency_keys TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.notification_scheduled TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.notifications TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.outbox TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.recipient_addresses TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.recipients TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.searchable_metadata TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.tenants_local TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 ALTER TABLE notification.tenants_local ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.webhook_deliveries ENABLE ROW LEVEL SECURITY;
@@ -5696,6 +5768,8 @@ REVOKE ALL ON PROCEDURE kernel.make_append_only(IN tbl text) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE kernel.narrow_by_caller_role(IN tbl text) FROM PUBLIC;
 
 REVOKE ALL ON PROCEDURE kernel.open_to_platform(IN tbl text, IN verbs text, IN only_platform_rows boolean) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.open_to_sets(IN tbl text) FROM PUBLIC;
 
 REVOKE ALL ON PROCEDURE kernel.open_to_worker(IN tbl text, IN verbs text) FROM PUBLIC;
 

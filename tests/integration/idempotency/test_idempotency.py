@@ -18,6 +18,7 @@ from tidings.kernel.idempotency import (
     Idempotency,
     InProgress,
     Replay,
+    ScopedKey,
     StoredAnswer,
     hash_request,
 )
@@ -174,19 +175,18 @@ async def test_many_keys_at_once(db: Database, keys: Idempotency, tenant_id: Ten
     async with db.tenant(tenant_id) as elsewhere:
         await keys.begin(elsewhere, SCOPE, "busy", BODY)
         async with db.tenant(tenant_id) as tx:
+            asked = [
+                ("new", BODY),
+                ("key-1", OTHER_BODY),
+                ("key-1", BODY),
+                ("busy", BODY),
+                ("new", BODY),
+                ("new", OTHER_BODY),
+            ]
             begun = await keys.begin_many(
-                tx,
-                SCOPE,
-                [
-                    ("new", BODY),
-                    ("key-1", OTHER_BODY),
-                    ("key-1", BODY),
-                    ("busy", BODY),
-                    ("new", BODY),
-                    ("new", OTHER_BODY),
-                ],
+                tx, [(ScopedKey(tenant_id, SCOPE, key), body) for key, body in asked]
             )
-            await keys.finish_many(tx, SCOPE, {"new": ANSWER})
+            await keys.finish_many(tx, {ScopedKey(tenant_id, SCOPE, "new"): ANSWER})
 
     assert begun == [
         Fresh(),

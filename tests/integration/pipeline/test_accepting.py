@@ -362,7 +362,7 @@ async def test_what_everybody_types_first_is_answered_with_what_to_write(
 def _order(tenant_id: TenantId, *, template: str = "order_confirmation", **more: Any) -> Order:
     """An order as notify's own parts make it."""
     given = msgspec.convert(order(template=template), NotificationInput)
-    return replace(order_of(given, OrderedBy(tenant_id, "tenant.admin")), **more)
+    return msgspec.structs.replace(order_of(given, OrderedBy(tenant_id, "tenant.admin")), **more)
 
 
 async def test_a_set_of_orders_may_be_of_many_tenants(world: PipelineWorld) -> None:
@@ -370,7 +370,7 @@ async def test_a_set_of_orders_may_be_of_many_tenants(world: PipelineWorld) -> N
     async with world.sender() as one, world.sender() as other:
         ids = [one.tenant_id, other.tenant_id, one.tenant_id, other.tenant_id]
         orders = [_order(tenant_id) for tenant_id in ids]
-        orders[2] = replace(orders[2], template="nobody_has_this")
+        orders[2] = msgspec.structs.replace(orders[2], template="nobody_has_this")
 
         outcomes = await acceptor.accept(orders)
 
@@ -396,8 +396,10 @@ async def test_an_order_is_accepted_once_under_its_key_and_once_for_its_event(wo
         first = _order(sender.tenant_id, once=once, source_event_id=f"event-{unused()}")
         [new] = await acceptor.accept([first])
         [replayed] = await acceptor.accept([first])
-        [other_request] = await acceptor.accept([replace(first, once=replace(once, request_hash="sha256:2"))])
-        [same_event] = await acceptor.accept([replace(first, once=None)])
+        [other_request] = await acceptor.accept(
+            [msgspec.structs.replace(first, once=replace(once, request_hash="sha256:2"))]
+        )
+        [same_event] = await acceptor.accept([msgspec.structs.replace(first, once=None)])
         earlier = await acceptor.earlier(first.by, once)
 
     assert (is_written(new), is_written(replayed), is_written(same_event)) == (True, False, False)

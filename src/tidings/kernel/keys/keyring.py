@@ -7,9 +7,10 @@ destroys the key in the transaction that says so. Rotation is in `rotation.py`.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from typing import TypeAlias
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.db import PlatformTx, Row, TenantsTx, TenantTx
 from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import KEY_BYTES, Key, UnreadableError, associate, seal, unseal
@@ -20,6 +21,9 @@ from tidings.kernel.sql import Queries
 from tidings.kernel.ttl_cache import TtlCache
 
 QUERIES = Queries.beside(__file__)
+
+#: Whose key it is: the tenant, and its subject there.
+Subject: TypeAlias = tuple[TenantId, str]
 
 _ATTEMPTS = 5
 _TOO_OFTEN = "the tenant's key is being rotated too often to make new keys; try again"
@@ -58,20 +62,33 @@ class Keyring:
 
         An erased subject's key is in the answer too and raises `DestroyedKeyError` when it is used.
         """
-        wanted = sorted(set(subject_ids))
-        found: dict[str, DataKey] = {}
+        subjects = [(tx.tenant_id, subject) for subject in subject_ids]
+        found = await self.data_keys_of(tx, subjects, owners=(tx.tenant_id,), create=create)
+        return {subject: key for (_, subject), key in found.items()}
+
+    async def data_keys_of(
+        self,
+        tx: TenantTx | TenantsTx,
+        subjects: Iterable[Subject],
+        *,
+        owners: Iterable[TenantId] = (),
+        create: bool = True,
+    ) -> dict[Subject, DataKey]:
+        """The same for subjects of several tenants; `owners` get their wrapping key whether or not one of theirs is asked for."""
+        wanted = sorted(set(subjects))
+        tenants = sorted({*owners, *(tenant_id for tenant_id, _ in wanted)})
+        found: dict[Subject, DataKey] = {}
         for _ in range(_ATTEMPTS):
-            tenant_keys, loaded = await self._load(tx, [s for s in wanted if s not in found])
+            wrapping, loaded = await self._load(tx, tenants, [one for one in wanted if one not in found])
             found.update(loaded)
-            missing = [subject for subject in wanted if subject not in found]
-            if not tenant_keys and create:
-                await self._make_tenant_key(tx, "wrapping")
+            missing = [one for one in wanted if one not in found]
+            keyless = [tenant_id for tenant_id in tenants if tenant_id not in wrapping]
+            if keyless and create:
+                await self._make_tenant_keys(tx, keyless, "wrapping")
             elif not missing or not create:
                 return found
             else:
-                found.update(
-                    await self._make_data_keys(tx, missing, tenant_keys[max(tenant_keys)], version=1)
-                )
+                found.update(await self._make_data_keys(tx, missing, wrapping, version=1))
         raise DatabaseBusyError(_TOO_OFTEN)
 
     async def data_key(self, tx: TenantTx, subject_id: str) -> DataKey:
@@ -92,19 +109,30 @@ class Keyring:
 
     async def pepper(self, tx: TenantTx) -> Pepper:
         """The tenant's pepper, made at its first use and never changed."""
-        known = self._peppers.get(tx.tenant_id)
-        if known is not None:
-            return known
-        row = await tx.fetch_one(QUERIES.load_pepper)
-        if row is None:
-            # A process that makes both makes the wrapping key first, or two who begin a tenant's life wait for each other.
-            await self.data_keys(tx, [])
-            await self._make_tenant_key(tx, "pepper")
-            row = await tx.fetch_one(QUERIES.load_pepper)
-        if row is None:
-            raise DatabaseBusyError("the tenant's pepper can't be read back; try again")
-        material = await self._unwrap(row["wrapped_key"], tenant_key_aad(tx.tenant_id, "pepper", 1))
-        return self._remember_pepper(tx.tenant_id, Pepper(material), row)
+        return (await self.peppers(tx, [tx.tenant_id]))[tx.tenant_id]
+
+    async def peppers(
+        self, tx: TenantTx | TenantsTx, tenant_ids: Iterable[TenantId]
+    ) -> dict[TenantId, Pepper]:
+        """The same for several tenants."""
+        wanted = sorted(set(tenant_ids))
+        found = {one: pepper for one in wanted if (pepper := self._peppers.get(one)) is not None}
+        for _ in range(2):
+            missing = [one for one in wanted if one not in found]
+            if not missing:
+                return found
+            for row in await tx.fetch(QUERIES.load_peppers, tenant_ids=missing):
+                owner = TenantId(row["tenant_id"])
+                material = await self._unwrap(row["wrapped_key"], tenant_key_aad(owner, "pepper", 1))
+                found[owner] = self._remember_pepper(owner, Pepper(material), row)
+            keyless = [one for one in missing if one not in found]
+            if keyless:
+                # A process that makes both makes the wrapping key first, or two who begin a tenant's life wait for each other.
+                await self.data_keys_of(tx, [], owners=keyless)
+                await self._make_tenant_keys(tx, keyless, "pepper")
+        if len(found) < len(wanted):
+            raise DatabaseBusyError("a tenant's pepper can't be read back; try again")
+        return found
 
     async def platform_pepper(self, tx: PlatformTx) -> Pepper:
         """The pepper for platform-wide suppressions."""
@@ -133,44 +161,56 @@ class Keyring:
         return Key(row["version"], await self._unwrap(row["wrapped_key"], aad))
 
     async def _load(
-        self, tx: TenantTx, subject_ids: Sequence[str]
-    ) -> tuple[dict[int, Key], dict[str, DataKey]]:
-        rows = await tx.fetch(QUERIES.load_keys, subject_ids=subject_ids)
-        wrapping: dict[int, Key] = {}
-        active: dict[int, Key] = {}
-        by_subject: dict[str, list[Row]] = {}
+        self, tx: TenantTx | TenantsTx, tenant_ids: Sequence[TenantId], subjects: Sequence[Subject]
+    ) -> tuple[dict[TenantId, Key], dict[Subject, DataKey]]:
+        """The newest active wrapping key of each tenant, and the keys of those subjects that have one."""
+        rows = await tx.fetch(
+            QUERIES.load_keys,
+            owner_ids=tenant_ids,
+            tenant_ids=[tenant_id for tenant_id, _ in subjects],
+            subject_ids=[subject for _, subject in subjects],
+        )
+        wrapping: dict[TenantId, dict[int, Key]] = {}
+        active: dict[TenantId, Key] = {}
+        by_subject: dict[Subject, list[Row]] = {}
         for row in rows:
+            owner = TenantId(row["tenant_id"])
             if row["subject_id"] is not None:
-                by_subject.setdefault(row["subject_id"], []).append(row)
+                by_subject.setdefault((owner, row["subject_id"]), []).append(row)
                 continue
-            key = wrapping[row["version"]] = await self.tenant_key(tx.tenant_id, row)
-            if row["state"] == "active":
-                active[row["version"]] = key
+            key = await self.tenant_key(owner, row)
+            wrapping.setdefault(owner, {})[key.version] = key
+            if row["state"] == "active" and (owner not in active or active[owner].version < key.version):
+                active[owner] = key
         return active, {
-            subject: _open_subject(tx.tenant_id, subject, versions, wrapping)
-            for subject, versions in by_subject.items()
+            (owner, subject): _open_subject(owner, subject, versions, wrapping.get(owner, {}))
+            for (owner, subject), versions in by_subject.items()
         }
 
     async def _make_data_keys(
-        self, tx: TenantTx, subject_ids: Sequence[str], wrapping: Key, *, version: int
-    ) -> dict[str, DataKey]:
-        """Those that we made; a subject that another process made a key for is not among them."""
-        keys = [Key.new(version) for _ in subject_ids]
-        wrapped = [
-            wrap_data_key(tx.tenant_id, subject, key, wrapping)
-            for subject, key in zip(subject_ids, keys, strict=True)
-        ]
+        self,
+        tx: TenantTx | TenantsTx,
+        subjects: Sequence[Subject],
+        wrapping: Mapping[TenantId, Key],
+        *,
+        version: int,
+    ) -> dict[Subject, DataKey]:
+        """Those that we made; a subject that another transaction made a key for is not among them."""
+        keys = {subject: Key.new(version) for subject in subjects}
         rows = await tx.fetch(
             QUERIES.insert_data_keys,
-            tenant_key_version=wrapping.version,
-            subject_ids=subject_ids,
-            versions=[version] * len(keys),
-            wrapped_keys=wrapped,
+            tenant_ids=[tenant_id for tenant_id, _ in subjects],
+            subject_ids=[subject_id for _, subject_id in subjects],
+            versions=[version] * len(subjects),
+            wrapped_keys=[
+                wrap_data_key(*subject, key, wrapping[subject[0]]) for subject, key in keys.items()
+            ],
+            tenant_key_versions=[wrapping[tenant_id].version for tenant_id, _ in subjects],
         )
-        made = {row["subject_id"] for row in rows}
+        made = {(TenantId(row["tenant_id"]), row["subject_id"]) for row in rows}
         return {
-            subject: DataKey(tx.tenant_id, subject, {version: key}, version)
-            for subject, key in zip(subject_ids, keys, strict=True)
+            subject: DataKey(*subject, {version: key}, version)
+            for subject, key in keys.items()
             if subject in made
         }
 
@@ -181,20 +221,26 @@ class Keyring:
 
     async def _add_version(self, tx: TenantTx, present: DataKey) -> DataKey:
         """Under the lock: no other process adds or destroys versions meanwhile."""
-        subject_id, version = present.subject_id, present.version + 1
+        subject, version = (tx.tenant_id, present.subject_id), present.version + 1
         for _ in range(_ATTEMPTS):
-            tenant_keys, _ = await self._load(tx, [subject_id])
-            if await self._make_data_keys(tx, [subject_id], tenant_keys[max(tenant_keys)], version=version):
-                return (await self._load(tx, [subject_id]))[1][subject_id]
+            wrapping, _ = await self._load(tx, [tx.tenant_id], [subject])
+            if await self._make_data_keys(tx, [subject], wrapping, version=version):
+                return (await self._load(tx, [tx.tenant_id], [subject]))[1][subject]
         raise DatabaseBusyError(_TOO_OFTEN)
 
-    async def _make_tenant_key(self, tx: TenantTx, purpose: str) -> None:
-        token = await self.kms.wrap(os.urandom(KEY_BYTES), tenant_key_aad(tx.tenant_id, purpose, 1))
+    async def _make_tenant_keys(
+        self, tx: TenantTx | TenantsTx, tenant_ids: Sequence[TenantId], purpose: str
+    ) -> None:
+        tokens = [
+            await self.kms.wrap(os.urandom(KEY_BYTES), tenant_key_aad(tenant_id, purpose, 1))
+            for tenant_id in tenant_ids
+        ]
         await tx.execute(
-            QUERIES.insert_tenant_key,
+            QUERIES.insert_tenant_keys,
+            tenant_ids=tenant_ids,
             purpose=purpose,
-            wrapped_key=token,
-            master_key_id=self.kms.key_id_of(token),
+            wrapped_keys=tokens,
+            master_key_ids=[self.kms.key_id_of(token) for token in tokens],
         )
 
     async def _platform_rows(self, tx: PlatformTx, purpose: str) -> list[Row]:

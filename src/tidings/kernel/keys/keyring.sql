@@ -3,47 +3,71 @@
 -- Both come from one snapshot, so a rotation under way never shows a data key without its tenant key. OFFSET 0 holds
 -- the planner to one index look-up per subject: a generic plan without statistics compared all pairs, 50 times slower.
 WITH asked AS (
-    SELECT found.subject_id, found.version, found.wrapped_key, found.tenant_key_version
-    FROM unnest(:subject_ids::text[]) AS wanted (subject_id)
+    SELECT found.tenant_id, found.subject_id, found.version, found.wrapped_key, found.tenant_key_version
+    FROM unnest(:tenant_ids::text[], :subject_ids::text[]) AS wanted (tenant_id, subject_id)
     CROSS JOIN LATERAL (
-        SELECT mine.subject_id, mine.version, mine.wrapped_key, mine.tenant_key_version
+        SELECT mine.tenant_id, mine.subject_id, mine.version, mine.wrapped_key, mine.tenant_key_version
         FROM kernel.data_keys AS mine
-        WHERE mine.tenant_id = :tenant_id AND mine.subject_id = wanted.subject_id
+        WHERE mine.tenant_id = wanted.tenant_id AND mine.subject_id = wanted.subject_id
         OFFSET 0
     ) AS found
 )
-SELECT NULL AS subject_id, version, wrapped_key, NULL::integer AS tenant_key_version, state
-FROM kernel.tenant_keys
-WHERE tenant_id = :tenant_id AND purpose = 'wrapping'
-  AND (state = 'active' OR version IN (SELECT tenant_key_version FROM asked))
+SELECT wrapping.tenant_id, NULL AS subject_id, wrapping.version, wrapping.wrapped_key, NULL::integer AS tenant_key_version,
+       wrapping.state
+FROM unnest(:owner_ids::text[]) AS owner (tenant_id)
+CROSS JOIN LATERAL (
+    SELECT mine.tenant_id, mine.version, mine.wrapped_key, mine.state
+    FROM kernel.tenant_keys AS mine
+    WHERE mine.tenant_id = owner.tenant_id AND mine.purpose = 'wrapping'
+      AND (mine.state = 'active' OR EXISTS (
+          SELECT FROM asked WHERE asked.tenant_id = mine.tenant_id AND asked.tenant_key_version = mine.version))
+    OFFSET 0
+) AS wrapping
 UNION ALL
-SELECT subject_id, version, wrapped_key, tenant_key_version, NULL FROM asked;
+SELECT tenant_id, subject_id, version, wrapped_key, tenant_key_version, NULL FROM asked;
 
 -- name: insert_data_keys
 -- Only under a tenant key that is still in use: KEY SHARE makes its retirement wait for us, and a retired one gives
--- no row here, so that the caller starts over with the new one. Ids come sorted, so that two creators can't deadlock.
-WITH wrapping AS (
-    SELECT version FROM kernel.tenant_keys
-    WHERE tenant_id = :tenant_id AND purpose = 'wrapping' AND version = :tenant_key_version AND state = 'active'
-    FOR KEY SHARE
+-- no row here, so that the caller starts over with the new one. Sorted, so that two creators can't deadlock.
+WITH new AS (
+    SELECT tenant_id, subject_id, version, wrapped_key, tenant_key_version
+    FROM unnest(:tenant_ids::text[], :subject_ids::text[], :versions::integer[], :wrapped_keys::bytea[],
+                :tenant_key_versions::integer[]) AS given (tenant_id, subject_id, version, wrapped_key, tenant_key_version)
+), wrapping AS (
+    SELECT known.tenant_id, known.version
+    FROM (SELECT DISTINCT tenant_id, tenant_key_version FROM new ORDER BY tenant_id) AS used
+    CROSS JOIN LATERAL (
+        SELECT mine.tenant_id, mine.version FROM kernel.tenant_keys AS mine
+        WHERE mine.tenant_id = used.tenant_id AND mine.purpose = 'wrapping' AND mine.version = used.tenant_key_version
+          AND mine.state = 'active'
+        FOR KEY SHARE
+    ) AS known
 )
 INSERT INTO kernel.data_keys (tenant_id, subject_id, version, wrapped_key, tenant_key_version)
-SELECT :tenant_id, new.subject_id, new.version, new.wrapped_key, wrapping.version
-FROM wrapping, unnest(:subject_ids::text[], :versions::integer[], :wrapped_keys::bytea[])
-    AS new (subject_id, version, wrapped_key)
+SELECT new.tenant_id, new.subject_id, new.version, new.wrapped_key, new.tenant_key_version
+FROM new JOIN wrapping ON wrapping.tenant_id = new.tenant_id AND wrapping.version = new.tenant_key_version
+ORDER BY new.tenant_id, new.subject_id
 ON CONFLICT ON CONSTRAINT pk_data_keys DO NOTHING
-RETURNING subject_id;
+RETURNING tenant_id, subject_id;
 
--- name: insert_tenant_key
--- Two processes may both find no key; one row stays and both read it.
+-- name: insert_tenant_keys
+-- Two processes may both find no key; one row stays and both read it. Tenants come sorted, so that they can't deadlock.
 INSERT INTO kernel.tenant_keys (tenant_id, purpose, version, wrapped_key, master_key_id)
-VALUES (:tenant_id, :purpose, 1, :wrapped_key, :master_key_id)
+SELECT tenant_id, :purpose, 1, wrapped_key, master_key_id
+FROM unnest(:tenant_ids::text[], :wrapped_keys::bytea[], :master_key_ids::text[]) AS new (tenant_id, wrapped_key, master_key_id)
+ORDER BY tenant_id
 ON CONFLICT ON CONSTRAINT pk_tenant_keys DO NOTHING;
 
--- name: load_pepper
+-- name: load_peppers
 -- `settled` is false for a row of this very transaction: it may be rolled back, so nobody may remember it.
-SELECT wrapped_key, created_at <> now() AS settled
-FROM kernel.tenant_keys WHERE tenant_id = :tenant_id AND purpose = 'pepper';
+SELECT pepper.tenant_id, pepper.wrapped_key, pepper.settled
+FROM unnest(:tenant_ids::text[]) AS owner (tenant_id)
+CROSS JOIN LATERAL (
+    SELECT mine.tenant_id, mine.wrapped_key, mine.created_at <> now() AS settled
+    FROM kernel.tenant_keys AS mine
+    WHERE mine.tenant_id = owner.tenant_id AND mine.purpose = 'pepper'
+    OFFSET 0
+) AS pepper;
 
 -- name: bury_subjects
 -- The row of version 1 is the subject's lock: creators and rotators meet us here. A subject without a key gets a

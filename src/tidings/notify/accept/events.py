@@ -71,7 +71,9 @@ def moved_event(
     )
 
 
-def accepted_event(tenant_id: TenantId, row: NotificationRow, *, clock: Clock) -> Event:
+def accepted_event(row: NotificationRow, *, clock: Clock) -> Event:
     """`notification.queued.v1`, or `.scheduled.v1` with its time."""
     until, traceparent = row.scheduled_for, row.traceparent
-    return moved_event(tenant_id, row, row.status.value, clock=clock, until=until, traceparent=traceparent)
+    return moved_event(
+        row.tenant_id, row, row.status.value, clock=clock, until=until, traceparent=traceparent
+    )

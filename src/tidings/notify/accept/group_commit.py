@@ -1,4 +1,4 @@
-"""Group commit: orders that arrive at the same moment share a transaction, and each gets its own outcome.
+"""Group commit: orders that arrive at the same moment, of whatever tenants, share a transaction; each gets its own outcome.
 
 A set that is ordered together has a transaction of its own. An idempotency key is claimed and answered in the
 transaction of the work itself.
@@ -6,13 +6,23 @@ transaction of the work itself.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
-from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.db import CallerRole, Database, TenantsTx, TenantTx
 from tidings.kernel.durable.halving import SetDone, halve, is_of_an_item
-from tidings.kernel.errors import DatabaseError
+from tidings.kernel.errors import DatabaseBusyError, DatabaseError
 from tidings.kernel.gather import Gatherer
-from tidings.kernel.idempotency import Begun, Idempotency, IdempotencyKey, Replay, StoredAnswer, refusal_of
+from tidings.kernel.idempotency import (
+    Begun,
+    Idempotency,
+    IdempotencyKey,
+    Replay,
+    ScopedKey,
+    StoredAnswer,
+    refusal_of,
+)
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import TooBusyError
 from tidings.kernel.tracing import span_of_set
 from tidings.notify.accept.order import AcceptedOrder, OrderedBy, Outcome, RefusedOrder
@@ -27,6 +37,16 @@ class Wake(Protocol):
     def __call__(self, *, express: bool) -> None:
         """`express`: some of it is critical or high."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """Whose orders share a transaction."""
+
+    role: CallerRole | None
+    is_test: bool
+    #: None: of all tenants.
+    tenant_id: TenantId | None = None
 
 
 class GroupCommit:
@@ -46,7 +66,7 @@ class GroupCommit:
         self._writer = writer
         self._idempotency = idempotency
         self._wake = wake
-        self._gatherer: Gatherer[OrderedBy, ValidOrder, Outcome] = Gatherer(
+        self._gatherer: Gatherer[_Lane, ValidOrder, Outcome] = Gatherer(
             self._group, most_waiting=most_waiting
         )
         self._most_in_sets = most_in_sets
@@ -54,8 +74,13 @@ class GroupCommit:
 
     async def one(self, item: ValidOrder) -> Outcome:
         """Commit an order together with its neighbours; one that the database does not take is refused, as in a set."""
+        by = item.order.by
         try:
-            return await self._gatherer.do(item.order.by, item)
+            try:
+                return await self._gatherer.do(_Lane(by.role, by.is_test), item)
+            except DatabaseBusyError:
+                # A row of some tenant is locked: this tenant's orders wait for their own locks only.
+                return await self._gatherer.do(_Lane(by.role, by.is_test, by.tenant_id), item)
         except DatabaseError as error:
             if not _blames_order(error):
                 raise
@@ -69,9 +94,9 @@ class GroupCommit:
 
     async def many(self, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
         """Commit a set in one transaction."""
-        with self._room(len(items)), _span(by, items):
+        with self._room(len(items)), _span(items):
             async with self._db.tenant(by.tenant_id, caller_role=by.role) as tx:
-                outcomes = await self._each(tx, by, items)
+                outcomes = await self._each(tx, items)
             self._wake_for(items)
             return outcomes
 
@@ -86,9 +111,9 @@ class GroupCommit:
         """The same under the key of the whole set: its answer is kept with it, and replayed to a repeat."""
 
         async def work() -> StoredAnswer:
-            return answer(await self._each(tx, by, items))
+            return answer(await self._each(tx, items))
 
-        with self._room(len(items)), _span(by, items):
+        with self._room(len(items)), _span(items):
             async with self._db.tenant(by.tenant_id, caller_role=by.role) as tx:
                 done = await self._idempotency.once(tx, scope_of_set(by), once, work)
             if not done.replayed:
@@ -109,12 +134,12 @@ class GroupCommit:
         finally:
             self._in_sets -= count
 
-    async def _each(self, tx: TenantTx, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
+    async def _each(self, tx: TenantTx, items: Sequence[ValidOrder]) -> list[Outcome]:
         """As one set; an order that the database does not take is found by halving, and is refused alone."""
 
         async def write(some: Sequence[ValidOrder]) -> list[Outcome]:
             async with tx.savepoint():
-                return await self._once_each(tx, by, some)
+                return await self._once_each(tx, some)
 
         outcomes: list[Outcome] = []
         async for part in halve(items, write, blames_item=_blames_order):
@@ -126,41 +151,52 @@ class GroupCommit:
                 raise part.error
         return outcomes
 
-    async def _group(self, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
-        with _span(by, items):
-            async with self._db.tenant(by.tenant_id, caller_role=by.role) as tx:
-                outcomes = await self._once_each(tx, by, items)
+    async def _group(self, lane: _Lane, items: Sequence[ValidOrder]) -> list[Outcome]:
+        tenants = {item.order.by.tenant_id for item in items}
+        with _span(items):
+            async with self._db.tenants(tenants, caller_role=lane.role) as tx:
+                outcomes = await self._once_each(tx, items)
             self._wake_for(items)
             return outcomes
 
-    async def _once_each(self, tx: TenantTx, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
+    async def _once_each(self, tx: TenantTx | TenantsTx, items: Sequence[ValidOrder]) -> list[Outcome]:
         """Write those whose keys are fresh, and keep what became of them; the others get what is known of theirs."""
-        known = await self._known(tx, by, items)
+        known = await self._known(tx, items)
         fresh = [item for item, outcome in zip(items, known, strict=True) if outcome is None]
         written = await self._writer.write(tx, fresh)
-        kept: dict[str, StoredAnswer] = {}
-        released: list[str] = []
+        kept: dict[ScopedKey, StoredAnswer] = {}
+        released: list[ScopedKey] = []
         for item, outcome in zip(fresh, written, strict=True):
-            if (once := item.order.once) is None:
+            if (key := _key_of(item)) is None:
                 continue
             if isinstance(outcome, AcceptedOrder):
-                kept[once.key] = answer_of(outcome)
+                kept[key] = answer_of(outcome)
             else:
-                released.append(once.key)
+                released.append(key)
         if kept:
-            await self._idempotency.finish_many(tx, scope_of_order(by), kept)
+            await self._idempotency.finish_many(tx, kept)
         if released:
-            await self._idempotency.release_many(tx, scope_of_order(by), released)
+            await self._idempotency.release_many(tx, released)
         rest = iter(written)
         return [next(rest) if outcome is None else outcome for outcome in known]
 
-    async def _known(self, tx: TenantTx, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome | None]:
+    async def _known(self, tx: TenantTx | TenantsTx, items: Sequence[ValidOrder]) -> list[Outcome | None]:
         """What is known of each order's key already; None: it is ours to write."""
-        asked = [(once.key, once.request_hash) for item in items if (once := item.order.once) is not None]
+        keys = [_key_of(item) for item in items]
+        asked = [
+            (key, item.order.once.request_hash)
+            for key, item in zip(keys, items, strict=True)
+            if key is not None and item.order.once is not None
+        ]
         if not asked:
             return [None] * len(items)
-        begun = iter(await self._idempotency.begin_many(tx, scope_of_order(by), asked))
-        return [_outcome(next(begun)) if item.order.once is not None else None for item in items]
+        begun = iter(await self._idempotency.begin_many(tx, asked))
+        return [_outcome(next(begun)) if key is not None else None for key in keys]
+
+
+def _key_of(item: ValidOrder) -> ScopedKey | None:
+    by, once = item.order.by, item.order.once
+    return ScopedKey(by.tenant_id, scope_of_order(by), once.key) if once is not None else None
 
 
 def _blames_order(error: Exception) -> bool:
@@ -175,8 +211,9 @@ def _outcome(begun: Begun) -> Outcome | None:
     return RefusedOrder(refusal) if refusal is not None else None
 
 
-def _span(by: OrderedBy, items: Sequence[ValidOrder]) -> AbstractContextManager[object]:
+def _span(items: Sequence[ValidOrder]) -> AbstractContextManager[object]:
     traceparents = (item.traceparent for item in items)
+    tenant_ids = sorted({item.order.by.tenant_id for item in items})
     return span_of_set(
-        "accept", "notifications accept", traceparents, tenant_id=by.tenant_id, count=len(items)
+        "accept", "notifications accept", traceparents, tenant_ids=tenant_ids, count=len(items)
     )

@@ -10,7 +10,7 @@ from msgspec import Struct
 from tidings.contracts.enums import NotificationStatus, Priority, UseCase
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.ids import time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.data_key import DataKey
 from tidings.notify.decide.reasons import GateReason
 from tidings.notify.ids import TemplateId, TemplateVersionId
@@ -39,6 +39,7 @@ class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class NotificationRow:
     """A notification as it is stored: accepted, decided and sent from. What is personal is sealed."""
 
+    tenant_id: TenantId
     id: NotificationId
     #: The time inside its id.
     created_at: datetime

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.ids import NotificationId
-from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.db import TenantsTx, TenantTx, WorkerTx
 from tidings.kernel.events import Event
 from tidings.kernel.mapping import columns, sparse_columns
 from tidings.kernel.outbox import event_columns
@@ -17,7 +17,7 @@ from tidings.notify.ids import SCHEDULED_WORK
 
 QUERIES = Queries.beside(__file__)
 _encode = msgspec.json.Encoder().encode
-_ALWAYS: Final = "id created_at recipient_id channel use_case template_id template_version_id template_key template_semver expires_at"
+_ALWAYS: Final = "tenant_id id created_at recipient_id channel use_case template_id template_version_id template_key template_semver expires_at"
 _SELDOM: Final = (
     "locale scheduled_for source_event_id source_event_type source_event_produced_at correlation_id metadata "
     "traceparent resent_from"
@@ -25,7 +25,12 @@ _SELDOM: Final = (
 
 
 async def insert_notifications(
-    tx: TenantTx, fresh: Sequence[NotificationRow], events: Sequence[Event], *, now: datetime, stripe: int
+    tx: TenantTx | TenantsTx,
+    fresh: Sequence[NotificationRow],
+    events: Sequence[Event],
+    *,
+    now: datetime,
+    stripe: int,
 ) -> None:
     """Write them, with their places in the queue or in the schedule and one event each, and count them."""
     await tx.execute(
@@ -47,6 +52,7 @@ async def insert_notifications(
         **sparse_columns(fresh, _SELDOM, attachments="attachments"),
         template_versions=sparse([_json(n.template_versions) for n in fresh]),
         pinneds=sparse([_json(n.pin) for n in fresh]),
+        found_tenant_ids=[n.tenant_id for n in fresh for _ in n.found_by],
         found_ids=[n.id for n in fresh for _ in n.found_by],
         found_created_ats=[n.created_at for n in fresh for _ in n.found_by],
         found_keys=[key for n in fresh for key, _ in n.found_by],
@@ -63,7 +69,7 @@ def _json(value: object) -> str | None:
 
 
 async def enter_ledger(
-    tx: TenantTx, fresh: Sequence[NotificationRow], *, now: datetime, expires_at: datetime
+    tx: TenantTx | TenantsTx, fresh: Sequence[NotificationRow], *, now: datetime, expires_at: datetime
 ) -> set[NotificationId]:
     """Those that are the first for their event, template, recipient and channel, live or test."""
     rows = await tx.fetch(
@@ -76,7 +82,9 @@ async def enter_ledger(
     return {NotificationId(row["notification_id"]) for row in rows}
 
 
-async def find_in_ledger(tx: TenantTx, wanted: Sequence[NotificationRow]) -> dict[int, NotificationId]:
+async def find_in_ledger(
+    tx: TenantTx | TenantsTx, wanted: Sequence[NotificationRow]
+) -> dict[int, NotificationId]:
     """The notification that was there first, by place."""
     rows = await tx.fetch(
         QUERIES.find_in_ledger,
@@ -89,7 +97,7 @@ async def find_in_ledger(tx: TenantTx, wanted: Sequence[NotificationRow]) -> dic
 def _ledger_columns(rows: Sequence[NotificationRow]) -> dict[str, list[Any]]:
     """What an entry is known by; in the channel: a test is no repeat of what was sent, and keeps nothing from being sent."""
     return {
-        **columns(rows, "source_event_id template_key recipient_id"),
+        **columns(rows, "tenant_id source_event_id template_key recipient_id"),
         "channels": [f"test:{n.channel}" if n.is_test else n.channel for n in rows],
     }
 

@@ -81,6 +81,7 @@ class ValidOrder(msgspec.Struct, frozen=True, kw_only=True):
         """The row of the notification; what is personal is sealed with the recipient's key."""
         order, template, version = self.order, self.published.template, self.published.version
         return NotificationRow(
+            tenant_id=order.by.tenant_id,
             id=self.id,
             created_at=time_of(self.id),
             recipient_id=recipient_id,

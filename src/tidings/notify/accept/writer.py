@@ -1,4 +1,4 @@
-"""Writes a set of one tenant's valid orders in a transaction: durable when it has committed.
+"""Writes a set of valid orders, of one tenant or of many, in a transaction: durable when it has committed.
 
 A set for known people takes three statements, whatever its size: who they are, their keys, and the rows with their
 places in the queue and their events. An order that can't be met fails alone.
@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Final
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.accept import store
@@ -37,14 +37,15 @@ class OrderWriter:
     #: Which of the counts this process adds to.
     stripe: int = 0
 
-    async def write(self, tx: TenantTx, group: Sequence[ValidOrder]) -> list[Outcome]:
+    async def write(self, tx: TenantTx | TenantsTx, group: Sequence[ValidOrder]) -> list[Outcome]:
         """One outcome each, in the same order; nothing is written for those refused."""
         if not group:
             return []
-        # A set is of one caller, and so of one environment.
+        # A set is of one environment.
         is_test = all(item.order.by.is_test for item in group)
-        people = await self.upserter.upsert(tx, [item.recipient for item in group], change_known=not is_test)
-        pepper = await self.keyring.pepper(tx)
+        specs = [(item.order.by.tenant_id, item.recipient) for item in group]
+        people = await self.upserter.upsert_of(tx, specs, change_known=not is_test)
+        peppers = await self.keyring.peppers(tx, [tenant_id for tenant_id, _ in specs])
         results: list[Outcome] = []
         rows: list[NotificationRow] = []
         for place, (item, person) in enumerate(zip(group, people.results, strict=True)):
@@ -52,6 +53,7 @@ class OrderWriter:
             if isinstance(person, RefusalError):
                 results.append(RefusedOrder(person))
                 continue
+            pepper = peppers[item.order.by.tenant_id]
             row = item.as_row(person.recipient.id, people.keys[person.recipient.id], pepper)
             rows.append(row)
             results.append(AcceptedOrder(id=row.id, status=row.status, recipient_id=row.recipient_id))
@@ -61,14 +63,14 @@ class OrderWriter:
         await store.insert_notifications(
             tx,
             rows,
-            [accepted_event(tx.tenant_id, row, clock=self.clock) for row in rows],
+            [accepted_event(row, clock=self.clock) for row in rows],
             now=self.clock.now(),
             stripe=self.stripe,
         )
         return results
 
     async def _without_repeats(
-        self, tx: TenantTx, rows: list[NotificationRow], results: list[Outcome]
+        self, tx: TenantTx | TenantsTx, rows: list[NotificationRow], results: list[Outcome]
     ) -> tuple[list[NotificationRow], list[Outcome]]:
         """Leave out those that were sent for the same event before; their results name the first ones."""
         asked = [row for row in rows if row.source_event_id is not None]

@@ -220,7 +220,7 @@ class Dispatcher:
             gone = [(case, m) for case, m in zip(cases, moves, strict=True) if m.pending.id in moved]
             copies = [copy for case, _ in gone for copy in _copies(case, facts, now)]
             if copies:
-                told_of = [accepted_event(tenant_id, copy, clock=self.clock) for copy in copies]
+                told_of = [accepted_event(copy, clock=self.clock) for copy in copies]
                 await accept_store.insert_notifications(tx, copies, told_of, now=now, stripe=self.stripe)
                 await store.mark_copies(tx, copies, trace=trace.encode([_COPIED]))
             deliveries = [case.delivery for case, _ in gone if case.delivery is not None]

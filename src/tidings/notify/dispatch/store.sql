@@ -1,7 +1,7 @@
 -- name: load_pending
 -- One index look-up each; the bounds on the time leave all months aside but those that are asked about, also in a plan that
 -- was made for any values.
-SELECT mine.id, mine.created_at, mine.retention_class, mine.status, mine.channel, mine.category, mine.use_case, mine.priority, mine.locale,
+SELECT mine.tenant_id, mine.id, mine.created_at, mine.retention_class, mine.status, mine.channel, mine.category, mine.use_case, mine.priority, mine.locale,
        mine.recipient_id, mine.template_version_id, mine.template_key, mine.template_semver, mine.template_id,
        mine.template_versions, mine.variables_ciphertext, mine.variables_hash, mine.attachments_ciphertext,
        mine.expires_at, mine.is_test, mine.correlation_id, mine.source_event_id, mine.metadata, mine.decision_trace,

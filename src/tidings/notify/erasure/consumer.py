@@ -35,7 +35,9 @@ def handler(eraser: Eraser) -> TenantHandler:
     async def handle(tx: TenantTx, events: Sequence[Event]) -> None:
         users = list(dict.fromkeys(_user_of(event) for event in events))
         wanted = Lookup(
-            identities=[(place, IdentityType.USER.value, user) for place, user in enumerate(users)]
+            identities=[
+                (place, tx.tenant_id, IdentityType.USER.value, user) for place, user in enumerate(users)
+            ]
         )
         known = (await store.match_recipients(tx, wanted)).known
         # In the order of ids, as every other transaction that locks recipients.

@@ -200,9 +200,9 @@ async def _people(tx: TenantTx, specs: Sequence[ImportedPreferences]) -> dict[in
     lookup = store.Lookup()
     for place, spec in enumerate(specs):
         if not isinstance(spec.id, UnsetType):
-            lookup.ids.append((place, RecipientId(spec.id)))
+            lookup.ids.append((place, tx.tenant_id, RecipientId(spec.id)))
         elif not isinstance(spec.identity, UnsetType):
-            lookup.identities.append((place, spec.identity.type.value, spec.identity.id or ""))
+            lookup.identities.append((place, tx.tenant_id, spec.identity.type.value, spec.identity.id or ""))
     found = await store.match_recipients(tx, lookup)
     return {place: known.recipient.id for place, known in found.known.items()}
 

@@ -79,19 +79,19 @@ async def hypothetical_recipient(
 async def _find(tx: TenantTx, spec: RecipientSpec, pepper: Pepper) -> MatchedRecipient | None:
     lookup = Lookup()
     if spec.id is not None:
-        lookup.ids.append((0, spec.id))
+        lookup.ids.append((0, tx.tenant_id, spec.id))
     elif spec.identity is not None and spec.identity.id is not None:
-        lookup.identities.append((0, spec.identity.type.value, spec.identity.id))
+        lookup.identities.append((0, tx.tenant_id, spec.identity.type.value, spec.identity.id))
     else:
-        lookup.addresses += [(0, a.channel, pepper.hash(a.address)) for a in spec.addresses]
-        if spec.identity is not None:
-            lookup.nameless.add(0)
+        nameless = spec.identity is not None
+        lookup.addresses += [
+            (0, tx.tenant_id, a.channel, pepper.hash(a.address), nameless) for a in spec.addresses
+        ]
     found = await recipient_store.match_recipients(tx, lookup)
     known = found.known.get(0)
-    if lookup.addresses and not lookup.nameless:
-        unsure = unsure_of(
-            found, 0, [(channel, address_hash) for _, channel, address_hash in lookup.addresses]
-        )
+    if lookup.addresses and spec.identity is None:
+        addresses = [(channel, address_hash) for _, _, channel, address_hash, _ in lookup.addresses]
+        unsure = unsure_of(found, 0, addresses)
         if unsure is not None:
             raise unsure
     if known is None and spec.id is not None:

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import time_of
+from tidings.kernel.db import TenantsTx, TenantTx
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import RowMapper, columns, tuple_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.recipients.model import StoredAddress
@@ -19,6 +19,7 @@ QUERIES = Queries.beside(__file__)
 class NewAddress:
     """An address to be added."""
 
+    tenant_id: TenantId
     id: RecipientAddressId
     recipient_id: RecipientId
     channel: Channel
@@ -68,13 +69,13 @@ async def change_addresses(tx: TenantTx, changes: Sequence[AddressChange], *, no
     )
 
 
-async def add_addresses(tx: TenantTx, fresh: Sequence[NewAddress]) -> int:
+async def add_addresses(tx: TenantTx | TenantsTx, fresh: Sequence[NewAddress]) -> int:
     """Write them; how many there were."""
     return await tx.execute(
         QUERIES.add_addresses,
         **columns(
             fresh,
-            "id recipient_id channel ciphertext verified",
+            "tenant_id id recipient_id channel ciphertext verified",
             hashes="address_hash",
             primaries="is_primary",
         ),

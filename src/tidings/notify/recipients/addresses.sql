@@ -46,12 +46,12 @@ WHERE mine.tenant_id = :tenant_id AND mine.recipient_id = :recipient_id AND mine
 INSERT INTO notification.recipient_addresses (
     tenant_id, id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at, updated_at
 )
-SELECT :tenant_id, fresh.id, fresh.recipient_id, fresh.channel, fresh.address_hash, fresh.address_ciphertext,
+SELECT fresh.tenant_id, fresh.id, fresh.recipient_id, fresh.channel, fresh.address_hash, fresh.address_ciphertext,
        fresh.is_primary, fresh.verified, fresh.created_at, fresh.created_at
 FROM unnest(
-    :ids::text[], :recipient_ids::text[], :channels::text[], :hashes::text[], :ciphertexts::bytea[],
+    :tenant_ids::text[], :ids::text[], :recipient_ids::text[], :channels::text[], :hashes::text[], :ciphertexts::bytea[],
     :primaries::boolean[], :verifieds::boolean[], :created_ats::timestamptz[]
-) AS fresh (id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at);
+) AS fresh (tenant_id, id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at);
 
 -- name: remove_addresses
 -- Forgotten for good. A suppression of the same address is a row of its own and goes on holding it back by its hash; what

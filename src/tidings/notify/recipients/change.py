@@ -135,7 +135,7 @@ class RecipientChanger:
 
     async def _lock(self, tx: TenantTx, recipient_id: RecipientId) -> MatchedRecipient:
         await store.lock_recipients(tx, ids=[recipient_id])
-        known = (await store.match_recipients(tx, Lookup(ids=[(0, recipient_id)]))).known.get(0)
+        known = (await store.match_recipients(tx, Lookup(ids=[(0, tx.tenant_id, recipient_id)]))).known.get(0)
         if known is None:
             raise UnknownRecipientError(f"there is no recipient with the id {recipient_id}")
         if known.recipient.erased_at is not None:

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import UNSET, UnsetType
 
 from tidings.contracts.ids import RECIPIENT_ADDRESS, RecipientId
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.notify.recipients.addresses import AddressChange, NewAddress
 from tidings.notify.recipients.model import NAME_PURPOSE, address_purpose
@@ -164,6 +165,7 @@ def _new_address(
     recipient_id: RecipientId, item: HashedAddress, key: DataKey, *, is_primary: bool, now: datetime
 ) -> NewAddress:
     return NewAddress(
+        tenant_id=TenantId(key.tenant_id),
         id=RECIPIENT_ADDRESS.new(now),
         recipient_id=recipient_id,
         channel=item.spec.channel,

@@ -216,7 +216,7 @@ async def _listed(tx: TenantTx, query: ListRecipients, paging: Paging) -> list[R
     if query.identity_type is None:
         raise BadValueError("identity_type", "is required beside identity_id")
     # By its key, however many there are.
-    named = Lookup(identities=[(0, query.identity_type.value, query.identity_id)])
+    named = Lookup(identities=[(0, tx.tenant_id, query.identity_type.value, query.identity_id)])
     known = [known.recipient for known in (await store.match_recipients(tx, named)).known.values()]
     return [r for r in known if after_id is None and (query.tag is None or query.tag in r.tags)]
 

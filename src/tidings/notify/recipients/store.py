@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from tidings.contracts.ids import RecipientAddressId, RecipientId
-from tidings.kernel.db import Row, TenantTx
-from tidings.kernel.ids import time_of
+from tidings.kernel.db import Row, TenantsTx, TenantTx
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import RowMapper, by_name, columns, tuple_columns
 from tidings.kernel.sql import Queries, json_text
 from tidings.notify.recipients.errors import UnknownRecipientError
@@ -39,12 +39,12 @@ class MatchedRecipient:
 class Lookup:
     """The recipients to find, each under its index in the request."""
 
-    ids: list[tuple[int, RecipientId]] = field(default_factory=list)
-    identities: list[tuple[int, str, str]] = field(default_factory=list)
-    #: Place, channel, hash.
-    addresses: list[tuple[int, str, str]] = field(default_factory=list)
-    #: Indexes of addresses that only a recipient without an identity is wanted for.
-    nameless: set[int] = field(default_factory=set)
+    #: Place, tenant, id.
+    ids: list[tuple[int, TenantId, RecipientId]] = field(default_factory=list)
+    #: Place, tenant, type, id of the identity.
+    identities: list[tuple[int, TenantId, str, str]] = field(default_factory=list)
+    #: Place, tenant, channel, hash, and whether only a recipient without an identity is wanted.
+    addresses: list[tuple[int, TenantId, str, str, bool]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +74,16 @@ def facts_of(recipient: Recipient) -> RecipientFacts:
     return by_name(RecipientFacts, recipient)
 
 
-async def match_recipients(tx: TenantTx, wanted: Lookup) -> Matches:
+async def match_recipients(tx: TenantTx | TenantsTx, wanted: Lookup) -> Matches:
     """Those that exist, by the place where they were asked for."""
-    rows = await tx.fetch(
-        QUERIES.match_recipients,
-        **tuple_columns(wanted.ids, "id_places ids"),
-        **tuple_columns(wanted.identities, "identity_places identity_types identity_ids"),
-        **tuple_columns(wanted.addresses, "address_places address_channels address_hashes"),
-        nameless=[place in wanted.nameless for place, _, _ in wanted.addresses],
+    ids = tuple_columns(wanted.ids, "id_places id_tenants ids")
+    identities = tuple_columns(
+        wanted.identities, "identity_places identity_tenants identity_types identity_ids"
     )
+    addresses = tuple_columns(
+        wanted.addresses, "address_places address_tenants address_channels address_hashes nameless"
+    )
+    rows = await tx.fetch(QUERIES.match_recipients, **ids, **identities, **addresses)
     return Matches(
         known={
             row["place"]: MatchedRecipient(recipient=from_row(row), addresses=_addresses(row))
@@ -103,18 +104,20 @@ async def find_by_address(
     return [RecipientId(row["recipient_id"]) for row in rows]
 
 
-async def lock_new_addresses(tx: TenantTx, *, addresses: Sequence[tuple[str, str]]) -> None:
-    """Wait for transactions that are making a recipient for one of these addresses."""
-    await tx.fetch(
-        QUERIES.lock_new_addresses,
-        addresses=[f"{channel} {address_hash}" for channel, address_hash in addresses],
-    )
+async def lock_new_addresses(
+    tx: TenantTx | TenantsTx, *, addresses: Sequence[tuple[TenantId, str, str]]
+) -> None:
+    """Wait for transactions that are making a recipient for one of these addresses: tenant, channel, hash."""
+    await tx.fetch(QUERIES.lock_new_addresses, addresses=[" ".join(address) for address in addresses])
 
 
-async def insert_recipients(tx: TenantTx, facts: Sequence[RecipientFacts]) -> dict[RecipientId, Recipient]:
+async def insert_recipients(
+    tx: TenantTx | TenantsTx, tenant_ids: Sequence[TenantId], facts: Sequence[RecipientFacts]
+) -> dict[RecipientId, Recipient]:
     """Those that are new; another transaction made the others in the meantime."""
     rows = await tx.fetch(
         QUERIES.insert_recipients,
+        tenant_ids=list(tenant_ids),
         **columns(facts, "id locale timezone", names="display_name_ciphertext"),
         identity_types=[f.identity.type.value if f.identity else None for f in facts],
         identity_ids=[f.identity.id if f.identity else None for f in facts],

@@ -4,38 +4,38 @@
 -- several have it none is chosen, and they are named. OFFSET 0 and LATERAL hold the planner to one index look-up each: a
 -- generic plan knows nothing of the length of an array. Addresses come along as arrays, to spare a second trip.
 WITH asked AS (
-    SELECT wanted.place, wanted.id, NULL::text[] AS candidates
-    FROM unnest(:id_places::integer[], :ids::text[]) AS wanted (place, id)
+    SELECT wanted.place, wanted.tenant_id, wanted.id, NULL::text[] AS candidates
+    FROM unnest(:id_places::integer[], :id_tenants::text[], :ids::text[]) AS wanted (place, tenant_id, id)
     UNION ALL
-    SELECT wanted.place, found.id, NULL
-    FROM unnest(:identity_places::integer[], :identity_types::text[], :identity_ids::text[])
-        AS wanted (place, identity_type, identity_id)
+    SELECT wanted.place, wanted.tenant_id, found.id, NULL
+    FROM unnest(:identity_places::integer[], :identity_tenants::text[], :identity_types::text[], :identity_ids::text[])
+        AS wanted (place, tenant_id, identity_type, identity_id)
     CROSS JOIN LATERAL (
         SELECT mine.id FROM notification.recipients AS mine
-        WHERE mine.tenant_id = :tenant_id AND mine.identity_type = wanted.identity_type
+        WHERE mine.tenant_id = wanted.tenant_id AND mine.identity_type = wanted.identity_type
           AND mine.identity_id = wanted.identity_id
         OFFSET 0
     ) AS found
     UNION ALL
-    SELECT wanted.place,
+    SELECT wanted.place, wanted.tenant_id,
            coalesce(min(found.id) FILTER (WHERE found.nameless),
                     CASE WHEN min(found.id) = max(found.id) THEN min(found.id) END),
            array_agg(DISTINCT found.id)
-    FROM unnest(:address_places::integer[], :address_channels::text[], :address_hashes::text[], :nameless::boolean[])
-        AS wanted (place, channel, address_hash, nameless)
+    FROM unnest(:address_places::integer[], :address_tenants::text[], :address_channels::text[], :address_hashes::text[],
+                :nameless::boolean[]) AS wanted (place, tenant_id, channel, address_hash, nameless)
     CROSS JOIN LATERAL (
         SELECT address.recipient_id FROM notification.recipient_addresses AS address
-        WHERE address.tenant_id = :tenant_id AND address.channel = wanted.channel
+        WHERE address.tenant_id = wanted.tenant_id AND address.channel = wanted.channel
           AND address.address_hash = wanted.address_hash
         OFFSET 0
     ) AS there
     CROSS JOIN LATERAL (
         SELECT mine.id, mine.identity_id IS NULL AS nameless FROM notification.recipients AS mine
-        WHERE mine.tenant_id = :tenant_id AND mine.id = there.recipient_id
+        WHERE mine.tenant_id = wanted.tenant_id AND mine.id = there.recipient_id
           AND (mine.identity_id IS NULL OR NOT wanted.nameless) AND mine.erased_at IS NULL
         OFFSET 0
     ) AS found
-    GROUP BY wanted.place
+    GROUP BY wanted.place, wanted.tenant_id
 )
 SELECT asked.place, asked.candidates, mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext,
        mine.primary_locale, mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version,
@@ -45,21 +45,21 @@ LEFT JOIN LATERAL (
     SELECT r.id, r.identity_type, r.identity_id, r.display_name_ciphertext, r.primary_locale, r.primary_timezone,
            r.tags, r.attributes, r.erased_at, r.version, r.updated_at
     FROM notification.recipients AS r
-    WHERE r.tenant_id = :tenant_id AND r.id = asked.id
+    WHERE r.tenant_id = asked.tenant_id AND r.id = asked.id
     OFFSET 0
 ) AS mine ON true
 CROSS JOIN LATERAL (
     SELECT array_agg(a.id) AS address_ids, array_agg(a.channel) AS channels, array_agg(a.address_hash) AS hashes,
            array_agg(a.is_primary) AS primaries, array_agg(a.verified) AS verifieds
     FROM notification.recipient_addresses AS a
-    WHERE a.tenant_id = :tenant_id AND a.recipient_id = asked.id
+    WHERE a.tenant_id = asked.tenant_id AND a.recipient_id = asked.id
 ) AS known;
 
 -- name: lock_new_addresses
 -- A recipient known by address alone has no unique key: a transaction that makes one for an address waits here for one that is
 -- making it just now. Sorted, so that two sets never wait for each other crosswise.
 SELECT pg_advisory_xact_lock(sorted.key)
-FROM (SELECT DISTINCT hashtextextended(:tenant_id || ' ' || wanted, 7411002) AS key
+FROM (SELECT DISTINCT hashtextextended(wanted, 7411002) AS key
       FROM unnest(:addresses::text[]) AS wanted ORDER BY 1) AS sorted;
 
 -- name: insert_recipients
@@ -69,17 +69,16 @@ INSERT INTO notification.recipients (
     tenant_id, id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
     attributes, created_at, updated_at
 )
-SELECT :tenant_id, fresh.id, fresh.identity_type, fresh.identity_id, fresh.display_name_ciphertext,
+SELECT fresh.tenant_id, fresh.id, fresh.identity_type, fresh.identity_id, fresh.display_name_ciphertext,
        coalesce(fresh.locale, tenant.default_locale), coalesce(fresh.timezone, tenant.default_timezone),
        ARRAY(SELECT jsonb_array_elements_text(fresh.tags::jsonb)), fresh.attributes::jsonb, fresh.created_at,
        fresh.created_at
-FROM notification.tenants_local AS tenant
-CROSS JOIN unnest(
-    :ids::text[], :identity_types::text[], :identity_ids::text[], :names::bytea[], :locales::text[],
+FROM unnest(
+    :tenant_ids::text[], :ids::text[], :identity_types::text[], :identity_ids::text[], :names::bytea[], :locales::text[],
     :timezones::text[], :tags::text[], :attributes::text[], :created_ats::timestamptz[]
-) AS fresh (id, identity_type, identity_id, display_name_ciphertext, locale, timezone, tags, attributes, created_at)
-WHERE tenant.tenant_id = :tenant_id
-ORDER BY fresh.identity_type, fresh.identity_id, fresh.id
+) AS fresh (tenant_id, id, identity_type, identity_id, display_name_ciphertext, locale, timezone, tags, attributes, created_at)
+JOIN notification.tenants_local AS tenant ON tenant.tenant_id = fresh.tenant_id
+ORDER BY fresh.tenant_id, fresh.identity_type, fresh.identity_id, fresh.id
 ON CONFLICT ON CONSTRAINT uq_recipients_identity DO NOTHING
 RETURNING id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
           attributes, erased_at, version, updated_at;

@@ -4,17 +4,18 @@ All unchanged: 2 statements (find, keys). All new: 6 (find, three for their keys
 The inline object of a notification comes through here too.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.profiles import MailboxNews
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.errors import DatabaseBusyError
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
-from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.keys.keyring import Keyring, Subject
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.recipients import addresses as address_store
@@ -66,9 +67,10 @@ _BY_ADDRESS = ("address", "nameless")
 class _Group:
     """All specs of a set for one recipient."""
 
-    __slots__ = ("addresses", "key", "known", "places", "refusal", "result", "spec")
+    __slots__ = ("addresses", "key", "known", "places", "refusal", "result", "spec", "tenant_id")
 
-    def __init__(self, key: tuple[str, ...], spec: RecipientSpec, place: int) -> None:
+    def __init__(self, tenant_id: TenantId, key: tuple[str, ...], spec: RecipientSpec, place: int) -> None:
+        self.tenant_id = tenant_id
         self.key = key
         self.spec = spec
         self.places = [place]
@@ -76,6 +78,10 @@ class _Group:
         self.known: MatchedRecipient | None = None
         self.result: UpsertResult | None = None
         self.refusal: RefusalError | None = None
+
+    def address_keys(self) -> list[tuple[TenantId, str, str]]:
+        """What its addresses are known by among all tenants'."""
+        return [(self.tenant_id, *address.key) for address in self.addresses]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -93,16 +99,26 @@ class RecipientUpserter:
 
         Without `change_known` new recipients are made and all others stay as they are: for tests.
         """
+        return await self.upsert_of(tx, [(tx.tenant_id, spec) for spec in specs], change_known=change_known)
+
+    async def upsert_of(
+        self,
+        tx: TenantTx | TenantsTx,
+        specs: Sequence[tuple[TenantId, RecipientSpec]],
+        *,
+        change_known: bool = True,
+    ) -> UpsertedSet:
+        """The same for specs of several tenants. What changes about known recipients is written tenant by tenant."""
         if not specs:
             return UpsertedSet(results=[], keys={})
-        pepper = await self.keyring.pepper(tx)
-        groups = _grouped(specs, pepper)
+        peppers = await self.keyring.peppers(tx, [tenant_id for tenant_id, _ in specs])
+        groups = _grouped(specs, peppers)
         await _find(tx, groups)
         groups = _with_their_owners(groups)
         strangers = [g for g in groups if g.known is None and g.refusal is None]
         nameless = [g for g in strangers if g.key[0] in _BY_ADDRESS]
         if nameless:
-            await store.lock_new_addresses(tx, addresses=[a.key for g in nameless for a in g.addresses])
+            await store.lock_new_addresses(tx, addresses=[key for g in nameless for key in g.address_keys()])
             await _find(tx, nameless)
             strangers = [g for g in strangers if g.known is None and g.refusal is None]
         now = self.clock.now()
@@ -113,13 +129,17 @@ class RecipientUpserter:
                 group.known, group.refusal = None, ErasedRecipientError()
         groups = _joined(groups)
         if change_known:
-            proven |= await self._change(tx, [g for g in groups if g.known], keys, now)
+            for tenant_id, some in _by_tenant(g for g in groups if g.known):
+                proven |= await self._change(tx.of(tenant_id), some, keys, now)
         else:
             for group in groups:
                 if group.known is not None and group.refusal is None:
                     group.result = UpsertResult(recipient=group.known.recipient, created=False, changed=False)
-        if proven:
-            await self.mailboxes.told(tx, proven, at=now)
+        for tenant_id, some in _by_tenant(groups if proven else ()):
+            theirs: dict[str, bool] = {
+                who: proven[who] for g in some if g.result and (who := g.result.recipient.id) in proven
+            }
+            await self.mailboxes.told(tx.of(tenant_id), theirs, at=now)
         results: dict[int, UpsertResult | RefusalError] = {}
         for group in groups:
             outcome = group.refusal or group.result
@@ -129,16 +149,19 @@ class RecipientUpserter:
         return UpsertedSet(results=[results[place] for place in range(len(specs))], keys=keys)
 
     async def _make(
-        self, tx: TenantTx, strangers: Sequence[_Group], known: Sequence[_Group], now: datetime
+        self, tx: TenantTx | TenantsTx, strangers: Sequence[_Group], known: Sequence[_Group], now: datetime
     ) -> tuple[dict[str, DataKey], dict[str, bool]]:
         """Write those who are new; the keys of all, and whose mailbox is proven. Who lost a race is known afterwards."""
         ids = {RECIPIENT.new(now): group for group in strangers}
-        known_ids = [g.known.recipient.id for g in known if g.known]
-        keys = await self.keyring.data_keys(tx, [*known_ids, *ids])
+        subjects = [(g.tenant_id, g.known.recipient.id) for g in known if g.known]
+        subjects += [(group.tenant_id, new_id) for new_id, group in ids.items()]
+        keys = _by_recipient(await self.keyring.data_keys_of(tx, subjects))
         if not ids:
             return keys, {}
         made = await store.insert_recipients(
-            tx, [facts_of_new(new_id, group.spec, keys[new_id]) for new_id, group in ids.items()]
+            tx,
+            [group.tenant_id for group in ids.values()],
+            [facts_of_new(new_id, group.spec, keys[new_id]) for new_id, group in ids.items()],
         )
         fresh = []
         for new_id, recipient in made.items():
@@ -147,19 +170,22 @@ class RecipientUpserter:
             fresh += addresses_of_new(new_id, group.addresses, keys[new_id], now=now)
         if fresh:
             await address_store.add_addresses(tx, fresh)
-        lost = [new_id for new_id in ids if new_id not in made]
+        lost = {new_id: group for new_id, group in ids.items() if new_id not in made}
         if lost:
-            await self._follow_winners(tx, [ids[new_id] for new_id in lost], lost, keys)
+            await self._follow_winners(tx, lost, keys)
         return keys, proven_mailboxes(fresh)
 
     async def _follow_winners(
-        self, tx: TenantTx, losers: Sequence[_Group], orphans: Sequence[RecipientId], keys: dict[str, DataKey]
+        self, tx: TenantTx | TenantsTx, lost: Mapping[RecipientId, _Group], keys: dict[str, DataKey]
     ) -> None:
         # Their keys will never be used.
-        await self.keyring.destroy(tx, orphans)
-        await _find(tx, losers)
-        found = [g.known.recipient.id for g in losers if g.known]
-        keys.update(await self.keyring.data_keys(tx, found))
+        for tenant_id, some in _by_tenant(lost.values()):
+            await self.keyring.destroy(
+                tx.of(tenant_id), [who for who, group in lost.items() if group in some]
+            )
+        await _find(tx, list(lost.values()))
+        found = [(g.tenant_id, g.known.recipient.id) for g in lost.values() if g.known]
+        keys.update(_by_recipient(await self.keyring.data_keys_of(tx, found)))
 
     async def _change(
         self, tx: TenantTx, known: Sequence[_Group], keys: Mapping[str, DataKey], now: datetime
@@ -224,19 +250,34 @@ def _id_of(group: _Group) -> RecipientId:
     return group.known.recipient.id if group.known else RecipientId("")
 
 
-def _grouped(specs: Sequence[RecipientSpec], pepper: Pepper) -> list[_Group]:
+def _by_recipient(keys: Mapping[Subject, DataKey]) -> dict[str, DataKey]:
+    """Ids of recipients are unique among all tenants: we make them."""
+    return {subject: key for (_, subject), key in keys.items()}
+
+
+def _by_tenant(groups: Iterable[_Group]) -> list[tuple[TenantId, list[_Group]]]:
+    """In the order of tenants: two sets that lock rows of the same tenants never wait for each other crosswise."""
+    found: dict[TenantId, list[_Group]] = {}
+    for group in groups:
+        found.setdefault(group.tenant_id, []).append(group)
+    return sorted(found.items())
+
+
+def _grouped(
+    specs: Sequence[tuple[TenantId, RecipientSpec]], peppers: Mapping[TenantId, Pepper]
+) -> list[_Group]:
     groups: dict[tuple[str, ...], _Group] = {}
-    for place, spec in enumerate(specs):
+    for place, (tenant_id, spec) in enumerate(specs):
         key = _key_of(spec)
-        group = groups.get(key)
+        group = groups.get((tenant_id, *key))
         if group is None:
-            groups[key] = _Group(key, spec, place)
+            groups[tenant_id, *key] = _Group(tenant_id, key, spec, place)
         else:
             group.spec = merge(group.spec, spec)
             group.places.append(place)
     for group in groups.values():
         group.addresses = [
-            HashedAddress(spec=address, address_hash=pepper.hash(address.address))
+            HashedAddress(spec=address, address_hash=peppers[group.tenant_id].hash(address.address))
             for address in group.spec.addresses
         ]
     return list(groups.values())
@@ -260,28 +301,28 @@ def _with_their_owners(groups: Sequence[_Group]) -> list[_Group]:
 
     That is the only one under an identity who has all of them, or the first without one who has any.
     """
-    owners: dict[tuple[str, str], set[_Group]] = {}
+    owners: dict[tuple[TenantId, str, str], set[_Group]] = {}
     for group in groups:
         if group.key[0] == "identity" and group.known is None:
-            for address in group.addresses:
-                owners.setdefault(address.key, set()).add(group)
+            for key in group.address_keys():
+                owners.setdefault(key, set()).add(group)
     kept: list[_Group] = []
-    alike: dict[tuple[str, str], _Group] = {}
+    alike: dict[tuple[TenantId, str, str], _Group] = {}
     for group in groups:
         if group.key[0] not in _BY_ADDRESS or group.known is not None or group.refusal is not None:
             kept.append(group)
             continue
-        found = [owners.get(address.key, set()) for address in group.addresses]
+        found = [owners.get(key, set()) for key in group.address_keys()]
         if group.key[0] == "address" and all(found) and len(set[_Group]().union(*found)) == 1:
             _join(next(iter(found[0])), group)
             continue
-        same = next((alike[a.key] for a in group.addresses if a.key in alike), group)
+        same = next((alike[key] for key in group.address_keys() if key in alike), group)
         if same is group:
             kept.append(group)
         else:
             _join(same, group)
-        for address in same.addresses:
-            alike.setdefault(address.key, same)
+        for key in same.address_keys():
+            alike.setdefault(key, same)
     return kept
 
 
@@ -301,19 +342,17 @@ def _key_of(spec: RecipientSpec) -> tuple[str, ...]:
     return "address" if spec.identity is None else "nameless", *spelt
 
 
-async def _find(tx: TenantTx, groups: Sequence[_Group]) -> None:
+async def _find(tx: TenantTx | TenantsTx, groups: Sequence[_Group]) -> None:
     """Fill in who is known, and refuse whom nothing can be kept for."""
     lookup = Lookup()
     for place, group in enumerate(groups):
         match group.key[0]:
             case "id":
-                lookup.ids.append((place, RecipientId(group.key[1])))
+                lookup.ids.append((place, group.tenant_id, RecipientId(group.key[1])))
             case "identity":
-                lookup.identities.append((place, group.key[1], group.key[2]))
+                lookup.identities.append((place, group.tenant_id, group.key[1], group.key[2]))
             case kind:
-                lookup.addresses += [(place, *address.key) for address in group.addresses]
-                if kind == "nameless":
-                    lookup.nameless.add(place)
+                lookup.addresses += [(place, *key, kind == "nameless") for key in group.address_keys()]
     found = await store.match_recipients(tx, lookup)
     for place, group in enumerate(groups):
         group.known = found.known.get(place)
