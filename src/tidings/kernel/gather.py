@@ -49,6 +49,10 @@ class Gatherer(Generic[K, T, R]):
     #: How many wait or are being worked on.
     inside: int = field(default=0, init=False)
 
+    def works_on(self, key: K) -> bool:
+        """Whether items of this key wait or are being worked on."""
+        return key in self._lanes
+
     async def do(self, key: K, item: T) -> R:
         """The answer to `item`; a `TooBusyError` where too many wait already."""
         if self.inside >= self.most_waiting:
