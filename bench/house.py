@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from typing import IO, Any, Protocol, Self
 import asyncpg
 import httpx2
 import uvloop
+from tests.support.free_port import free_port
 
 from tidings import settings
 from tidings.bootstrap import System
@@ -199,7 +199,7 @@ class House:
         for vendor, account in self._vendors.items():
             self.data_dir.write_private(secrets / f"{vendor}.json", account)
         uvloop.run(self._prepare())
-        port = _free_port()
+        port = free_port()
         self.base_url = f"http://127.0.0.1:{port}"
         self._environment = {
             name: value for name, value in os.environ.items() if not name.startswith("TIDINGS_")
@@ -358,9 +358,3 @@ def wait_for(condition: Callable[[], bool], what: str, patience: float = _PATIEN
 
 def _anything(_: ChannelConfig | None) -> None:
     """There is no version that it would have to be made from."""
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

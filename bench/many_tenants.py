@@ -8,7 +8,6 @@ import asyncio
 import itertools
 import json
 import random
-import socket
 import statistics
 import sys
 import time
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import uvloop
+from tests.support.free_port import free_port
 
 from bench.house import House, Resident
 from bench.load import Answers, Connection, drive, request, until
@@ -76,7 +76,7 @@ def measure(shapes: Sequence[Shape] = SHAPES, *, defaults: bool = True) -> dict[
 
 
 def _in_a_house(shapes: Sequence[Shape], options: dict[str, str]) -> dict[str, float]:
-    port = _free_port()
+    port = free_port()
     vendor: dict[str, object] = {"host": "127.0.0.1", "port": port, "security": "none"}
     with House(workers=1, vendors={"smtp": vendor}, postgres_options=options) as house:
         residents = house.residents([f"bench-{n}" for n in range(max(shape.tenants for shape in shapes))])
@@ -198,12 +198,6 @@ def _version() -> dict[str, Any]:
     schema = VERSION["variables_schema"]
     more = {"note": {"type": "string"}, "trace": {"type": "string"}}
     return VERSION | {"variables_schema": schema | {"properties": schema["properties"] | more}}
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def main() -> None:

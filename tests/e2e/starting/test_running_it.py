@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from tests.support.free_port import free_port
 from tests.support.outside_postgres import OutsidePostgres, outside_postgres
 from tests.support.running import PATIENCE, TIDINGS, clean_environment, wait_until
 
@@ -38,7 +38,7 @@ def with_places_of_ours(script: str, places: dict[str, str]) -> str:
 @contextlib.contextmanager
 def sandbox(folder: Path) -> Iterator[tuple[str, int]]:
     """A mail server that shows what it took: the address of its page, and its port for mail."""
-    http, smtp = _free_port(), _free_port()
+    http, smtp = free_port(), free_port()
     with (folder / "sandbox.log").open("wb") as said:
         process = subprocess.Popen(
             [
@@ -71,12 +71,6 @@ def _answers(url: str) -> bool:
         return httpx2.get(f"{url}/messages").status_code == 200
     except httpx2.HTTPError:
         return False
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _programs(folder: Path, postgres: OutsidePostgres) -> Path:
@@ -116,7 +110,7 @@ def _paste(script: str, folder: Path, **extra: str) -> subprocess.CompletedProce
 @pytest.mark.skipif(not (shutil.which("curl") and shutil.which("bash")), reason="needs curl and bash")
 def test_from_an_empty_postgres_to_the_first_mail(tmp_path: Path) -> None:
     """Nothing is missing at any step, no demo tenant is made, and the worker's metrics count the mail."""
-    api, metrics = _free_port(), _free_port()
+    api, metrics = free_port(), free_port()
     with outside_postgres() as postgres, sandbox(tmp_path) as (page, smtp):
         account = {"host": "127.0.0.1", "port": smtp, "security": "none"}
         script = with_places_of_ours(

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.support.certificates import Certificate, make_certificate
+from tests.support.free_port import free_port
 from tests.support.real_mta import Mta
 from tests.support.real_mta import exim as real_exim
 from tests.support.real_mta import postfix as real_postfix
-from tests.support.real_mta.running import free_port
 from tests.support.vendors import MESSAGE, messages, opened
 from tidings.contracts.messages import Accepted, Address, Attachment, Refused, TryLater
 

@@ -9,8 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.certificates import Certificate, make_certificate
+from tests.support.free_port import free_port
 from tests.support.real_mta.packages import environment, unpacked, user
-from tests.support.real_mta.running import Mta, free_port, stop, wait_until_greeting
+from tests.support.real_mta.running import Mta, stop, wait_until_greeting
 
 USER = "Debian-exim"
 _PROGRAM = "usr/sbin/exim4"

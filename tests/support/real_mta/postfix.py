@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.free_port import free_port
 from tests.support.real_mta.packages import environment, unpacked
-from tests.support.real_mta.running import Mta, free_port, stop, wait_until_greeting
+from tests.support.real_mta.running import Mta, stop, wait_until_greeting
 
 _MASTER = "usr/lib/postfix/sbin/master"
 #: Users that every Debian has; Postfix wants two, and root to be neither.

@@ -39,14 +39,6 @@ class Mta:
         return list((self.folder / "mail" / "new").glob("*"))
 
 
-def free_port() -> int:
-    """One on loopback that nobody has."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
-
-
 def wait_until_greeting(process: "subprocess.Popen[bytes]", port: int, folder: Path) -> None:
     """Return when the server greets."""
     for _ in range(400):
