@@ -242,7 +242,7 @@ def test_a_place_that_can_not_be_made_is_refused(tmp_path: Path) -> None:
 async def test_a_folder_has_the_object_on_disk_when_put_returns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file and every folder above it were synced, because a row is about to name them."""
+    """The file was synced, its folder, and every folder above that is new: a row is about to name them."""
     synced: list[Path] = []
     really = os.fsync
 
@@ -254,11 +254,20 @@ async def test_a_folder_has_the_object_on_disk_when_put_returns(
     blobs = open_blobs(tmp_path.as_uri())
 
     await blobs.put(KEY, b"content", owner_id=NOTIFICATION_ID)
+    file = tmp_path / KEY
+    all_of_it = [file, *(parent for parent in file.parents if parent.is_relative_to(tmp_path))]
+    assert synced == all_of_it
+    synced.clear()
+
     await blobs.put_stream(KEY, pieces(b"content"), owner_id=NOTIFICATION_ID)
 
-    file = tmp_path / KEY
-    wanted = [file, *(parent for parent in file.parents if parent.is_relative_to(tmp_path))]
-    assert synced == [*wanted, *wanted]
+    assert synced == [file, file.parent]
+    synced.clear()
+
+    await blobs.delete(KEY)
+    await blobs.put(KEY, b"content", owner_id=NOTIFICATION_ID)
+
+    assert synced == all_of_it
 
 
 async def test_a_disk_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,8 @@ __all__ = [
 
 MAX_BLOB_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
+#: Folders that are remembered as written to the disk.
+_MOST_FOLDERS = 10_000
 _SCHEMES = ("file", "s3", "gs", "az", "memory")
 
 
@@ -118,6 +120,8 @@ class ObjectBlobs:
         self._store = store
         self._max_bytes = max_bytes
         self._folder = folder
+        #: Folders of a local store whose own names are on the disk.
+        self._synced: set[Path] = set()
 
     async def put(self, key: BlobKey, content: bytes, *, owner_id: str) -> BlobRef:
         """Store an object whole, or not at all."""
@@ -167,6 +171,8 @@ class ObjectBlobs:
 
     async def delete(self, key: BlobKey) -> None:
         """Remove it; no complaint if it is not there."""
+        # Folders that became empty go with it.
+        self._synced.clear()
         try:
             await self._ask(checked_key(key), self._store.delete_async(key))
         except BlobNotFoundError:
@@ -186,7 +192,7 @@ class ObjectBlobs:
     async def _settle(self, key: BlobKey) -> None:
         """A local file is only in the system's memory after a put: a row that names it must outlive a power cut."""
         if self._folder is not None:
-            await asyncio.to_thread(_sync, self._folder, key)
+            await asyncio.to_thread(_sync, self._folder, key, self._synced)
 
     async def _ask(self, key: BlobKey, answer: Any) -> Any:
         """Await the store, and say what went wrong in our words: its own quote paths and URLs."""
@@ -201,15 +207,28 @@ class ObjectBlobs:
         raise problem
 
 
-def _sync(folder: Path, key: BlobKey) -> None:
-    """Write the file to the disk, then the folders that name it, down from the first that may be new."""
+def _sync(folder: Path, key: BlobKey, synced: set[Path]) -> None:
+    """Write the file to the disk, then the folder that names it, and the folders above as far as they are new."""
     place = folder / key
-    for path in (place, *(parent for parent in place.parents if parent.is_relative_to(folder))):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    _fsync(place)
+    new: set[Path] = set()
+    for parent in place.parents:
+        _fsync(parent)
+        if parent == folder or parent in synced:
+            break
+        new.add(parent)
+    if len(synced) + len(new) > _MOST_FOLDERS:
+        synced.clear()
+    # Only now: another thread that finds one of them here does not wait for the folders above it.
+    synced |= new
+
+
+def _fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 async def _next(stream: Any) -> Any:
