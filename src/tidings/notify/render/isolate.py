@@ -2,11 +2,11 @@
 
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import msgspec
 import py_mini_racer
-from py_mini_racer import JSEvalException, MiniRacer, init_mini_racer
+from py_mini_racer import JSEvalException, JSMappedObject, MiniRacer, init_mini_racer
 
 from tidings.kernel.errors import NotConfiguredError
 from tidings.notify.render.errors import IsolateFailedError
@@ -19,6 +19,9 @@ _SOURCES: Final = ("numbers.js", "moments.js", "links.js", "engine.js")
 #: One thread for V8 itself, heaps that give memory back rather than keep it for speed, and no compilers: they are where
 #: V8's holes are, and where one function takes gigabytes that no limit of V8 counts.
 _FLAGS: Final = ("--single-threaded", "--optimize-for-size", "--jitless")
+#: Characters from which a text is given as a value. Written into the program it would be compiled, and V8 keeps that
+#: until it tidies its heap: 20 MB under load. A value takes one more switch between threads, which small ones are spared.
+_LARGE: Final = 16 * 1024
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -52,6 +55,7 @@ class Isolate:
         self._racer = MiniRacer()
         self._racer.set_hard_memory_limit(limits.heap_bytes)
         self._racer.eval(source)
+        self._engine = cast("JSMappedObject", self._racer.eval("tidings"))
         bounds = {
             "steps": limits.steps,
             "depth": limits.depth,
@@ -62,11 +66,21 @@ class Isolate:
 
     def call(self, name: str, argument: str) -> str:
         """The text that a function of the engine gives for a text."""
-        return self._eval(f"tidings.{name}({_encode(argument).decode()})")
+        return self._eval(f"tidings.{name}({self._expression(argument)})")
 
     def render_set(self, jobs: str, slice_ms: int) -> str:
         """Five fields for each message that was begun, and those are the first ones."""
-        return self._eval(f"tidings.renderSet({_encode(jobs).decode()},{slice_ms})")
+        return self._eval(f"tidings.renderSet({self._expression(jobs)},{slice_ms})")
+
+    def _expression(self, text: str) -> str:
+        """What stands for a text in a program."""
+        if len(text) < _LARGE:
+            return _encode(text).decode()
+        try:
+            self._engine["given"] = text
+        except JSEvalException:
+            raise IsolateFailedError from None
+        return "tidings.taken()"
 
     def _eval(self, statement: str) -> str:
         try:

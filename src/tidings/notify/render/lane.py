@@ -10,8 +10,8 @@ from tidings.notify.render.errors import RenderInterruptedError
 from tidings.notify.render.model import RenderLimits
 from tidings.notify.render.process import Child
 
-#: Seconds after which an idle child ends.
-_IDLE: Final = 60.0
+#: Seconds after which an idle child ends. It has 90 MB, and starting another takes a third of a second.
+_IDLE: Final = 10.0
 
 
 class RenderLane:

@@ -1,8 +1,10 @@
 """A hostile template fails by itself; the isolate and the other messages live on."""
 
+import msgspec
 import pytest
 
 from tests.support.rendering import Rendering, content
+from tidings.notify.render.isolate import Isolate, program
 from tidings.notify.render.model import Rendered, RenderFailed, RenderJob, RenderLimits
 
 LIST = {"l": list(range(60))}
@@ -149,3 +151,17 @@ def test_a_subject_is_one_line(rendering: Rendering) -> None:
 
     assert isinstance(done, Rendered)
     assert done.subject == "Hi a Bcc: b@example.test"
+
+
+def test_a_large_argument_is_handed_over_and_nothing_of_it_stays() -> None:
+    isolate = Isolate(RenderLimits(), program())
+    try:
+        text = '{{! Zoë 中文 \\ " \u2028 }}' + "x" * 20_000
+        small, large = (isolate.call("parse", one) for one in (text[:1_000], text))
+        left = isolate.call("taken", "")
+    finally:
+        isolate.close()
+
+    assert len(small) > 1_000
+    assert msgspec.json.decode(large)["tree"]["body"][1]["value"] == "x" * 20_000
+    assert left == ""
