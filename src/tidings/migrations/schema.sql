@@ -330,6 +330,35 @@ $$;
 
 COMMENT ON PROCEDURE kernel.set_policy(IN tbl regclass, IN policy text, IN definition text) IS 'Replaces one row-level security policy.';
 
+CREATE PROCEDURE kernel.store_as_ledger(IN tbl text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    EXECUTE format('ALTER TABLE %s SET (
+        autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,
+        autovacuum_vacuum_insert_scale_factor = 0.05)', tbl::regclass);
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.store_as_ledger(IN tbl text) IS 'For tables that hold millions of rows which are replaced or expire: vacuumed when a fiftieth is dead, not a fifth.';
+
+CREATE PROCEDURE kernel.store_as_queue(IN tbl text)
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    -- vacuum_truncate: giving pages back would stop the writers, and they are needed again in a moment.
+    EXECUTE format('ALTER TABLE %s SET (
+        autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0,
+        vacuum_index_cleanup = on, vacuum_truncate = false,
+        toast.autovacuum_vacuum_scale_factor = 0, toast.autovacuum_vacuum_threshold = 1000,
+        toast.autovacuum_vacuum_cost_delay = 0, toast.vacuum_truncate = false)', tbl::regclass);
+END;
+$$;
+
+COMMENT ON PROCEDURE kernel.store_as_queue(IN tbl text) IS 'For tables whose rows are soon gone: vacuumed after every thousand, at once, with their indexes.';
+
 CREATE FUNCTION notification.count_suppressions() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -641,7 +670,7 @@ CREATE TABLE bff_backoffice.outbox (
     last_error text,
     CONSTRAINT ck_outbox_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
 )
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', vacuum_truncate='false');
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY bff_backoffice.outbox FORCE ROW LEVEL SECURITY;
 
@@ -844,7 +873,8 @@ CREATE TABLE chan.consumed_events (
     tenant_id text COLLATE pg_catalog."C",
     consumed_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY chan.consumed_events FORCE ROW LEVEL SECURITY;
 
@@ -878,7 +908,8 @@ CREATE TABLE chan.conversation_messages (
     CONSTRAINT ck_conversation_messages_id CHECK ((((id ~~ 'mo\_%'::text) OR (id ~~ 'mt\_%'::text)) AND (length(id) = 29))),
     CONSTRAINT ck_conversation_messages_queued CHECK (((status = 'queued'::text) = (next_attempt_at IS NOT NULL))),
     CONSTRAINT ck_conversation_messages_status CHECK ((status = ANY (ARRAY['received'::text, 'queued'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unlearned'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY chan.conversation_messages FORCE ROW LEVEL SECURITY;
 
@@ -1053,7 +1084,8 @@ CREATE TABLE chan.delivery_inbox (
     recipient_id text NOT NULL COLLATE pg_catalog."C",
     received_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY chan.delivery_inbox FORCE ROW LEVEL SECURITY;
 
@@ -1069,7 +1101,8 @@ CREATE TABLE chan.delivery_outbox (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL,
     CONSTRAINT ck_delivery_outbox_event_id CHECK (((event_id ~~ 'evt\_%'::text) AND (length(event_id) = 30)))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY chan.delivery_outbox FORCE ROW LEVEL SECURITY;
 
@@ -1124,7 +1157,8 @@ CREATE TABLE chan.executions_live (
     CONSTRAINT ck_executions_live_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
     CONSTRAINT ck_executions_live_strategy CHECK ((strategy = ANY (ARRAY['SEQUENTIAL'::text, 'PARALLEL'::text, 'FAILOVER'::text]))),
     CONSTRAINT ck_executions_live_use_case CHECK ((use_case = ANY (ARRAY['otp'::text, 'txn'::text, 'marketing'::text, 'alert'::text, 'conversational'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY chan.executions_live FORCE ROW LEVEL SECURITY;
 
@@ -1270,7 +1304,8 @@ CREATE TABLE chan.inbound_deliveries (
     CONSTRAINT ck_inbound_deliveries_id CHECK (((id ~~ 'ibd\_%'::text) AND (length(id) = 30))),
     CONSTRAINT ck_inbound_deliveries_pending CHECK (((status = 'pending'::text) = (next_attempt_at IS NOT NULL))),
     CONSTRAINT ck_inbound_deliveries_status CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'dead'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY chan.inbound_deliveries FORCE ROW LEVEL SECURITY;
 
@@ -1338,7 +1373,7 @@ CREATE TABLE chan.outbox (
     last_error text,
     CONSTRAINT ck_outbox_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
 )
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', vacuum_truncate='false');
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY chan.outbox FORCE ROW LEVEL SECURITY;
 
@@ -1380,7 +1415,7 @@ CREATE TABLE chan.recipient_profiles (
     CONSTRAINT ck_recipient_profiles_voice CHECK ((voice_otp_supported = ANY (ARRAY['KNOWN_YES'::text, 'KNOWN_NO'::text, 'UNKNOWN'::text]))),
     CONSTRAINT ck_recipient_profiles_whatsapp CHECK ((has_whatsapp_business = ANY (ARRAY['KNOWN_YES'::text, 'KNOWN_NO'::text, 'UNKNOWN'::text])))
 )
-WITH (fillfactor='50');
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY chan.recipient_profiles FORCE ROW LEVEL SECURITY;
 
@@ -1558,7 +1593,8 @@ CREATE TABLE chan.webhook_inbound_dedup (
     received_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone DEFAULT (now() + '90 days'::interval) NOT NULL,
     CONSTRAINT ck_webhook_inbound_dedup_event_id CHECK ((((event_id ~~ 'whe\_%'::text) AND (length(event_id) = 30)) OR ((event_id ~~ 'mo\_%'::text) AND (length(event_id) = 29))))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY chan.webhook_inbound_dedup FORCE ROW LEVEL SECURITY;
 
@@ -1662,7 +1698,7 @@ CREATE TABLE kernel.bus_consumers (
     lease_until timestamp with time zone DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL
 )
-WITH (fillfactor='50');
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='200', autovacuum_vacuum_cost_delay='0');
 
 ALTER TABLE ONLY kernel.bus_consumers FORCE ROW LEVEL SECURITY;
 
@@ -1701,7 +1737,8 @@ CREATE TABLE kernel.bus_parked (
     next_attempt_at timestamp with time zone,
     last_error text,
     parked_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY kernel.bus_parked FORCE ROW LEVEL SECURITY;
 
@@ -1734,7 +1771,8 @@ CREATE TABLE kernel.data_keys (
     CONSTRAINT ck_data_keys_subject CHECK (((char_length(subject_id) >= 1) AND (char_length(subject_id) <= 200))),
     CONSTRAINT ck_data_keys_tenant CHECK ((tenant_id ~ '^tnt_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_data_keys_version CHECK ((version >= 1))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY kernel.data_keys FORCE ROW LEVEL SECURITY;
 
@@ -1809,7 +1847,7 @@ CREATE TABLE kernel.hot_limits (
     amounts bigint[] NOT NULL,
     expires_at timestamp with time zone NOT NULL
 )
-WITH (fillfactor='50');
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY kernel.hot_limits REPLICA IDENTITY FULL;
 
@@ -1835,7 +1873,8 @@ CREATE TABLE kernel.hot_seen (
     tenant_id text COLLATE pg_catalog."C",
     key text NOT NULL COLLATE pg_catalog."C",
     expires_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY kernel.hot_seen REPLICA IDENTITY FULL;
 
@@ -2257,7 +2296,8 @@ CREATE TABLE notification.consumed_events (
     tenant_id text COLLATE pg_catalog."C",
     consumed_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY notification.consumed_events FORCE ROW LEVEL SECURITY;
 
@@ -2274,7 +2314,7 @@ CREATE TABLE notification.counters (
     category text NOT NULL COLLATE pg_catalog."C",
     n bigint DEFAULT 0 NOT NULL
 )
-WITH (fillfactor='50');
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY notification.counters FORCE ROW LEVEL SECURITY;
 
@@ -2293,7 +2333,8 @@ CREATE TABLE notification.dedup_ledger (
     notification_id text NOT NULL COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone NOT NULL
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY notification.dedup_ledger FORCE ROW LEVEL SECURITY;
 
@@ -2363,7 +2404,8 @@ CREATE TABLE notification.digest_windows (
     CONSTRAINT ck_digest_windows_id CHECK ((id ~ '^dgw_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_digest_windows_order CHECK ((window_end > window_start)),
     CONSTRAINT ck_digest_windows_state CHECK ((state = ANY (ARRAY['open'::text, 'flushing'::text, 'flushed'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY notification.digest_windows FORCE ROW LEVEL SECURITY;
 
@@ -2419,7 +2461,7 @@ CREATE TABLE notification.dispatch_queue (
     CONSTRAINT ck_dispatch_queue_priority CHECK (((priority >= 0) AND (priority <= 3))),
     CONSTRAINT ck_dispatch_queue_weight CHECK (((weight >= 1) AND (weight <= 1000)))
 )
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', autovacuum_vacuum_cost_delay='0');
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY notification.dispatch_queue FORCE ROW LEVEL SECURITY;
 
@@ -2485,7 +2527,8 @@ CREATE TABLE notification.idempotency_keys (
     CONSTRAINT ck_idempotency_keys_done CHECK (((state <> 'done'::text) OR ((status IS NOT NULL) AND (response IS NOT NULL)))),
     CONSTRAINT ck_idempotency_keys_key CHECK (((length(key) >= 1) AND (length(key) <= 255))),
     CONSTRAINT ck_idempotency_keys_state CHECK ((state = ANY (ARRAY['in_progress'::text, 'done'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY notification.idempotency_keys REPLICA IDENTITY FULL;
 
@@ -2644,7 +2687,8 @@ CREATE TABLE notification.notification_scheduled (
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     CONSTRAINT ck_notification_scheduled_id CHECK (((id ~~ 'sch\_%'::text) AND (length(id) = 30))),
     CONSTRAINT ck_notification_scheduled_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY notification.notification_scheduled FORCE ROW LEVEL SECURITY;
 
@@ -3071,7 +3115,7 @@ CREATE TABLE notification.outbox (
     last_error text,
     CONSTRAINT ck_outbox_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
 )
-WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='5000', vacuum_truncate='false');
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY notification.outbox FORCE ROW LEVEL SECURITY;
 
@@ -3106,7 +3150,8 @@ CREATE TABLE notification.recipient_addresses (
     CONSTRAINT ck_recipient_addresses_channel CHECK ((channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_recipient_addresses_hash CHECK ((address_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
     CONSTRAINT ck_recipient_addresses_id CHECK ((id ~ '^rad_[0-9A-HJKMNP-TV-Z]{26}$'::text))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY notification.recipient_addresses FORCE ROW LEVEL SECURITY;
 
@@ -3131,7 +3176,8 @@ CREATE TABLE notification.recipients (
     CONSTRAINT ck_recipients_attributes CHECK ((jsonb_typeof(attributes) = 'object'::text)),
     CONSTRAINT ck_recipients_id CHECK ((id ~ '^rcp_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_recipients_identity_type CHECK ((identity_type = ANY (ARRAY['guest'::text, 'user'::text, 'vendor'::text, 'anonymous'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
 
 ALTER TABLE ONLY notification.recipients FORCE ROW LEVEL SECURITY;
 
@@ -5790,6 +5836,10 @@ REVOKE ALL ON PROCEDURE kernel.seal_partition(IN tbl text) FROM PUBLIC;
 REVOKE ALL ON PROCEDURE kernel.set_grants(IN tbl regclass, IN grantee name, IN verbs text) FROM PUBLIC;
 
 REVOKE ALL ON PROCEDURE kernel.set_policy(IN tbl regclass, IN policy text, IN definition text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.store_as_ledger(IN tbl text) FROM PUBLIC;
+
+REVOKE ALL ON PROCEDURE kernel.store_as_queue(IN tbl text) FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION notification.count_suppressions() FROM PUBLIC;
 

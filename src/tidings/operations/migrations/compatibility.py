@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=65, newest=65)
+SERVES: Final = SchemaRange(oldest=65, newest=66)
 
 
 async def check_servable(
