@@ -5,6 +5,7 @@ last resort: the child is killed, and its set is rendered again one by one, apar
 message is by itself.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,6 +22,8 @@ from tidings.notify.render.process import Child
 _PROGRAM: Final = "tidings.notify.render.child"
 #: Seconds that a message takes before its tenant is charged for it; an honest one takes less than one of a thousand.
 _ALLOWED: Final = 0.01
+#: Seconds that an honest message takes at most, in the mean of a call that several tenants share.
+_USUAL: Final = 0.002
 #: Seconds of charges after which a tenant's messages go by the slow lane, and how fast they are forgiven.
 _AT_ONCE: Final = 0.5
 _PER_MINUTE: Final = 3.0
@@ -52,6 +55,8 @@ class V8Renderer:
         #: Who is over it goes by the slow lane.
         self._budget = budget or Budget(at_once=_AT_ONCE, per_minute=_PER_MINUTE)
         self._held_up: Counter[str] = Counter()
+        #: Tenants that shared a call which took long; one of them is to blame.
+        self._suspects: set[str] = set()
         #: By the key of a content, whether it is heavy.
         self._sizes: dict[str, bool] = {}
 
@@ -80,14 +85,45 @@ class V8Renderer:
         await self._slow.close()
 
     async def render(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
-        """One result for each job, in their order; a job that fails harms no other."""
+        """One result for each job, in their order; a job that fails harms no other.
+
+        Tenants share calls. One whose messages take long, or may have, has calls of its own beside those.
+        """
+        groups: dict[str | None, list[int]] = {}
+        for n, job in enumerate(jobs):
+            groups.setdefault(job.tenant if self._apart(job) else None, []).append(n)
+        if len(groups) < 2:
+            return await self._render_group(jobs)
+        done: list[Rendered | RenderFailed | None] = [None] * len(jobs)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for places in groups.values():
+                    tasks.create_task(self._render_into(done, places, jobs))
+        except BaseExceptionGroup as group:
+            # Of those that fail as a whole no message is to blame: the set is given back.
+            raise group.exceptions[0] from None
+        return [result for result in done if result is not None]
+
+    async def _render_into(
+        self, done: list[Rendered | RenderFailed | None], places: Sequence[int], jobs: Sequence[RenderJob]
+    ) -> None:
+        results = await self._render_group([jobs[n] for n in places])
+        for n, result in zip(places, results, strict=True):
+            done[n] = result
+
+    async def _render_group(self, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
+        """Of one tenant, or of several that share calls."""
         results: list[Rendered | RenderFailed] = []
         #: Up to this place each is rendered alone: a child has died of one of them.
         alone_until = 0
         while (at := len(results)) < len(jobs):
             alone = at < alone_until
-            some = _next_of(jobs, at, 1 if alone else self._limits.set_size)
-            slow = alone or self._budget.wait_of(some[0].tenant) > 0 or any(self._heavy(one) for one in some)
+            some = jobs[at : at + (1 if alone else self._limits.set_size)]
+            slow = (
+                alone
+                or any(self._heavy(one) for one in some)
+                or all(self._budget.wait_of(one.tenant) > 0 for one in some)
+            )
             try:
                 results += await self._render_some(some, slow=slow)
             except ChildDiedError as error:
@@ -96,6 +132,10 @@ class V8Renderer:
                 else:
                     results.append(await self._again(some[0], error))
         return results
+
+    def _apart(self, job: RenderJob) -> bool:
+        """Whether a job is kept out of the calls that tenants share."""
+        return job.tenant in self._suspects or self._budget.wait_of(job.tenant) > 0 or self._heavy(job)
 
     def _heavy(self, job: RenderJob) -> bool:
         """Whether compiling its texts takes so long that no other tenant should wait for it."""
@@ -134,11 +174,12 @@ class V8Renderer:
                 del self._held_up[tenant]
 
     async def _call(self, lane: RenderLane, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
-        tenant = jobs[0].tenant
+        tenant = _only_tenant(jobs)
         async with lane.child(tenant) as child:
             try:
                 return await self._call_child(child, jobs)
             except ChildDiedError as error:
+                # Several are charged when they are rendered alone: one of them.
                 self._budget.charge(tenant, error.seconds + _AT_ONCE)
                 raise
 
@@ -151,14 +192,24 @@ class V8Renderer:
             # What it has loaded of that call is not known, or its answer is none to it.
             child.kill("killed_the_renderer")
             raise ChildDiedError("killed_the_renderer", seconds=0.0) from None
-        self._budget.charge(jobs[0].tenant, answer.seconds - _ALLOWED * len(results))
+        self._charge(jobs[: len(results)], answer.seconds, loaded=bool(call.loads))
         return results
 
+    def _charge(self, jobs: Sequence[RenderJob], seconds: float, *, loaded: bool) -> None:
+        """Charge a tenant; of several that shared a call which took long, each is suspected until one of its own did not."""
+        tenant = _only_tenant(jobs)
+        if tenant:
+            over = seconds - _ALLOWED * len(jobs)
+            self._budget.charge(tenant, over)
+            if over <= 0:
+                self._suspects.discard(tenant)
+        elif seconds > _ALLOWED + (_ALLOWED if loaded else _USUAL) * len(jobs):
+            if len(self._suspects) >= _REMEMBERED:
+                self._suspects.clear()
+            self._suspects |= {job.tenant for job in jobs} - {""}
 
-def _next_of(jobs: Sequence[RenderJob], at: int, most: int) -> Sequence[RenderJob]:
-    """The next jobs of one tenant."""
-    tenant = jobs[at].tenant
-    end = at + 1
-    while end < len(jobs) and end - at < most and jobs[end].tenant == tenant:
-        end += 1
-    return jobs[at:end]
+
+def _only_tenant(jobs: Sequence[RenderJob]) -> str:
+    """The tenant of all of them; empty where there are several, and for the platform."""
+    tenant = jobs[0].tenant
+    return tenant if all(job.tenant == tenant for job in jobs) else ""

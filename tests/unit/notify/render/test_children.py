@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -276,3 +276,62 @@ async def test_a_set_is_answered_in_slices() -> None:
 
     assert [one.text for one in results if isinstance(one, Rendered)] == [f"Hello {n}" for n in range(7)]
     await renderer.close()
+
+
+async def test_tenants_share_a_call_and_each_has_its_own_result() -> None:
+    renderer, calls = _counting_renderer()
+    jobs = [
+        replace(job(content(text=f"{n % 3}: {{{{name}}}}"), name=str(n)), tenant=f"t{n % 3}")
+        for n in range(9)
+    ]
+
+    results = await renderer.render(jobs)
+
+    assert [one.text for one in results if isinstance(one, Rendered)] == [f"{n % 3}: {n}" for n in range(9)]
+    assert calls == ["t0 t1 t2"]
+    await renderer.close()
+
+
+async def test_who_may_have_made_a_shared_call_slow_is_rendered_apart_until_it_is_not() -> None:
+    renderer, calls = _counting_renderer(replace(UNCOUNTED, seconds=20.0, slice_seconds=20.0))
+    slow, good = content(text=loops(3)), content(text="Hello {{name}}")
+    mixed = [
+        replace(job(good, name="a"), tenant="honest"),
+        replace(job(slow), tenant="slow"),
+        replace(job(good, name="b"), tenant="honest"),
+    ]
+
+    for _ in range(2):
+        results = await renderer.render(mixed)
+        assert [one.text for one in results if isinstance(one, Rendered)][::2] == ["Hello a", "Hello b"]
+    assert calls[0] == "honest slow"
+    assert sorted(calls[1:]) == ["honest", "slow"]
+
+    calls.clear()
+    await renderer.render([*mixed[::2], replace(job(good, name="c"), tenant="third")])
+    assert calls == ["honest third"]
+    await renderer.close()
+
+
+async def test_a_message_that_kills_a_shared_call_fails_alone(uncounted: V8Renderer) -> None:
+    endless, good = content(text=loops(6)), content(text="Hello {{name}}")
+    jobs = [replace(job(good, name=f"{n}"), tenant=f"t{n}") for n in range(4)]
+    jobs[2] = replace(job(endless), tenant="t2")
+
+    results = await uncounted.render(jobs)
+
+    assert isinstance(results[2], RenderFailed)
+    assert results[2].code == "took_too_long"
+    assert [one.text for one in results if isinstance(one, Rendered)] == ["Hello 0", "Hello 1", "Hello 3"]
+
+
+def _counting_renderer(limits: RenderLimits | None = None) -> tuple[V8Renderer, list[str]]:
+    """And the tenants of every call that it makes."""
+    calls: list[str] = []
+
+    class Counting(V8Renderer):
+        async def _call(self, lane: RenderLane, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
+            calls.append(" ".join(sorted({one.tenant for one in jobs})))
+            return await super()._call(lane, jobs)
+
+    return Counting(limits=limits), calls
