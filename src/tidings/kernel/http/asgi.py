@@ -12,6 +12,8 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
+#: Where the body of a request stands in its scope, once all of it is here.
+WHOLE_BODY = "tidings.body"
 _NO_CONTENT = 204
 
 
@@ -21,8 +23,10 @@ class ClientGoneError(Exception):
 
 def header(scope: SeenScope, name: bytes) -> str | None:
     """The first header of that (lower-case) name."""
-    value = next((value for key, value in scope["headers"] if key == name), None)
-    return None if value is None else value.decode("latin-1")
+    for key, value in scope["headers"]:
+        if key == name:
+            return str(value, "latin-1")
+    return None
 
 
 def headers(scope: SeenScope, name: bytes) -> list[str]:

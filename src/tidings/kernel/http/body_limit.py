@@ -6,7 +6,7 @@ queue with a byte a minute. The clock is the loop's: this is about a real networ
 
 import asyncio
 
-from tidings.kernel.http.asgi import App, Message, Receive, Scope, Send, header, respond
+from tidings.kernel.http.asgi import WHOLE_BODY, App, Message, Receive, Scope, Send, header, respond
 from tidings.kernel.http.errors import BodyTooLargeError, BodyTooSlowError
 from tidings.kernel.http.problems import MEDIA_TYPE, answer
 from tidings.kernel.http.request_ids import request_id_of
@@ -41,12 +41,16 @@ class BodyLimit:
             return
         by_method, _ = self._by_route.find(scope["path"])
         limit = by_method.get(scope["method"], self._limit)
+        whole = scope.get(WHOLE_BODY)
         announced = header(scope, b"content-length")
-        if announced is not None and announced.isdigit() and int(announced) > limit:
+        too_large = announced is not None and announced.isdigit() and int(announced) > limit
+        if too_large or (whole is not None and len(whole) > limit):
             problem = answer(BodyTooLargeError(limit), path=scope["path"], request_id=request_id_of(scope))
             await respond(send, problem.status, problem.body, media_type=MEDIA_TYPE, extra=problem.headers)
             return
-        await self._app(scope, _Limited(receive, limit, self._grace), send)
+        # A body that has arrived as a whole has kept every pace.
+        limited = _Limited(receive, limit, self._grace) if whole is None else receive
+        await self._app(scope, limited, send)
 
 
 class _Limited:

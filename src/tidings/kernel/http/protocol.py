@@ -5,13 +5,16 @@ that says nothing would be held for ever. What can't be read as a request gets a
 """
 
 import asyncio
+import urllib.parse
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.connections import Connections
 from tidings.kernel.http.errors import HeadTooLargeError, NotHttpError, TooManyConnectionsError
+from tidings.kernel.http.exchange import Exchange
 from tidings.kernel.http.problems import MEDIA_TYPE, answer
 from tidings.kernel.http.request_ids import REQUEST
 
@@ -80,7 +83,39 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refuse(HeadTooLargeError())
             # The parser stops at an exception; the answer has been sent.
             raise HeadTooLargeError
-        super().on_headers_complete()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Have the request answered, or put it behind the one before: as uvicorn does it, as an exchange of ours."""
+        version = self.parser.get_http_version()
+        address = httptools.parse_url(self.url)
+        path = address.path.decode("ascii")
+        self.scope |= {
+            "method": self.parser.get_method().decode("ascii"),
+            "http_version": version,
+            "path": urllib.parse.unquote(path) if "%" in path else path,
+            "raw_path": address.path,
+            "query_string": address.query or b"",
+        }
+        before = self.cycle
+        self.cycle = Exchange(
+            scope=self.scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=self.expect_100_continue,
+            keep_alive=version != "1.0" and self.parser.should_keep_alive(),
+            on_response=self.on_response_complete,
+        )
+        if before is None or before.response_complete:
+            self._start_asgi_task(self.cycle, self.app)
+        else:
+            self.flow.pause_reading()
+            self.pipeline.appendleft((self.cycle, self.app))
 
     def on_body(self, body: bytes) -> None:
         """A part of its body is here; after the answer only so much is thrown away."""

@@ -3,10 +3,15 @@
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Protocol
 
-from tidings.kernel.http.asgi import ClientGoneError, Receive, Scope, header, headers, read_all
-
-#: Where a body that was read is kept for the next reader.
-_BODY = "tidings.body"
+from tidings.kernel.http.asgi import (
+    WHOLE_BODY,
+    ClientGoneError,
+    Receive,
+    Scope,
+    header,
+    headers,
+    read_all,
+)
 
 
 class CarriesScope(Protocol):
@@ -26,9 +31,9 @@ class CarriesScope(Protocol):
 async def body_of(request: CarriesScope) -> bytes:
     """The whole body; a `ClientGoneError` where its sender hung up half-way."""
     scope = request.scope
-    if _BODY not in scope:
-        scope[_BODY] = await read_all(request.receive)
-    body: bytes = scope[_BODY]
+    if WHOLE_BODY not in scope:
+        scope[WHOLE_BODY] = await read_all(request.receive)
+    body: bytes = scope[WHOLE_BODY]
     return body
 
 

@@ -75,6 +75,10 @@ def test_everything_else_is_refused(scope: dict[str, Any]) -> None:
         (b'{"name": "a", "extra": {"x": {"y": 1, "y": 1}}}', "y"),
         (b'{"name": "a", "extra": {"": 1, "": 2}}', ""),
         (b'{"name": "a", "n\\u0061me": "b"}', "name"),
+        # Colons that are spelt otherwise do not make up for the one that goes with a twin.
+        (b'{"name": "\\u003a", "name": "\\u003a"}', "name"),
+        (b'{"name": "\\u003A", "extra": {"a": 1, "a": "\\u003A"}}', "a"),
+        (b'{"name":":", "name" : "a"}', "name"),
     ],
 )
 def test_a_field_that_is_given_twice_is_refused_by_name(body: bytes, field: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from tidings.kernel.http.asgi import Message, Receive, Scope, Send, read_all, respond
+from tidings.kernel.http.asgi import WHOLE_BODY, Message, Receive, Scope, Send, read_all, respond
 from tidings.kernel.http.body_limit import BodyLimit
 from tidings.kernel.http.errors import BodyTooLargeError, BodyTooSlowError
 from tidings.kernel.http.routing import RouteTable
@@ -22,7 +22,12 @@ class Reader:
 
 
 async def call(
-    layer: BodyLimit, parts: Sequence[bytes], *, announced: str | None = None, path: str = "/x"
+    layer: BodyLimit,
+    parts: Sequence[bytes],
+    *,
+    announced: str | None = None,
+    path: str = "/x",
+    whole: bool = False,
 ) -> list[Message]:
     sent: list[Message] = []
     coming = [
@@ -37,7 +42,10 @@ async def call(
         sent.append(message)
 
     headers = [] if announced is None else [(b"content-length", announced.encode())]
-    await layer({"type": "http", "method": "POST", "path": path, "headers": headers}, receive, send)
+    scope: Scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
+    if whole:
+        scope[WHOLE_BODY] = b"".join(parts)
+    await layer(scope, receive, send)
     return sent
 
 
@@ -47,6 +55,13 @@ async def test_a_body_of_exactly_the_limit_passes() -> None:
     await call(BodyLimit(reader, limit=10), [b"12345", b"67890"], announced="10")
 
     assert reader.read == b"1234567890"
+
+
+@pytest.mark.parametrize(("length", "status"), [(10, 200), (11, 413)])
+async def test_a_body_that_is_here_as_a_whole_has_the_same_limit(length: int, status: int) -> None:
+    sent = await call(BodyLimit(Reader(), limit=10), [b"x" * length], whole=True)
+
+    assert sent[0]["status"] == status
 
 
 async def test_an_announced_length_over_the_limit_is_answered_before_anything_is_read() -> None:
