@@ -15,6 +15,7 @@ from bench import (
     fairness,
     hot_state,
     imports,
+    kill,
     ladders,
     learned_order,
     many_tenants,
@@ -69,6 +70,7 @@ def main() -> None:
     figures |= pipeline.measure()
     figures |= many_tenants.measure()
     figures |= fairness.measure()
+    figures |= kill.measure()
     figures |= imports.measure()
     figures |= callbacks.measure()
     # Fewer than `python -m bench.replayed_callbacks` replays by itself.

@@ -49,7 +49,7 @@ def measure(
             beside.run(send_urgent(house, urgent, sink, measured // 4, "warm"))
             idle = beside.run(send_urgent(house, urgent, sink, measured, "idle"))
             before = sink.count
-            beside.run(_flood(house, flooding, many))
+            beside.run(flood(house, flooding, many))
             flooded, began = sink.count, time.perf_counter()
             loaded = beside.run(send_urgent(house, urgent, sink, measured, "loaded"))
             ordinary = (sink.count - flooded - measured) / (time.perf_counter() - began)
@@ -107,7 +107,8 @@ async def send_urgent(house: House, resident: Resident, sink: Sink, count: int, 
     return took
 
 
-async def _flood(house: House, resident: Resident, many: int) -> None:
+async def flood(house: House, resident: Resident, many: int) -> None:
+    """Have so many mails of low priority accepted, in bulk."""
     connection = await Connection.open(house.base_url)
     for first in range(0, many, _BULK):
         numbers = range(first, min(first + _BULK, many))

@@ -249,6 +249,12 @@ class StoreSettings:
         None,
         "The folder that file:// secret references are confined to; default: DATA_DIR/secrets.",
     )
+    journal_dir: Path | None = setting(
+        "TIDINGS_JOURNAL_DIR",
+        None,
+        "The folder, on a disk of this host, where a worker notes vendors' answers until they are recorded; the next worker "
+        "on the host reads it after a kill; default: DATA_DIR/journal.",
+    )
     backups_kept: timedelta = setting(
         "TIDINGS_BACKUPS_KEPT",
         timedelta(days=35),
@@ -502,6 +508,10 @@ class Settings:
     def secrets_dir(self) -> Path:
         """The folder of file secrets, defaulted."""
         return self.stores.secrets_dir or self.data_dir.absolute() / "secrets"
+
+    def journal_dir(self) -> Path:
+        """The folder of journals, defaulted."""
+        return self.stores.journal_dir or self.data_dir.absolute() / "journal"
 
 
 def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Settings:

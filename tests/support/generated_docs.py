@@ -81,7 +81,7 @@ Several workers on one machine: give each its own port, so that Prometheus finds
 `200` with `degraded`: it works, but an operator should act, for example because a partition is missing.
 
 ```json
-{{"status": "ready", "parts": {{"database": {{"ok": true}}, "partitions": {{"ok": true, "detail": "none is missing"}}, "jobs": {{"ok": true, "detail": "31 run; the oldest last turn is of audit_anchors, 2040 s ago"}}}}}}
+{{"status": "ready", "parts": {{"database": {{"ok": true}}, "partitions": {{"ok": true, "detail": "none is missing"}}, "jobs": {{"ok": true, "detail": "31 run; the oldest last turn is of audit_anchors, 2040 s ago"}}, "journal": {{"ok": true}}}}}}
 ```
 
 ## What is counted

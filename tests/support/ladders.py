@@ -135,6 +135,7 @@ class Worker:
         )
         stage.due_settings = settings or replace(DUE_SETTINGS, longest_sleep=600.0)
         self.recorder, self.router, self.due = stage.recorder, stage.router, stage.due
+        self.journal, self.sweep_journals = stage.journal, stage.sweeps()["answer_journals"]
         self._db = world.db
 
     async def announce(self) -> None:

@@ -7,8 +7,10 @@ from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.contracts.delivery import StepPreparer
 from tidings.kernel.durable.in_hand import InHand
 from tidings.router.conversations.sent import SentNotes
+from tidings.router.executions.answer_journal import AnswerJournal
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.record import Recorder
+from tidings.router.executions.recover_answers import AnswerRecovery
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
 
@@ -34,6 +36,10 @@ class ExecutionsStage:
         self.due_settings: ClaimSettings = DUE_SETTINGS
         self._in_hand = InHand()
         parts.get(AttemptReserver, senders=vendors.adapters)
+        #: What vendors have answered, until it is recorded.
+        self.journal = AnswerJournal(kernel.journal)
+        parts.add(AnswerJournal, self.journal)
+        parts.get(AnswerRecovery)
         self.recorder = parts.get(
             Recorder, note_sent=parts.get(SentNotes).note_sent, stripe=stripe(Stripe.SPEND)
         )
@@ -67,11 +73,13 @@ class ExecutionsStage:
         """Ledgers of deliveries, vendors' answers, codes that nothing is known about."""
         from tidings.router.executions.answers import AnswerSweeper
         from tidings.router.executions.sweep import sweep_ledgers
+        from tidings.router.executions.sweep_journals import JournalSweeper
         from tidings.router.status_map.sweep import sweep_unknown
 
         kernel = self._kernel
         return {
             "delivery_ledgers": lambda most: sweep_ledgers(kernel.db, kernel.clock, limit=most),
+            "answer_journals": self._parts.get(JournalSweeper).sweep,
             "vendor_answers": self._parts.get(AnswerSweeper).sweep,
             "unknown_codes": lambda most: sweep_unknown(kernel.db, kernel.clock, limit=most),
         }

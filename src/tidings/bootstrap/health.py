@@ -32,5 +32,5 @@ def listen_for_watchers(settings: Settings, *, serves_api: bool) -> socket.socke
 
 def watch_app(kernel: "KernelStage") -> WatchApp:
     """What is served there."""
-    checks = {**kernel.checks(), "jobs": kernel.job_watch.check}
+    checks = {**kernel.checks(), "jobs": kernel.job_watch.check, "journal": kernel.journal.check}
     return WatchApp(checks=checks, render_metrics=kernel.metrics.render)

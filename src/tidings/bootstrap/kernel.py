@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tidings.kernel.hot_state_takeover import TakeoverHotState
     from tidings.kernel.http.health import Check
     from tidings.kernel.idempotency import Idempotency
+    from tidings.kernel.journal.journal import Journal
     from tidings.kernel.local_hot_state import LocalHotState
     from tidings.kernel.metrics import Metrics
     from tidings.kernel.postgres_bus import PostgresBus
@@ -188,6 +189,21 @@ class KernelStage:
         from tidings.kernel.durable.presence import Presence
 
         return Presence(self.runtime_url, self.db, clock=self.clock)
+
+    @cached_property
+    def journal(self) -> "Journal":
+        """What this process knows and has not recorded yet, on the disk of its host."""
+        from tidings.kernel.journal.journal import Journal
+
+        opened = Journal(
+            self.settings.journal_dir(),
+            self.kms,
+            name=self.worker_id,
+            monotonic=self.clock.monotonic,
+            on_missed=self.metrics.journal_missed.inc,
+        )
+        self.closing.push_async_callback(opened.close)
+        return opened
 
     def worker_id(self) -> str:
         """What claims of this process are marked with; another after it was taken for dead."""

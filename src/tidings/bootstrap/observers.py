@@ -26,6 +26,9 @@ class ExecutionMetrics(ExecutionObserver):
     def lost(self, count: int) -> None:
         self._metrics.claims_lost.inc(count)
 
+    def recovered(self, count: int) -> None:
+        self._metrics.answers_recovered.inc(count)
+
     def failed(self, part: str) -> None:
         self._metrics.job_failures.labels(part).inc()
 

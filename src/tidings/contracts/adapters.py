@@ -82,8 +82,9 @@ class Adapter(Protocol):
         `within`: the seconds that each message has from the moment at which the vendor is asked to take it, where that is
         less than the account's own. Waiting for its turn in the set does not count.
 
-        `learned` comes with one `Unlearned` for each message and is kept up to date meanwhile. A caller that cancels the call finds in
-        it what is certain: the answers that came, `TryLater` with the code `late` for what was never begun.
+        `learned` comes with one `Unlearned` for each message and is kept up to date meanwhile: an answer is put in its place as soon
+        as it is read, because a process that is killed in the next moment must have it noted. A caller that cancels the call finds
+        in it what is certain: the answers that came, `TryLater` with the code `late` for what was never begun.
         """
         ...
 

@@ -92,6 +92,10 @@ class Metrics:
         self.claims_freed = self.counter(
             "tidings_claims_freed_total", "Claims freed because their worker had died."
         )
+        self.journal_missed = self.counter(
+            "tidings_journal_missed_total",
+            "Entries that could not be written to the journal on the local disk: a killed process forgets these.",
+        )
 
     def counter(
         self, name: str, about: str, labels: Sequence[str] = (), *, by: frozenset[str] = JOBS

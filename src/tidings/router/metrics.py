@@ -32,6 +32,10 @@ class RouterMetrics:
             "tidings_claims_lost_total",
             "Answers of vendors that came when the work was another worker's already.",
         )
+        self.answers_recovered = metrics.counter(
+            "tidings_answers_recovered_total",
+            "Answers of vendors that were found in the journal of a worker that had died before it recorded them.",
+        )
 
         self.circuits_not_closed = metrics.gauge(
             "tidings_circuits_not_closed",

@@ -89,7 +89,7 @@ def test_every_process_can_be_watched(fresh_database: TestDatabase, tmp_path: Pa
         assert re.search(r"\d+ of the platform's templates are missing .*: run `tidings bootstrap`$", missing)
     assert alive.json() == {"status": "ok"}
     assert worker["status"] == "ready"
-    assert set(worker["parts"]) == {"database", "partitions", "jobs"}
+    assert set(worker["parts"]) == {"database", "partitions", "jobs", "journal"}
     assert re.fullmatch(
         r"\d\d run; the oldest last turn is of \w+, \d+ s ago", worker["parts"]["jobs"]["detail"]
     )
@@ -97,5 +97,5 @@ def test_every_process_can_be_watched(fresh_database: TestDatabase, tmp_path: Pa
     for text in counted:
         assert 'route="/api/v1/tenant",status="401"} 1.0' in text
     assert ready is not None
-    assert set(ready["parts"]) == {"database", "partitions", "jobs"}
+    assert set(ready["parts"]) == {"database", "partitions", "jobs", "journal"}
     assert (work.process.returncode, serve.process.returncode) == (0, 0)

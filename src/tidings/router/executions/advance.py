@@ -1,6 +1,6 @@
 """The use case "these executions are due": the state machine says which steps are, notify prepares them, attempts are stored and made."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 
@@ -27,6 +27,7 @@ from tidings.router.executions.model import (
     moment,
 )
 from tidings.router.executions.record import give_back
+from tidings.router.executions.recover_answers import NOTHING_RECOVERED, AnswerRecovery, RecoveredAnswers
 from tidings.router.executions.reserve import AttemptReserver, ReservationRequest
 from tidings.router.executions.store import ExecutionClaim
 from tidings.router.state_machine.apply_event import worker_died_events
@@ -52,6 +53,8 @@ class Advancer:
     jitter: RandomUnit
     clock: Clock
     observer: ExecutionObserver
+    #: Without it every attempt that a dead worker left open counts as one with an answer that was never learned.
+    recovery: AnswerRecovery | None = None
 
     async def advance(self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]) -> None:
         """Whatever goes wrong before a vendor is called, the claims are released."""
@@ -86,7 +89,10 @@ class Advancer:
         worker: str,
         loaded: Sequence[tuple[ClaimedExecution, Sequence[ExecutionEvent]]],
     ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
-        asking, changes = self._decided(loaded)
+        recovered: Mapping[ExecutionId, RecoveredAnswers] = {}
+        if self.recovery is not None:
+            recovered = await self.recovery.recover(tenant_id, [execution for execution, _ in loaded])
+        asking, changes = self._decided(loaded, recovered)
         calls: dict[ExecutionId, tuple[ReservedAttempt, ...]] = {}
         if asking:
             more, calls = await self._prepared(tenant_id, asking)
@@ -100,18 +106,24 @@ class Advancer:
         return going, [change for change in written.values() if change.transition.needless]
 
     def _decided(
-        self, loaded: Sequence[tuple[ClaimedExecution, Sequence[ExecutionEvent]]]
+        self,
+        loaded: Sequence[tuple[ClaimedExecution, Sequence[ExecutionEvent]]],
+        recovered: Mapping[ExecutionId, RecoveredAnswers],
     ) -> tuple[list[ExecutionChange], list[ExecutionChange]]:
         """What the state machine decides: changes with steps to prepare, and the others."""
         asking: list[ExecutionChange] = []
         changes: list[ExecutionChange] = []
         for execution, receipts in loaded:
+            answers = recovered.get(execution.id, NOTHING_RECOVERED)
+            # The first word about an open attempt counts: where its answer was recovered, that is the answer.
             died = worker_died_events(execution.state.active_steps)
-            events = (*died, *receipts)
+            events = (*answers.events, *died, *receipts)
             transition = self.machine.transition(
                 execution.state, events, now=self.clock.now(), jitter=self.jitter()
             )
-            change = ExecutionChange(execution=execution, transition=transition, events=events)
+            change = ExecutionChange(
+                execution=execution, transition=transition, events=events, answerable=answers.answerable
+            )
             # An attempt with an answer that was never learned is written before another one is made.
             (asking if transition.ask and not died else changes).append(change)
         return asking, changes

@@ -7,13 +7,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import KW_ONLY, dataclass
 from dataclasses import replace as with_field
 from datetime import datetime
+from functools import partial
 from typing import TypeAlias
 
 from opentelemetry.trace import SpanKind
 
-from tidings.contracts.delivery import AddressTold
 from tidings.contracts.enums import UseCase
-from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
+from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
@@ -23,6 +23,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.tracing import span_of_set
+from tidings.router.executions.answer_journal import AnswerJournal, others_told
 from tidings.router.executions.answerable import can_be_answered, turns_of
 from tidings.router.executions.answers import PackedAnswers, pack, put
 from tidings.router.executions.call_off import call_off
@@ -51,6 +52,7 @@ class VendorCaller:
     """Calls vendors for outgoing executions with stored attempts; no transaction is open meanwhile."""
 
     # Without `blobs` what vendors answer is not kept word for word; `keyring` opens the keys of messages from another process.
+    # Without a `journal` answers that were read and not recorded die with the process.
     db: Database
     vendors: Vendors
     committer: TransitionCommitter
@@ -64,6 +66,7 @@ class VendorCaller:
     observer: ExecutionObserver
     blobs: Callable[[], BlobStore] | None = None
     keyring: Keyring | None = None
+    journal: AnswerJournal | None = None
 
     async def call(self, tenant_id: TenantId, worker: str, outgoing: Sequence[OutgoingExecution]) -> None:
         """Each vendor gets its set at once; a slow item keeps no other waiting, but for steps of the same execution."""
@@ -136,6 +139,10 @@ class VendorCaller:
             return answers
         first = calls[going[0]][1]
         messages = [_message(calls[place][1]) for place in going]
+        journal, listen = self.journal, None
+        if journal is not None:
+            await journal.get_ready()
+            listen = partial(journal.listener, tenant_id, [calls[place] for place in going])
         started = self.clock.monotonic()
         with span_of_set(
             "vendors",
@@ -147,7 +154,7 @@ class VendorCaller:
             attempt_ids=[calls[place][1].attempt_id for place in going],
         ):
             sent = await self.vendors.send(
-                tenant_id, first.reservation.vendor, messages, within=first.reservation.within
+                tenant_id, first.reservation.vendor, messages, within=first.reservation.within, listen=listen
             )
         took = self.clock.monotonic() - started
         outcomes = await self._meant(tenant_id, sent)
@@ -161,7 +168,7 @@ class VendorCaller:
                 idempotent=sent.idempotent,
                 attempt_id=call.attempt_id,
                 account=sent.account_id,
-                others=_others(call.message, outcome),
+                others=others_told(call.message, outcome),
                 answer_ref=refs.get(call.attempt_id),
             )
         if sent.account_id is not None:
@@ -239,6 +246,10 @@ class VendorCaller:
             for item, answered in zip(outgoing, answers, strict=True)
         ]
         written = await self.committer.commit(tenant_id, worker, changes)
+        if self.journal is not None:
+            self.journal.recorded(
+                call.attempt_id for item in outgoing if item.execution.id in written for call in item.attempts
+            )
         await self.call_off(tenant_id, written.values())
 
     async def call_off(self, tenant_id: TenantId, changes: Iterable[ExecutionChange]) -> None:
@@ -264,18 +275,6 @@ def _message(call: ReservedAttempt) -> OutboundMessage:
         with_field(call.message, attempt_id=call.attempt_id)
         if call.message.channel == "email"
         else call.message
-    )
-
-
-def _others(message: OutboundMessage, outcome: Outcome) -> tuple[AddressTold, ...]:
-    """What the vendor's refusals mean for single addresses of several, by the names that their owner gave them."""
-    if not isinstance(outcome, Accepted | Refused) or not outcome.others:
-        return ()
-    ids = message.address_ids
-    return tuple(
-        AddressTold(address_id=ids[other.place], effect=other.refused.effect)
-        for other in outcome.others
-        if other.refused.effect is not None and other.place < len(ids)
     )
 
 

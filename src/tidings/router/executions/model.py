@@ -96,6 +96,9 @@ class ExecutionObserver:
     def lost(self, count: int) -> None:
         """So many were taken over by others before we could write what became of them."""
 
+    def recovered(self, count: int) -> None:
+        """So many answers were found in the journal of a worker that had not recorded them."""
+
     def failed(self, part: str) -> None:
         """Something of ours went wrong and will be tried again."""
 

@@ -42,6 +42,13 @@ async def load_claimed(tx: TenantTx, ids: Sequence[ExecutionId], *, worker: str)
     return [_live(row) for row in rows]
 
 
+async def open_attempt_ids(tx: TenantTx, ids: Sequence[ExecutionId]) -> set[str]:
+    """The attempts of these executions that are open."""
+    rows = await tx.fetch(QUERIES.find_states, ids=sorted(set(ids)))
+    active_steps = [active for row in rows for active in state_of(row["state"]).active_steps]
+    return {active.open_attempt.id for active in active_steps if active.open_attempt is not None}
+
+
 async def find_receipts(tx: TenantTx, attempts: Sequence[tuple[str, datetime]]) -> list[Row]:
     """What vendors have said about attempts since, given as id and start; in the order in which it came."""
     return await tx.fetch(

@@ -76,6 +76,16 @@ CROSS JOIN LATERAL (
 ) AS live
 ORDER BY live.due_at;
 
+-- name: find_states
+-- Where some executions stand; those that are over are left out.
+SELECT live.id, live.state
+FROM unnest(:ids::text[]) AS wanted (id)
+CROSS JOIN LATERAL (
+    SELECT id, state FROM chan.executions_live
+    WHERE tenant_id = :tenant_id AND id = wanted.id
+    OFFSET 0
+) AS live;
+
 -- name: find_receipts
 -- What vendors have said about some attempts since, in the order in which it came.
 SELECT heard.id, heard.attempt_id, heard.status, heard.reason, heard.provider_code, heard.occurred_at,

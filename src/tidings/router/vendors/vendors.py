@@ -1,10 +1,11 @@
 """The vendors as the ladders see them: a set of messages for a vendor of a tenant, and what became of each."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from tidings.contracts.adapters import NOT_GRANTED, Adapter, Cancels
+from tidings.contracts.adapters import NOT_GRANTED, Adapter, Cancels, Capabilities
 from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
 from tidings.contracts.senders import ANY_SENDER, may_show, own_sender
 from tidings.kernel.errors import DatabaseError
@@ -14,6 +15,7 @@ from tidings.router.accounts.accounts import Accounts
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.model import ACCOUNT_OFF
 from tidings.router.traffic.vendor_failures import NOT_LET_IN
+from tidings.router.vendors.learned_outcomes import OnOutcome
 from tidings.router.vendors.open_adapters import OpenAdapters, UnusableError
 from tidings.router.vendors.send_batch import hand_over
 from tidings.router.vendors.simulated import SIMULATED, SimulatedAdapter, is_simulated
@@ -22,6 +24,8 @@ _log = get_logger("vendors")
 _NOT_GRANTED = TryLater(
     reason="the sender that goes out through this account is not granted to the tenant", code=NOT_GRANTED
 )
+#: Makes a listener for a set: it hears of each outcome as soon as it is known, while the others are under way.
+Listen: TypeAlias = Callable[[Capabilities], OnOutcome]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +64,7 @@ class Vendors:
         messages: Sequence[OutboundMessage],
         *,
         within: float | None = None,
+        listen: Listen | None = None,
     ) -> SendResult:
         """Hand a set to one vendor; the set has the time that its adapter names, each of its messages `within`."""
         if vendor == SIMULATED:
@@ -82,7 +87,10 @@ class Vendors:
             async with self._adapters.borrow(account, tenant_id) as adapter:
                 receipts, idempotent = adapter.capabilities.receipts, adapter.capabilities.idempotent
                 named = [_with_sender(message, account) for message in messages]
-                outcomes = await self._hand_over(adapter, account, tenant_id, named, within=within)
+                on_outcome = _nobody if listen is None else listen(adapter.capabilities)
+                outcomes = await self._hand_over(
+                    adapter, account, tenant_id, named, within=within, on_outcome=on_outcome
+                )
         except UnusableError as error:
             unusable = TryLater(reason=str(error), code=error.code)
             outcomes = [unusable] * len(messages)
@@ -100,19 +108,29 @@ class Vendors:
         messages: Sequence[OutboundMessage],
         *,
         within: float | None,
+        on_outcome: OnOutcome,
     ) -> Sequence[Outcome]:
         """One outcome each. A secret may have changed since the call was booked, and the sender in it: what is not granted
         any more is given back, and booked anew."""
         if not account.platform or all(ANY_SENDER in message.grants for message in messages):
-            return await hand_over(adapter, messages, within=within)
+            return await hand_over(adapter, messages, within=within, on_outcome=on_outcome)
         fixed = await self._adapters.fixed_senders(account, tenant_id)
         granted = [
             may_show(m.channel, m.sender.value, m.grants, handle=account.handle, fixed=fixed.get(m.channel))
             for m in messages
         ]
-        going = [message for message, may in zip(messages, granted, strict=True) if may]
-        told = iter(await hand_over(adapter, going, within=within) if going else ())
-        return [next(told) if may else _NOT_GRANTED for may in granted]
+        places = [place for place, may in enumerate(granted) if may]
+        outcomes: list[Outcome] = [_NOT_GRANTED] * len(messages)
+        if places:
+            sent = await hand_over(
+                adapter,
+                [messages[place] for place in places],
+                within=within,
+                on_outcome=lambda number, outcome: on_outcome(places[number], outcome),
+            )
+            for place, outcome in zip(places, sent, strict=True):
+                outcomes[place] = outcome
+        return outcomes
 
     async def cancel(self, tenant_id: TenantId, vendor: str, message_ids: Sequence[str]) -> set[str]:
         """Ask a vendor to call messages off; those that it did. A failure is not reported."""
@@ -133,6 +151,10 @@ class Vendors:
     async def close(self) -> None:
         """End all connections."""
         await self._adapters.close()
+
+
+def _nobody(_place: int, _outcome: Outcome) -> None:
+    """Listens to nothing."""
 
 
 def _with_sender(message: OutboundMessage, account: StoredAccount) -> OutboundMessage:

@@ -37,10 +37,12 @@ class MailOnWire:
 class _Batch:
     """Messages that were handed over together."""
 
-    __slots__ = ("began_at", "bell", "deadline", "done", "outcomes", "over", "waiting", "within")
+    __slots__ = ("began_at", "bell", "deadline", "done", "learned", "outcomes", "over", "waiting", "within")
 
-    def __init__(self, size: int, seconds: float, within: float | None) -> None:
+    def __init__(self, size: int, seconds: float, within: float | None, learned: list[Outcome]) -> None:
         self.outcomes: list[Outcome | None] = [None] * size
+        #: The caller's: has each answer as soon as it is read, and in the end what is certain of all.
+        self.learned = learned
         self.waiting = size
         self.began_at = asyncio.get_running_loop().time()
         self.deadline = self.began_at + seconds
@@ -112,6 +114,8 @@ class _Job:
         self.data = b""
         if batch.outcomes[self._place] is None:
             batch.outcomes[self._place] = outcome
+            if not batch.over:
+                batch.learned[self._place] = outcome
             batch.waiting -= 1
             if batch.waiting == 0 and not batch.done.done():
                 batch.done.set_result(None)
@@ -196,8 +200,8 @@ class SmtpPool:
             return []
         if self._closed:
             return [TryLater(reason="the adapter is closed", code="closed") for _ in messages]
-        outcomes: list[Outcome] = [] if learned is None else learned
-        batch = _Batch(len(messages), self._batch_seconds, within)
+        outcomes: list[Outcome] = [LATE] * len(messages) if learned is None else learned
+        batch = _Batch(len(messages), self._batch_seconds, within, outcomes)
         jobs = [_Job(self, message, batch, place) for place, message in enumerate(messages)]
         for job in jobs:
             self._line.append(job)
