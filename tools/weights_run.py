@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Final
 
-from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.hot_state import Take, Taken, TenantTakes, take_side_by_side
 from tidings.kernel.ids import TenantId
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.circuit import Counts
@@ -63,6 +63,9 @@ class _Clock:
 class _NoLimits:
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         raise NotImplementedError
+
+    async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
+        return await take_side_by_side(self, wishes)
 
 
 def run(*, seed: int = 7) -> list[Second]:

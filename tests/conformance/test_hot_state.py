@@ -165,6 +165,29 @@ async def test_who_comes_again_when_told_is_let_in(two: Two, tenant_id: TenantId
     assert (early.granted, then.granted) == (False, True)
 
 
+async def test_groups_of_several_tenants_are_answered_as_each_tenants_alone(
+    two: Two, tenant_id: TenantId
+) -> None:
+    """In the order given, under keys of the same name; what another process has taken counts."""
+    other = TENANT.new(SystemClock().now())
+    limit = FixedWindow(2, MINUTE)
+    await two.other.limits.take(other, [[take(limit)]])
+    wishes = [
+        (tenant_id, [take(limit)]),
+        (other, [take(limit)]),
+        (tenant_id, [take(limit), Take(key="more", limit=FixedWindow(1, MINUTE))]),
+        (other, [take(limit), Take(key="more", limit=FixedWindow(1, MINUTE))]),
+        (tenant_id, [take(limit)]),
+        (other, []),
+    ]
+    taken = await two.one.limits.take_of(wishes)
+    assert [one.granted for one in taken] == [True, True, True, False, False, True]
+    assert (taken[3].refused_by, taken[4].refused_by) == (("email",), ("email",))
+    (mine,) = await two.other.limits.take(tenant_id, [[Take(key="more", limit=FixedWindow(1, MINUTE))]])
+    (theirs,) = await two.other.limits.take(other, [[Take(key="more", limit=FixedWindow(1, MINUTE))]])
+    assert (mine.granted, theirs.granted) == (False, True)
+
+
 async def test_a_fixed_window_opens_at_its_mark(two: Two, tenant_id: TenantId) -> None:
     """All of it again, however late in the last window it was used up."""
     limit = FixedWindow(3, MINUTE)

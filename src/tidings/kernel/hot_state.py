@@ -9,10 +9,11 @@ stays taken when the caller rolls back, which errs on the safe side.
 `kernel.hot_state_takeover` fails over from Redis to Postgres; each passes `tests/conformance/test_hot_state.py`.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import Limit
@@ -40,6 +41,18 @@ class Taken:
     retry_at: datetime | None = None
 
 
+#: A group of wishes, and whose.
+TenantTakes: TypeAlias = tuple[TenantId, Sequence[Take]]
+
+
+def by_tenant(wishes: Sequence[TenantTakes]) -> dict[TenantId, list[int]]:
+    """The places of each tenant's groups, in their order."""
+    places: dict[TenantId, list[int]] = {}
+    for place, (tenant_id, _) in enumerate(wishes):
+        places.setdefault(tenant_id, []).append(place)
+    return places
+
+
 class Limits(Protocol):
     """Counts exactly, across processes."""
 
@@ -50,6 +63,24 @@ class Limits(Protocol):
         depend on each other, except that a later one finds what an earlier one has left.
         """
         ...
+
+    async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
+        """The same for groups of several tenants, in as few trips as one tenant's; each tenant's are a step of their own."""
+        ...
+
+
+async def take_side_by_side(limits: Limits, wishes: Sequence[TenantTakes]) -> list[Taken]:
+    """A call for each tenant, all at the same time: where a script touches one tenant's keys alone, and calls share a trip."""
+    places = by_tenant(wishes)
+    taken = await asyncio.gather(
+        *(limits.take(tenant_id, [wishes[place][1] for place in its]) for tenant_id, its in places.items())
+    )
+    answers = {
+        place: one
+        for its, some in zip(places.values(), taken, strict=True)
+        for place, one in zip(its, some, strict=True)
+    }
+    return [answers[place] for place in range(len(wishes))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,7 +136,8 @@ async def test_a_turn_that_failed_is_given_back_and_counted(fresh_db: Database) 
     for times in (1, 2):
         claimed = await FairClaimer(fresh_db).claim(worker, most=10)
         async with fresh_db.worker() as tx:
-            assert await give_back(tx, tenant, claimed.by_tenant[tenant], worker=worker) == {wanted: times}
+            held = [(tenant, id_) for id_ in claimed.by_tenant[tenant]]
+            assert await give_back(tx, held, worker=worker) == {(tenant, wanted): times}
 
 
 @pytest.mark.parametrize("known", [False, True], ids=["nothing known of the queue", "its length known"])

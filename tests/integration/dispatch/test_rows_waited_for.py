@@ -203,7 +203,8 @@ def _moving(
             pending = list((await store.load_pending(tx, ids)).values())
             moves = [Move(pending=p, status=NotificationStatus.DISPATCHED, trace="t+;e+") for p in pending]
             events = [moved_event(tenant_id, p, "dispatched", clock=_CLOCK) for p in pending]
-            moved.update(await store.move(tx, moves, events, worker=_WORKER, now=_NOW, stripe=0))
+            done = await store.move(tx, moves, events, worker=_WORKER, now=_NOW, stripe=0)
+            moved.update(id_ for _, id_ in done)
 
     return move
 

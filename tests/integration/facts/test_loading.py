@@ -1,5 +1,7 @@
 """Facts for whole sets: a bounded number of statements, and all that deciding needs."""
 
+from dataclasses import replace
+
 from tests.support.people import PeopleWorld, counted, unused
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import RECIPIENT, RecipientId
@@ -66,6 +68,43 @@ async def test_the_number_of_statements_does_not_grow_with_the_set(world: People
     assert seen == [(2, 5), (2, 5), (3, 6), (3, 6)]
     assert len(facts.people) == 301
     assert facts.people[mother].addresses["email"][0].value is not None
+
+
+async def test_people_of_several_tenants_are_loaded_as_each_tenants_alone(world: PeopleWorld) -> None:
+    """Statements for a mixed set are as many as for one tenant, and give the same; a person of another tenant is not found."""
+    shared = await world.loader.shared()
+    tenants, people = [], []
+    for place in range(3):
+        tenant = await world.tenant(NotificationPolicy(allowed_link_domains=(f"t{place}.example.test",)))
+        await world.channel(tenant.id)
+        mine = await many(world, tenant.id, 3)
+        routing = GuardianRouting(guardian_id=mine[2], mode="instead")
+        await choose(world, tenant.id, mine[0], Choices(locale="fa-AF", guardian_routing=routing))
+        async with world.db.tenant(tenant.id) as tx:
+            stored = await world.loader.load(tx, shared, mine[1:2], channels=["email"])
+            (address,) = stored.people[mine[1]].addresses["email"]
+            assert address.value is not None
+            wish = SuppressionSpec(channel="email", address=address.value, reason=SuppressionReason.OPT_OUT)
+            await world.suppressor.add(tx, [wish], actor="test")
+        tenants.append(tenant.id)
+        people.append(mine[:2])
+    alone = {}
+    for tenant_id, mine in zip(tenants, people, strict=True):
+        async with world.db.tenant(tenant_id, by_index=True) as tx:
+            alone[tenant_id] = await world.loader.load(tx, shared, mine, channels=["inapp", "push"])
+    mixed = [(tenant_id, one) for tenant_id, mine in zip(tenants, people, strict=True) for one in mine]
+    lies = [(tenants[0], people[1][0])]
+    async with world.db.tenants(tenants, by_index=True) as both, counted(both) as asked:
+        together = await world.loader.load_set(both, shared, [*mixed, *lies], channels=["inapp", "push"])
+    assert len(asked) <= 6
+    assert set(together) == set(tenants)
+    for tenant_id in tenants:
+        assert together[tenant_id].tenant == alone[tenant_id].tenant
+        assert together[tenant_id].people.keys() == alone[tenant_id].people.keys()
+        for id_, person in alone[tenant_id].people.items():
+            found = together[tenant_id].people[id_]
+            assert replace(found, key=None) == replace(person, key=None)
+            assert (found.key is None) == (person.key is None)
 
 
 async def test_what_is_loaded_decides(world: PeopleWorld) -> None:

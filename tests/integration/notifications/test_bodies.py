@@ -4,7 +4,7 @@ from tests.integration.notifications.world import HOME, Sender, SentWorld, publi
 from tests.support.people import rows
 from tidings.contracts.ids import NotificationId
 from tidings.notify.dispatch import store as dispatch_store
-from tidings.notify.dispatch.compose import ComposeAsk, Composed, encode_snapshot
+from tidings.notify.dispatch.compose import ComposeAsk, Composed, encode_snapshot, letterhead_of
 
 
 async def snapshot(world: SentWorld, sender: Sender, id_: NotificationId) -> str:
@@ -16,11 +16,8 @@ async def snapshot(world: SentWorld, sender: Sender, id_: NotificationId) -> str
         pepper = await world.system.kernel.keyring.pepper(tx)
     person = facts.people[pending.recipient_id]
     [made] = await world.system.composition.composer.compose(
-        sender.tenant_id,
         [ComposeAsk(pending=pending, channel="email", owner=person.key, reader=person)],
-        pepper=pepper,
-        allowed_link_domains=facts.tenant.policy.allowed_link_domains,
-        tenant_name=facts.tenant.name,
+        {sender.tenant_id: letterhead_of(facts, pepper, ())},
     )
     assert isinstance(made, Composed)
     return encode_snapshot(made.snapshot)

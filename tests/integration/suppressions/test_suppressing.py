@@ -40,6 +40,7 @@ async def question(world: PeopleWorld, tenant_id: TenantId, address: str) -> Sup
     async with world.db.tenant(tenant_id) as tx:
         pepper = await world.system.kernel.keyring.pepper(tx)
     return SuppressionQuestion(
+        tenant_id=tenant_id,
         channel="email",
         address_hash=pepper.hash(spelt),
         platform_hash=shared.platform_pepper.hash(spelt),

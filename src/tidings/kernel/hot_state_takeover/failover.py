@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.hot_state import Take, Taken, TenantTakes, take_side_by_side
 from tidings.kernel.hot_state_takeover.epoch import Epoch
 from tidings.kernel.hot_state_takeover.leader_agreement import LeaderAgreement
 from tidings.kernel.hot_state_takeover.ledger import TakeLedger
@@ -53,6 +53,14 @@ class FailoverLimits:
             failed += 1
             # Slow a second time: whatever it is, this call has waited long enough.
             await self.agreement.report_failure(epoch, lost if failed == 1 else RedisLostError(lost.reason))
+
+    async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
+        """The same for groups of several tenants."""
+        epoch = await self.agreement.current()
+        if epoch.closed or epoch.is_redis:
+            return await take_side_by_side(self, wishes)
+        with epoch.in_use():
+            return await self.postgres.take_of(wishes)
 
     async def _take_in_redis(
         self, epoch: Epoch, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]

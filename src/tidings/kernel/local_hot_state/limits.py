@@ -4,19 +4,25 @@ Two statements in one transaction, however many keys. Exact because a key's row 
 to the commit; the arithmetic is `kernel.limit_windows`.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
+from typing import TypeVar
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, Tx
-from tidings.kernel.errors import BadValueError
-from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.errors import BadValueError, DatabaseBusyError
+from tidings.kernel.hot_state import Take, Taken, TenantTakes, by_tenant
 from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import Absorbed, Limit, LimitState, Verdict, from_micros, to_micros
 from tidings.kernel.local_hot_state.leases import checked_key
+from tidings.kernel.mapping import tuple_columns
 from tidings.kernel.sql import Queries
 
 _QUERIES = Queries.beside(__file__)
+#: None: the platform.
+OwnerT = TypeVar("OwnerT", TenantId, TenantId | None)
 
 
 class PostgresLimits:
@@ -28,16 +34,54 @@ class PostgresLimits:
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         """Decide group by group in the order given, as one step that others see whole."""
-        keys = sorted({stored_key(take) for group in groups for take in group})
+        return (await self._take(self._db.scoped(tenant_id), {tenant_id: groups}))[tenant_id]
+
+    async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
+        """The same for groups of several tenants; each tenant's are a step of their own."""
+        places = by_tenant(wishes)
+        asked = {tenant_id: [wishes[place][1] for place in places[tenant_id]] for tenant_id in sorted(places)}
+        try:
+            taken = await self._take(self._db.tenants(asked), asked)
+        except DatabaseBusyError:
+            # Of some tenant a row is locked: no other one waits for it.
+            each = await asyncio.gather(*(self.take(tenant_id, its) for tenant_id, its in asked.items()))
+            taken = dict(zip(asked, each, strict=True))
+        answers = {
+            place: one
+            for tenant_id, its in taken.items()
+            for place, one in zip(places[tenant_id], its, strict=True)
+        }
+        return [answers[place] for place in range(len(wishes))]
+
+    async def _take(
+        self, transaction: AbstractAsyncContextManager[Tx], asked: Mapping[OwnerT, Sequence[Sequence[Take]]]
+    ) -> dict[OwnerT, list[Taken]]:
+        keys = sorted(
+            {
+                (owner, stored_key(take))
+                for owner, groups in asked.items()
+                for group in groups
+                for take in group
+            },
+            key=lambda one: (one[0] or "", one[1]),
+        )
         if not keys:
-            return [Taken(granted=True) for _ in groups]
-        async with self._db.scoped(tenant_id) as tx:
+            return {owner: [Taken(granted=True) for _ in groups] for owner, groups in asked.items()}
+        async with transaction as tx:
             now = self._clock.now()
-            rows = await tx.fetch(_QUERIES.lock_limits, keys=keys, now=now)
-            states = {row["key"]: LimitState(tuple(row["moments"]), tuple(row["amounts"])) for row in rows}
-            taken, changed = decide(groups, states, to_micros(now))
+            rows = await tx.fetch(_QUERIES.lock_limits, **tuple_columns(keys, "tenant_ids keys"), now=now)
+            states: dict[OwnerT, dict[str, LimitState]] = {owner: {} for owner in asked}
+            for row in rows:
+                states[row["tenant_id"]][row["key"]] = LimitState(
+                    tuple(row["moments"]), tuple(row["amounts"])
+                )
+            taken: dict[OwnerT, list[Taken]] = {}
+            changed: dict[tuple[OwnerT, str], Verdict] = {}
+            for owner, groups in asked.items():
+                taken[owner], its = decide(groups, states[owner], to_micros(now))
+                changed.update(((owner, key), verdict) for key, verdict in its.items())
             if changed:
-                await _put(tx, tenant_id, changed)
+                await _put(tx, changed)
         return taken
 
     async def absorb(
@@ -46,16 +90,17 @@ class PostgresLimits:
         """Add what was taken elsewhere: for each stored key its limit, and amounts by moment in microseconds."""
         async with self._db.scoped(tenant_id) as tx:
             now = self._clock.now()
-            rows = await tx.fetch(_QUERIES.lock_limits, keys=sorted(taken), now=now)
-            changed: dict[str, Absorbed] = {}
+            owners = [tenant_id] * len(taken)
+            rows = await tx.fetch(_QUERIES.lock_limits, tenant_ids=owners, keys=sorted(taken), now=now)
+            changed: dict[tuple[TenantId | None, str], Absorbed] = {}
             for row in rows:
                 limit, amounts = taken[row["key"]]
                 state = LimitState(tuple(row["moments"]), tuple(row["amounts"]))
                 absorbed = limit.absorb(state, amounts, to_micros(now))
                 if absorbed is not None:
-                    changed[row["key"]] = absorbed
+                    changed[tenant_id, row["key"]] = absorbed
             if changed:
-                await _put(tx, tenant_id, changed)
+                await _put(tx, changed)
 
     async def read(
         self, tenant_id: TenantId | None, keys: Sequence[str]
@@ -69,11 +114,10 @@ class PostgresLimits:
         }
 
 
-async def _put(tx: Tx, tenant_id: TenantId | None, changed: Mapping[str, Verdict | Absorbed]) -> None:
+async def _put(tx: Tx, changed: Mapping[tuple[OwnerT, str], Verdict | Absorbed]) -> None:
     await tx.execute(
         _QUERIES.put_limits,
-        tenant_id=tenant_id,
-        keys=list(changed),
+        **tuple_columns(changed, "tenant_ids keys"),
         moments=[_list(after.state.moments) for after in changed.values()],
         amounts=[_list(after.state.amounts) for after in changed.values()],
         expires_at=[from_micros(after.expires_at) for after in changed.values()],

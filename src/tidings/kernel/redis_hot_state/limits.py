@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.hot_state import Take, Taken, TenantTakes, take_side_by_side
 from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import (
     FixedWindow,
@@ -64,6 +64,10 @@ class RedisLimits:
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         """Decide group by group in the order given, as one step that others see whole."""
         return (await self.take_at(self.clock.now(), tenant_id, groups)).taken
+
+    async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
+        """The same for groups of several tenants."""
+        return await take_side_by_side(self, wishes)
 
     async def take_at(
         self,

@@ -125,6 +125,7 @@ class ChannelTester:
     ) -> None:
         pepper = await self.keyring.pepper(tx)
         question = SuppressionQuestion(
+            tenant_id=tx.tenant_id,
             channel=channel,
             address_hash=pepper.hash(to),
             platform_hash=platform_pepper.hash(to),

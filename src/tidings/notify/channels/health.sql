@@ -8,7 +8,7 @@ SET health = jsonb_set(health, ARRAY[:vendor::text], :health::jsonb),
              AND (fallback_vendor IS NULL OR fallback_vendor = :vendor OR health ? fallback_vendor) THEN 'down'
         ELSE 'degraded'
     END
-WHERE (vendor = :vendor OR fallback_vendor = :vendor) AND channel = ANY (:channels::text[]);
+WHERE tenant_id = :tenant_id AND (vendor = :vendor OR fallback_vendor = :vendor) AND channel = ANY (:channels::text[]);
 
 -- name: degrade_shared
 -- The platform's account takes no messages: for all tenants that go through it. One with an account of its own does not.
@@ -28,6 +28,7 @@ WHERE (vendor = :vendor OR fallback_vendor = :vendor) AND channel = ANY (:channe
 
 -- name: restore
 -- The account takes messages again: by the account, because a tenant may have got one of its own since.
+-- For the tenant of the transaction; for all of them where that is the platform's.
 UPDATE notification.channels
 SET health = health - :vendor::text,
     status = CASE
@@ -35,4 +36,4 @@ SET health = health - :vendor::text,
         WHEN (vendor <> :vendor AND health ? vendor) OR (fallback_vendor <> :vendor AND health ? fallback_vendor) THEN 'degraded'
         ELSE 'active'
     END
-WHERE health -> :vendor::text ->> 'account_id' = :account_id;
+WHERE (:tenant_id::text IS NULL OR tenant_id = :tenant_id) AND health -> :vendor::text ->> 'account_id' = :account_id;

@@ -8,13 +8,15 @@ from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.durable.presence import WorkerId
 from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import tuple_columns
 from tidings.kernel.sql import Queries
+from tidings.notify.dispatch.store import OwnedId
 
 QUERIES = Queries.beside(__file__)
 
 LOWEST: Final = 3
-#: Tenants that get a turn in one round.
-_SEATS: Final = 16
+#: Tenants that get a turn in one round at most.
+_MOST_SEATS: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +52,12 @@ class FairClaimer:
                     return found
         return ClaimedBatches(by_tenant={})
 
-    async def _round(self, tx: WorkerTx, **asked: Any) -> ClaimedBatches | None:
+    async def _round(self, tx: WorkerTx, *, most: int, **asked: Any) -> ClaimedBatches | None:
         # The circle closes: tenants before the last one in the order of ids come after its end.
         for after in dict.fromkeys((self._after, "")):
-            rows = await tx.fetch(QUERIES.claim, after=after, seats=_SEATS, **asked)
+            rows = await tx.fetch(
+                QUERIES.claim, after=after, most=most, seats=min(most, _MOST_SEATS), **asked
+            )
             if rows:
                 found: dict[TenantId, list[NotificationId]] = {}
                 for row in rows:
@@ -66,22 +70,16 @@ class FairClaimer:
 
 
 async def give_back(
-    tx: WorkerTx,
-    tenant_id: TenantId,
-    ids: Sequence[NotificationId],
-    *,
-    worker: WorkerId,
-    to_blame: bool = True,
-) -> dict[NotificationId, int]:
+    tx: WorkerTx, batch: Sequence[OwnedId], *, worker: WorkerId, to_blame: bool = True
+) -> dict[OwnedId, int]:
     """Free them again; how often each has failed by now. `to_blame`: the failure may be theirs."""
     rows = await tx.fetch(
         QUERIES.give_back,
-        tenant_id=tenant_id,
         worker=worker,
         blame=int(to_blame),
-        notification_ids=list(ids),
+        **tuple_columns(batch, "tenant_ids notification_ids"),
     )
-    return {NotificationId(row["notification_id"]): row["attempts"] for row in rows}
+    return {(row["tenant_id"], row["notification_id"]): row["attempts"] for row in rows}
 
 
 async def free_orphans(tx: WorkerTx, *, worker: WorkerId | None = None, held: Sequence[str] = ()) -> int:

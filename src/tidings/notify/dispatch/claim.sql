@@ -52,10 +52,10 @@ RETURNING mine.tenant_id, mine.notification_id, mine.priority;
 -- name: give_back
 -- A turn that ended in an error: free again, and counted, so that one that always fails is set aside in the end. That the
 -- database went away is no notification's fault.
-UPDATE notification.dispatch_queue SET claimed_by = NULL, attempts = attempts + :blame::integer
-WHERE tenant_id = :tenant_id AND claimed_by = :worker
-  AND notification_id = ANY (:notification_ids::text[])
-RETURNING notification_id, attempts;
+UPDATE notification.dispatch_queue AS mine SET claimed_by = NULL, attempts = mine.attempts + :blame::integer
+FROM unnest(:tenant_ids::text[], :notification_ids::text[]) AS given (tenant_id, notification_id)
+WHERE mine.tenant_id = given.tenant_id AND mine.notification_id = given.notification_id AND mine.claimed_by = :worker
+RETURNING mine.tenant_id, mine.notification_id, mine.attempts;
 
 -- name: free_orphans
 -- What workers had claimed that are not among the living any more; and what is claimed in our name without our knowing,

@@ -5,7 +5,7 @@ rendered stays with the notification, so that a body shown later can be known to
 the tenant's pepper: from a plain one, a code of six digits could be found by trying.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.accept.row import VARIABLES_PURPOSE, NotificationRow
-from tidings.notify.facts.model import PersonFacts
+from tidings.notify.facts.model import Facts, PersonFacts
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.preference_center.links import MessageLinks
 from tidings.notify.recipients.model import NAME_PURPOSE
@@ -87,8 +87,22 @@ class NotComposed:
 Composition: TypeAlias = Composed | NotComposed
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Letterhead:
+    """What all messages of a tenant have in common."""
+
+    pepper: Pepper = field(repr=False)
+    name: str | None = None
+    allowed_link_domains: tuple[str, ...] = ()
+    brands: Mapping[Channel, Brand] = field(default_factory=dict)
+
+    def brand_on(self, channel: Channel) -> Brand:
+        """How the tenant looks on a channel."""
+        return self.brands.get(channel) or Brand(name=self.name or "")
+
+
 class Composer:
-    """Composes sets for one tenant."""
+    """Composes sets, of one tenant or of several."""
 
     def __init__(self, *, templates: TemplateResolver, renderer: Renderer) -> None:
         self._templates = templates
@@ -96,26 +110,19 @@ class Composer:
 
     async def compose(
         self,
-        tenant_id: TenantId,
         asks: Sequence[ComposeAsk],
-        *,
-        pepper: Pepper,
-        allowed_link_domains: tuple[str, ...] = (),
-        tenant_name: str | None = None,
-        brands: Mapping[Channel, Brand] | None = None,
+        letterheads: Mapping[TenantId, Letterhead],
     ) -> list[Composition]:
-        """One answer each, in the same order."""
-        wanted = {v for ask in asks if (v := ask.pending.version_for(ask.channel)) is not None}
-        versions = await self._templates.versions(tenant_id, wanted)
-        looks = brands or {}
+        """One answer each, in the same order; `letterheads` has one for each tenant of theirs."""
+        versions = await self._versions(asks)
         found: list[Composition | None] = [None] * len(asks)
         jobs: list[tuple[int, RenderJob]] = []
-        contents: dict[tuple[str, str], Content] = {}
+        contents: dict[tuple[TemplateVersionId, str], Content] = {}
         shown: dict[int, Published] = {}
         read: dict[TemplateVersionId, Mapping[str, Attachment]] = {}
         for place, ask in enumerate(asks):
-            version_id = ask.pending.version_for(ask.channel)
-            published = versions.get(version_id) if version_id is not None else None
+            tenant_id, version_id = ask.pending.tenant_id, ask.pending.version_for(ask.channel)
+            published = versions.get((tenant_id, version_id)) if version_id is not None else None
             if published is None or version_id is None:
                 found[place] = NotComposed(reason="template_missing")
                 continue
@@ -129,6 +136,7 @@ class Composer:
             content = contents.get((version_id, locale))
             if content is None:
                 content = contents[version_id, locale] = published.content_for(locale)
+            head = letterheads[tenant_id]
             jobs.append(
                 (
                     place,
@@ -138,10 +146,10 @@ class Composer:
                         variables=msgspec.Raw(variables),
                         locale=locale,
                         time_zone=ask.reader.timezone,
-                        allowed_link_domains=allowed_link_domains,
+                        allowed_link_domains=head.allowed_link_domains,
                         recipient_name=_name(ask.reader),
-                        tenant_name=tenant_name,
-                        brand=looks.get(ask.channel) or Brand(name=tenant_name or ""),
+                        tenant_name=head.name,
+                        brand=head.brand_on(ask.channel),
                         unsubscribe_url=ask.links.unsubscribe if ask.links is not None else None,
                         preferences_url=ask.links.preferences if ask.links is not None else None,
                     ),
@@ -152,16 +160,31 @@ class Composer:
             if isinstance(result, RenderFailed):
                 found[place] = NotComposed(reason=f"render_{result.code}", where=result.where or None)
             else:
+                tenant_id = asks[place].pending.tenant_id
                 found[place] = Composed(
                     rendered=result,
                     locale=job.locale,
                     name=job.recipient_name,
-                    snapshot=_snapshot(result, job.time_zone, pepper),
+                    snapshot=_snapshot(result, job.time_zone, letterheads[tenant_id].pepper),
                     pictures=await self._pictures(tenant_id, shown[place], result, read)
                     if place in shown
                     else (),
                 )
         return [composition for composition in found if composition is not None]
+
+    async def _versions(
+        self, asks: Sequence[ComposeAsk]
+    ) -> dict[tuple[TenantId, TemplateVersionId], Published]:
+        wanted: dict[TenantId, set[TemplateVersionId]] = {}
+        for ask in asks:
+            version_id = ask.pending.version_for(ask.channel)
+            if version_id is not None:
+                wanted.setdefault(ask.pending.tenant_id, set()).add(version_id)
+        return {
+            (tenant_id, version_id): published
+            for tenant_id, ids in wanted.items()
+            for version_id, published in (await self._templates.versions(tenant_id, ids)).items()
+        }
 
     async def _pictures(
         self,
@@ -179,6 +202,17 @@ class Composer:
             read[version.id] = await self._templates.pictures(tenant_id, published)
         there = read[version.id]
         return tuple(there[name] for name in names if name in there)
+
+
+def letterhead_of(facts: Facts, pepper: Pepper, channels: Iterable[Channel]) -> Letterhead:
+    """The letterhead of the tenant whose facts these are, on these channels."""
+    tenant = facts.tenant
+    return Letterhead(
+        pepper=pepper,
+        name=tenant.name,
+        allowed_link_domains=tenant.policy.allowed_link_domains,
+        brands={channel: tenant.brand_on(channel) for channel in channels},
+    )
 
 
 def _variables(ask: ComposeAsk) -> bytes | None:

@@ -1,8 +1,11 @@
-"""The use case "dispatch a batch of one tenant": load, decide, render, hand over to the router; two transactions for all."""
+"""The use case "dispatch a batch", of whatever tenants: load, decide, render, hand over to the router; two transactions for all."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from itertools import groupby
 from typing import Final, TypeAlias
 
 from msgspec import structs
@@ -16,11 +19,12 @@ from tidings.contracts.delivery import (
     SendFirstSteps,
 )
 from tidings.contracts.enums import AUTO, CHANNELS, NotificationStatus
-from tidings.contracts.ids import NOTIFICATION, NotificationId
+from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.presence import WorkerId
+from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.events import Event
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
@@ -40,7 +44,7 @@ from tidings.notify.decide.reasons import GateReason
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import encode_snapshot
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
-from tidings.notify.dispatch.store import Move
+from tidings.notify.dispatch.store import Move, OwnedId
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
 
@@ -62,6 +66,8 @@ class _Case:
     """One notification of the batch."""
 
     pending: NotificationRow
+    #: Of its tenant.
+    facts: Facts
     decision: Decision
     delivery: PlannedDelivery | None = None
     made: StepMade | None = None
@@ -84,12 +90,7 @@ class Dispatcher:
     stripe: int = 0
 
     async def dispatch_batch(
-        self,
-        tenant_id: TenantId,
-        ids: Sequence[NotificationId],
-        worker: WorkerId,
-        *,
-        give_way: GiveWay | None = None,
+        self, batch: Sequence[OwnedId], worker: WorkerId, *, give_way: GiveWay | None = None
     ) -> SendFirstSteps | None:
         """Decide and hand over; what is returned is to be awaited next, None where nothing was handed over.
 
@@ -97,30 +98,27 @@ class Dispatcher:
         """
         since = started()
         shared = await self.loader.shared()
-        async with self.db.tenant(tenant_id, by_index=True) as tx:
-            found = await store.load_pending(tx, ids)
-            pending = [found[id_] for id_ in ids if id_ in found]
-            facts = await self.loader.load(
-                tx, shared, [p.recipient_id for p in pending], channels=_channels_of(pending)
-            )
-            pepper = await self.keyring.pepper(tx)
-        traceparents = (row.traceparent for row in pending)
+        async with self.db.tenant(batch[0][0], by_index=True) as tx:
+            found = await store.load_pending_of(tx, batch)
+            pending = [found[owned] for owned in batch if owned in found]
+            people = [(row.tenant_id, row.recipient_id) for row in pending]
+            facts = await self.loader.load_set(tx, shared, people, channels=_channels_of(pending))
+            peppers = await self.keyring.peppers(tx, facts)
         with span_of_set(
             "dispatch",
             "notifications dispatch",
-            traceparents,
+            (row.traceparent for row in pending),
             since=since,
-            tenant_id=tenant_id,
-            notification_ids=ids,
+            tenant_ids=sorted(facts),
+            notification_ids=[id_ for _, id_ in batch],
         ):
-            return await self._go_on(tenant_id, pending, facts, pepper, worker=worker, give_way=give_way)
+            return await self._go_on(pending, facts, peppers, worker=worker, give_way=give_way)
 
     async def _go_on(
         self,
-        tenant_id: TenantId,
         pending: Sequence[NotificationRow],
-        facts: Facts,
-        pepper: Pepper,
+        facts: Mapping[TenantId, Facts],
+        peppers: Mapping[TenantId, Pepper],
         *,
         worker: WorkerId,
         give_way: GiveWay | None,
@@ -129,42 +127,43 @@ class Dispatcher:
         if give_way is not None:
             await give_way()
         cases = self._decided(facts, pending)
-        await self._take_limits(tenant_id, facts, cases)
+        await self._take_limits(cases)
         if give_way is not None:
             await give_way()
-        await self._make_first_steps(tenant_id, facts, pepper, cases)
+        await self._make_first_steps(facts, peppers, cases)
         if give_way is not None:
             await give_way()
         # On their way to the blob store while the transaction runs, and there before a vendor is called.
         async with self.steps.keeping_bodies([case.made for case in cases]):
-            return await self._write(tenant_id, facts, cases, worker)
+            return await self._write(cases, worker)
 
-    async def give_up(self, tenant_id: TenantId, ids: Sequence[NotificationId]) -> None:
+    async def give_up(self, batch: Sequence[OwnedId]) -> None:
         """End those whose batches keep failing through a fault of ours: they must not stand in the way for ever."""
         now = self.clock.now()
-        async with self.db.tenant(tenant_id, by_index=True) as tx:
-            found = await store.load_pending(tx, ids)
+        async with self.db.tenants({tenant_id for tenant_id, _ in batch}, by_index=True) as tx:
+            found = await store.load_pending_of(tx, batch)
             moves = [
                 Move(pending=row, status=NotificationStatus.FAILED, reason=GAVE_UP, trace=row.trace or "")
                 for row in found.values()
             ]
-            events = [self._event(tenant_id, m) for m in moves]
+            events = [self._event(m) for m in moves]
             await store.move(tx, moves, events, worker=None, now=now, stripe=self.stripe)
 
-    def _decided(self, facts: Facts, pending: Sequence[NotificationRow]) -> list[_Case]:
+    def _decided(self, facts: Mapping[TenantId, Facts], pending: Sequence[NotificationRow]) -> list[_Case]:
         now = self.clock.now()
         cases: list[_Case] = []
         for row in pending:
             is_copy = row.trace is not None and GateReason.COPY_FOR_GUARDIAN in row.trace
             request = by_name(DecisionRequest, row, is_copy=is_copy)
-            cases.append(_Case(pending=row, decision=decide(facts, request, now), request=request))
+            its = facts[row.tenant_id]
+            cases.append(_Case(pending=row, facts=its, decision=decide(its, request, now), request=request))
         return cases
 
-    async def _take_limits(self, tenant_id: TenantId, facts: Facts, cases: Sequence[_Case]) -> None:
+    async def _take_limits(self, cases: Sequence[_Case]) -> None:
         passed = [case for case in cases if isinstance(case.decision.verdict, Pass)]
         groups = [
             takes_once(
-                facts.tenant,
+                case.facts.tenant,
                 case.decision.recipient_id,
                 case.pending.channel,
                 is_test=case.pending.is_test,
@@ -172,20 +171,21 @@ class Dispatcher:
             for case in passed
         ]
         asked = [place for place, group in enumerate(groups) if group]
-        taken = await self.limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
+        wishes = [(passed[place].pending.tenant_id, groups[place]) for place in asked]
+        taken = await self.limits.take_of(wishes) if wishes else ()
         answers = dict(zip(asked, taken, strict=True))
         now = self.clock.now()
         for place, case in enumerate(passed):
             case.decision = limited(case.decision, case.request, answers.get(place), now)
 
     async def _make_first_steps(
-        self, tenant_id: TenantId, facts: Facts, pepper: Pepper, cases: Sequence[_Case]
+        self, facts: Mapping[TenantId, Facts], peppers: Mapping[TenantId, Pepper], cases: Sequence[_Case]
     ) -> None:
         passed = [case for case in cases if isinstance(case.decision.verdict, Pass)]
         if not passed:
             return
-        hand_offs = [hand_off_of(case.pending, case.decision, facts) for case in passed]
-        plans = await self.router.plan(tenant_id, hand_offs)
+        hand_offs = [hand_off_of(case.pending, case.decision, case.facts) for case in passed]
+        plans = await self.router.plan(passed[0].pending.tenant_id, hand_offs)
         ready: list[tuple[_Case, StepWork]] = []
         for case, hand_off, plan in zip(passed, hand_offs, plans, strict=True):
             case.delivery = PlannedDelivery(hand_off=hand_off, plan=plan)
@@ -197,39 +197,60 @@ class Dispatcher:
                     step=1,
                 )
                 ready.append((case, work))
-        made = await self.steps.make(tenant_id, facts, pepper, [work for _, work in ready])
+        made = await self.steps.make(facts, peppers, [work for _, work in ready])
         for (case, _), step in zip(ready, made, strict=True):
             case.made = step
             if case.delivery is not None and isinstance(step.prepared, ReadyStep):
                 case.delivery = structs.replace(case.delivery, first=step.prepared)
         planned = [case.delivery for case in passed if case.delivery is not None]
-        for case, delivery in zip(passed, await self.router.reserve(tenant_id, planned), strict=True):
+        for case, delivery in zip(
+            passed, await self.router.reserve(passed[0].pending.tenant_id, planned), strict=True
+        ):
             case.delivery = delivery
 
-    async def _write(
-        self, tenant_id: TenantId, facts: Facts, cases: Sequence[_Case], worker: WorkerId
-    ) -> SendFirstSteps | None:
+    async def _write(self, cases: Sequence[_Case], worker: WorkerId) -> SendFirstSteps | None:
         if not cases:
             return None
+        # In one order everywhere, so that two sets never wait for each other crosswise.
+        ordered = sorted(cases, key=lambda case: (case.pending.tenant_id, case.pending.id))
+        try:
+            return await self._write_set(ordered, worker)
+        except DatabaseBusyError:
+            # A row of some tenant is locked. Each waits for its own locks alone, and is sent as soon as it is written.
+            by_tenant = [list(some) for _, some in groupby(ordered, key=lambda case: case.pending.tenant_id)]
+            return partial(self._write_apart, by_tenant, worker)
+
+    async def _write_apart(self, by_tenant: Sequence[Sequence[_Case]], worker: WorkerId) -> None:
+        async def write_and_send(cases: Sequence[_Case]) -> None:
+            send = await self._write_set(cases, worker)
+            if send is not None:
+                await send()
+
+        results = await asyncio.gather(*map(write_and_send, by_tenant), return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+
+    async def _write_set(self, cases: Sequence[_Case], worker: WorkerId) -> SendFirstSteps | None:
         now = self.clock.now()
         moves = [_move(case) for case in cases]
-        events = [self._event(tenant_id, move) for move in moves]
-        async with self.db.tenant(tenant_id, by_index=True) as tx:
+        events = [self._event(move) for move in moves]
+        async with self.db.tenant(cases[0].pending.tenant_id, by_index=True) as tx:
             await self.steps.keep_links(tx, [case.made for case in cases])
             moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self.stripe)
-            gone = [(case, m) for case, m in zip(cases, moves, strict=True) if m.pending.id in moved]
-            copies = [copy for case, _ in gone for copy in _copies(case, facts, now)]
+            gone = [case for case in cases if (case.pending.tenant_id, case.pending.id) in moved]
+            copies = [copy for case in gone for copy in _copies(case, now)]
             if copies:
                 told_of = [accepted_event(copy, clock=self.clock) for copy in copies]
                 await accept_store.insert_notifications(tx, copies, told_of, now=now, stripe=self.stripe)
                 await store.mark_copies(tx, copies, trace=trace.encode([_COPIED]))
-            deliveries = [case.delivery for case, _ in gone if case.delivery is not None]
+            deliveries = [case.delivery for case in gone if case.delivery is not None]
             return await self.router.start_in(tx, deliveries) if deliveries else None
 
-    def _event(self, tenant_id: TenantId, move: Move) -> Event:
+    def _event(self, move: Move) -> Event:
         row = move.pending
         return moved_event(
-            tenant_id,
+            row.tenant_id,
             row,
             move.status.value,
             reason=move.reason,
@@ -322,11 +343,12 @@ def _move(case: _Case) -> Move:
     )
 
 
-def _copies(case: _Case, facts: Facts, now: datetime) -> list[NotificationRow]:
+def _copies(case: _Case, now: datetime) -> list[NotificationRow]:
     """A guardian's copy: a notification of its own, under the guardian's own preferences and language."""
     copies, row = case.decision.copies, case.pending
     if not copies or not isinstance(case.decision.verdict, Pass):
         return []
+    facts = case.facts
     owner = facts.people[row.recipient_id].key
     keys = [(guardian_id, facts.people[guardian_id].key) for guardian_id in copies]
     return [

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from tidings.contracts.delivery import SendFirstSteps
-from tidings.contracts.ids import NotificationId
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.durable.claims import cut_off
 from tidings.kernel.durable.in_hand import InHand
@@ -17,13 +16,13 @@ from tidings.kernel.durable.presence import Presence, WorkerId
 from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.durable.wakeup import Wakeup, run_on_wakeup
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError, PartitionMissingError, TidingsError
-from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.postgres_bus.wakeups import Rest, Wakeups
 from tidings.notify.dispatch.claim import ClaimedBatches, FairClaimer, free_orphans, give_back
 from tidings.notify.dispatch.dispatch_batch import Dispatcher
 from tidings.notify.dispatch.pace import MOMENT, DispatchBatch, DispatchPace, DispatchSettings
+from tidings.notify.dispatch.store import OwnedId
 from tidings.notify.render.errors import RenderInterruptedError
 
 QUEUE_CHANNEL: Final = "tidings_queue"
@@ -129,7 +128,7 @@ class DispatchJob:
         _log.warning("claim_failed", retry_seconds=seconds, **why(error))
 
     async def _claim(self) -> ClaimedBatches:
-        """The next claim, with a task for each tenant in it."""
+        """The next claim, with a task for each of its batches."""
         plan = self._pace.plan(time.monotonic())
         self._express.clear()
         worker = self._presence.id
@@ -149,15 +148,15 @@ class DispatchJob:
 
     async def _turn(self, batch: DispatchBatch, worker: WorkerId) -> None:
         send: SendFirstSteps | None = None
-        tenant_id, ids = batch.tenant_id, batch.ids
+        owned = batch.owned
         try:
             try:
                 way = None if batch.urgent else self._pace.give_way
-                send = await self._dispatcher.dispatch_batch(tenant_id, ids, worker, give_way=way)
+                send = await self._dispatcher.dispatch_batch(owned, worker, give_way=way)
             except Exception as error:  # noqa: BLE001  # one batch's mistake must not end the others
-                await self._failed(tenant_id, ids, worker, error)
+                await self._failed(owned, worker, error)
             finally:
-                self._in_hand.drop(ids)
+                self._in_hand.drop([id_ for _, id_ in owned])
                 self._pace.dispatched(batch)
                 self._wake.set()
             if send is not None:
@@ -168,43 +167,49 @@ class DispatchJob:
             self._pace.sent(batch)
             self._wake.set()
 
-    async def _failed(
-        self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, error: Exception
-    ) -> None:
+    async def _failed(self, batch: Sequence[OwnedId], worker: WorkerId, error: Exception) -> None:
         self._metrics.job_failures.labels("dispatch").inc()
         to_blame = not isinstance(
             error, DatabaseUnavailableError | PartitionMissingError | RenderInterruptedError
         )
         if not to_blame:
-            _log.warning("turn_interrupted", count=len(ids), **why(error))
+            _log.warning("turn_interrupted", count=len(batch), **why(error))
         else:
-            _log.error("turn_failed", error=type(error).__name__, count=len(ids), exc_info=error)
-        # Alone, one after the other: a poisonous one fails by itself.
-        if len(ids) > 1 and to_blame:
-            for id_ in ids:
-                try:
-                    send = await self._dispatcher.dispatch_batch(tenant_id, [id_], worker)
-                    if send is not None:
-                        await send()
-                except Exception as again:  # noqa: BLE001
-                    await self._failed(tenant_id, [id_], worker, again)
-            return None
+            _log.error("turn_failed", error=type(error).__name__, count=len(batch), exc_info=error)
+        if len(batch) > 1 and to_blame:
+            return await self._apart(batch, worker)
         backoff = Backoff(first=0.2, longest=2.0)
         while True:
             await asyncio.sleep(backoff.after_failure())
             try:
-                return await self._give_back(tenant_id, ids, worker, to_blame=to_blame)
+                return await self._give_back(batch, worker, to_blame=to_blame)
             except DatabaseError as away:
-                _log.warning("claims_kept", count=len(ids), **why(away))
+                _log.warning("claims_kept", count=len(batch), **why(away))
 
-    async def _give_back(
-        self, tenant_id: TenantId, ids: Sequence[NotificationId], worker: WorkerId, *, to_blame: bool
-    ) -> None:
+    async def _apart(self, batch: Sequence[OwnedId], worker: WorkerId) -> None:
+        """Tenant by tenant, which do not wait for each other; of one tenant alone, one after the other: a poisonous one fails by itself."""
+        tenants = sorted({tenant_id for tenant_id, _ in batch})
+        if len(tenants) == 1:
+            for owned in batch:
+                await self._again([owned], worker)
+            return
+        parts = ([owned for owned in batch if owned[0] == tenant_id] for tenant_id in tenants)
+        await asyncio.gather(*(self._again(part, worker) for part in parts))
+
+    async def _again(self, batch: Sequence[OwnedId], worker: WorkerId) -> None:
+        try:
+            send = await self._dispatcher.dispatch_batch(batch, worker)
+            if send is not None:
+                await send()
+        except Exception as error:  # noqa: BLE001  # one batch's mistake must not end the others
+            await self._failed(batch, worker, error)
+
+    async def _give_back(self, batch: Sequence[OwnedId], worker: WorkerId, *, to_blame: bool) -> None:
         async with self._db.worker() as tx:
-            failures = await give_back(tx, tenant_id, ids, worker=worker, to_blame=to_blame)
-        hopeless = [id_ for id_, times in failures.items() if times >= _MOST_FAILURES]
+            failures = await give_back(tx, batch, worker=worker, to_blame=to_blame)
+        hopeless = [owned for owned, times in failures.items() if times >= _MOST_FAILURES]
         if hopeless:
-            await self._dispatcher.give_up(tenant_id, hopeless)
+            await self._dispatcher.give_up(hopeless)
 
     async def _rest(self) -> float:
         """Ask to be woken by inserts; how many seconds may be slept."""

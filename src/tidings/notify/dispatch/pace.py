@@ -8,13 +8,14 @@ import asyncio
 import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.ids import TenantId
 from tidings.notify.dispatch.claim import LOWEST, ClaimedBatches
+from tidings.notify.dispatch.store import OwnedId
 
 #: Critical and high.
 _EXPRESS: Final = 1
@@ -65,17 +66,21 @@ class ClaimPlan:
         return _EXPRESS if self.express else LOWEST
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class DispatchBatch:
-    """One tenant's part of a claim."""
+    """What is dispatched together: all of a claim, but for tenants that others should not wait for."""
 
-    tenant_id: TenantId
-    ids: Sequence[NotificationId]
+    by_tenant: Mapping[TenantId, Sequence[NotificationId]]
     #: Claimed into the slot that is kept for what is critical or high.
     express: bool
     #: Critical or high.
     urgent: bool
     began: float
+
+    @property
+    def owned(self) -> list[OwnedId]:
+        """Its notifications, each with its tenant."""
+        return [(tenant_id, id_) for tenant_id, ids in self.by_tenant.items() for id_ in ids]
 
 
 class DispatchPace:
@@ -87,9 +92,9 @@ class DispatchPace:
         """`held_up`: the tenants whose messages take long to render just now; no other tenant waits for them."""
         self._settings = settings
         self._held_up = held_up
-        #: Batches that are being dispatched, by tenant.
-        self._busy: Counter[TenantId] = Counter()
-        self._express_busy: Counter[TenantId] = Counter()
+        #: Batches that are being dispatched.
+        self._busy: set[DispatchBatch] = set()
+        self._express_busy: set[DispatchBatch] = set()
         #: Notifications until their batch is sent, by tenant.
         self._on_the_way: Counter[TenantId] = Counter()
         #: Urgent batches until they are sent, and the event that is set when there is none any more.
@@ -142,17 +147,18 @@ class DispatchPace:
             self._urgent_at = plan.at
         for tenant_id, ids in claimed.by_tenant.items():
             self._on_the_way[tenant_id] += len(ids)
-            self._slots(express=plan.express)[tenant_id] += 1
-            self._urgent += urgent
         began = time.monotonic()
-        return [
-            DispatchBatch(tenant_id, ids, plan.express, urgent, began)
+        batches = [
+            DispatchBatch({tenant_id: ids}, plan.express, urgent, began)
             for tenant_id, ids in claimed.by_tenant.items()
         ]
+        self._slots(express=plan.express).update(batches)
+        self._urgent += len(batches) if urgent else 0
+        return batches
 
     def dispatched(self, batch: DispatchBatch) -> None:
         """The batch is handed over, or has failed: its slot is free."""
-        _take_off(self._slots(express=batch.express), batch.tenant_id, 1)
+        self._slots(express=batch.express).discard(batch)
         if not batch.urgent:
             ended = time.monotonic()
             self._idle_until = ended + (ended - batch.began) * self._settings.idle_beside_urgent
@@ -163,7 +169,8 @@ class DispatchPace:
         if not self._urgent:
             self._calm.set()
             self._calm = asyncio.Event()
-        _take_off(self._on_the_way, batch.tenant_id, len(batch.ids))
+        for tenant_id, ids in batch.by_tenant.items():
+            _take_off(self._on_the_way, tenant_id, len(ids))
 
     async def give_way(self) -> None:
         """Let what is critical or high by; not for long, because a vendor of theirs may hang."""
@@ -172,13 +179,13 @@ class DispatchPace:
                 async with asyncio.timeout(_COURTESY):
                     await self._calm.wait()
 
-    def _slots(self, *, express: bool) -> Counter[TenantId]:
+    def _slots(self, *, express: bool) -> set[DispatchBatch]:
         return self._express_busy if express else self._busy
 
-    def _in_the_way(self, slots: Counter[TenantId]) -> int:
+    def _in_the_way(self, slots: Collection[DispatchBatch]) -> int:
         """Batches that others wait for; not those that wait in the slow lane of rendering."""
         held_up = self._held_up()
-        return sum(count for tenant, count in slots.items() if tenant not in held_up)
+        return sum(any(tenant not in held_up for tenant in batch.by_tenant) for batch in slots)
 
     def _may_claim_all(self, now: float) -> bool:
         settings, busy = self._settings, self._in_the_way(self._busy)

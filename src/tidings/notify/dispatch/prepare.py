@@ -48,9 +48,8 @@ class StepGate:
             pepper = await self.keyring.pepper(tx)
         known = [ask for ask in asks if ask.notification_id in found]
         made = await self.steps.make(
-            tenant_id,
-            facts,
-            pepper,
+            {tenant_id: facts},
+            {tenant_id: pepper},
             [
                 StepWork(
                     pending=found[ask.notification_id],

@@ -1,7 +1,7 @@
 """One step, at the moment of sending: its gates, its channel's limits, its words. The first step and every later one."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,7 +18,7 @@ from tidings.contracts.tenants import Channel
 from tidings.contracts.vendor_templates import VendorTemplate
 from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.pepper import Pepper
@@ -32,7 +32,14 @@ from tidings.notify.decide.decide import decide_step, step_limited
 from tidings.notify.decide.limits import counts_recipients_on, takes_of_step
 from tidings.notify.decide.model import Defer, Gate, Pass, StepDecision, StepRequest, Stop, TraceLine
 from tidings.notify.decide.reasons import GateReason
-from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, with_address, with_reader
+from tidings.notify.dispatch.compose import (
+    ComposeAsk,
+    Composed,
+    Composer,
+    letterhead_of,
+    with_address,
+    with_reader,
+)
 from tidings.notify.dispatch.exact_bodies import (
     KEPT_CLASS,
     BodyToKeep,
@@ -84,6 +91,11 @@ class StepWork:
     #: How often a vendor has taken a message of this step already, and it did not arrive.
     taken: int = 0
 
+    @property
+    def tenant_id(self) -> TenantId:
+        """Whose it is."""
+        return self.pending.tenant_id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepMade:
@@ -103,7 +115,7 @@ class StepMade:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class StepMaker:
-    """Makes sets of steps ready for one tenant."""
+    """Makes sets of steps ready, of one tenant or of several."""
 
     composer: Composer
     limits: Limits
@@ -118,47 +130,60 @@ class StepMaker:
     missed: Callable[[], object] | None = None
 
     async def make(
-        self, tenant_id: TenantId, facts: Facts, pepper: Pepper, works: Sequence[StepWork]
+        self,
+        facts: Mapping[TenantId, Facts],
+        peppers: Mapping[TenantId, Pepper],
+        works: Sequence[StepWork],
     ) -> list[StepMade]:
         """One answer each, in the same order. No transaction may be open: limits are taken, files are read."""
         now = self.clock.now()
         requests = [_request(work) for work in works]
-        decisions = [decide_step(facts, request, now) for request in requests]
-        decisions = await self._limited(tenant_id, facts, works, requests, decisions)
+        decisions = [
+            decide_step(facts[work.tenant_id], request, now)
+            for work, request in zip(works, requests, strict=True)
+        ]
+        decisions = await self._limited(facts, works, requests, decisions)
         passed = [place for place, d in enumerate(decisions) if isinstance(d.verdict, Pass)]
         links = {
-            place: self._links_of(tenant_id, works[place], facts, pepper, decisions[place].addresses)
+            place: self._links_of(
+                work := works[place],
+                facts[work.tenant_id],
+                peppers[work.tenant_id],
+                decisions[place].addresses,
+            )
             for place in passed
         }
+        channels: dict[TenantId, set[Channel]] = {}
+        for place in passed:
+            channels.setdefault(works[place].tenant_id, set()).add(works[place].channel)
         composed = await self.composer.compose(
-            tenant_id,
-            [_ask(works[place], facts, links[place]) for place in passed],
-            pepper=pepper,
-            allowed_link_domains=facts.tenant.policy.allowed_link_domains,
-            tenant_name=facts.tenant.name,
-            brands={c: facts.tenant.brand_on(c) for c in {works[place].channel for place in passed}},
+            [_ask(work := works[place], facts[work.tenant_id], links[place]) for place in passed],
+            {
+                tenant_id: letterhead_of(facts[tenant_id], peppers[tenant_id], used)
+                for tenant_id, used in channels.items()
+            },
         )
         words = dict(zip(passed, composed, strict=True))
-        watch = await self.tracker.watch(tenant_id, facts) if self.tracker is not None else None
+        watched = await self._watched_by({tenant_id: facts[tenant_id] for tenant_id in channels})
         made: list[StepMade] = []
         for place, (work, decision) in enumerate(zip(works, decisions, strict=True)):
+            tenant_id = work.tenant_id
             composition = words.get(place)
             if composition is None:
                 made.append(StepMade(prepared=_refused(decision), lines=decision.trace))
             elif isinstance(composition, Composed):
                 dropped = left_out(work.channel, work.step, files=work.pending.attachments is not None)
-                files = await self._files(tenant_id, work, facts) if not dropped else ()
+                files = await self._files(work, facts[tenant_id]) if not dropped else ()
                 composition = _addressed(work, decision, composition)
                 message = _message(
-                    tenant_id,
                     work,
-                    facts,
+                    facts[tenant_id],
                     decision=decision,
                     composed=composition,
                     files=files,
                     links=links[place],
-                    html=_watched(watch, work, composition),
-                    pepper=pepper,
+                    html=_watched(watched.get(tenant_id), work, composition),
+                    pepper=peppers[tenant_id],
                 )
                 made.append(
                     StepMade(
@@ -173,7 +198,7 @@ class StepMaker:
                 skip = SkipStep(reason=composition.reason, result="FAILED")
                 line = TraceLine("render", "stop", composition.reason, None, work.step, composition.where)
                 made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
-        return made if self.blobs is None else _with_bodies(tenant_id, facts, works, made, now)
+        return made if self.blobs is None else _with_bodies(facts, works, made, now)
 
     @asynccontextmanager
     async def keeping_bodies(self, made: Iterable[StepMade | None]) -> AsyncIterator[None]:
@@ -193,15 +218,21 @@ class StepMaker:
             if self.blobs is not None and not await put(self.blobs(), one) and self.missed is not None:
                 self.missed()
 
-    async def keep_links(self, tx: TenantTx, made: Iterable[StepMade | None]) -> None:
+    async def keep_links(self, tx: TenantTx | TenantsTx, made: Iterable[StepMade | None]) -> None:
         """Have the links of these steps work; first in its transaction, before it holds locks."""
         await self.links.store(
             tx, [step.links for step in made if step is not None and step.links is not None]
         )
 
+    async def _watched_by(self, facts: Mapping[TenantId, Facts]) -> dict[TenantId, MailTracking]:
+        """Of those tenants who have their mails watched."""
+        if self.tracker is None:
+            return {}
+        found = {tenant_id: await self.tracker.watch(tenant_id, its) for tenant_id, its in facts.items()}
+        return {tenant_id: tracking for tenant_id, tracking in found.items() if tracking is not None}
+
     def _links_of(
         self,
-        tenant_id: TenantId,
         work: StepWork,
         facts: Facts,
         pepper: Pepper,
@@ -210,7 +241,7 @@ class StepMaker:
         # Of a step to several devices it is not known which of them followed the link.
         only = addresses[0] if len(addresses) == 1 else None
         return self.links.of_message(
-            tenant_id,
+            work.tenant_id,
             policy=facts.categories.get(work.pending.category),
             recipient_id=work.recipient_id,
             channel=work.channel,
@@ -222,22 +253,25 @@ class StepMaker:
 
     async def _limited(
         self,
-        tenant_id: TenantId,
-        facts: Facts,
+        facts: Mapping[TenantId, Facts],
         works: Sequence[StepWork],
         requests: Sequence[StepRequest],
         decisions: Sequence[StepDecision],
     ) -> list[StepDecision]:
         groups = [
             takes_of_step(
-                facts.tenant, work.channel, _uncounted(work, facts.tenant), is_test=work.pending.is_test
+                tenant := facts[work.tenant_id].tenant,
+                work.channel,
+                _uncounted(work, tenant),
+                is_test=work.pending.is_test,
             )
             if isinstance(decision.verdict, Pass)
             else ()
             for work, decision in zip(works, decisions, strict=True)
         ]
         asked = [place for place, group in enumerate(groups) if group]
-        taken = await self.limits.take(tenant_id, [groups[place] for place in asked]) if asked else ()
+        wishes = [(works[place].tenant_id, groups[place]) for place in asked]
+        taken = await self.limits.take_of(wishes) if wishes else ()
         answers = dict(zip(asked, taken, strict=True))
         now = self.clock.now()
         return [
@@ -247,41 +281,37 @@ class StepMaker:
             for place, decision in enumerate(decisions)
         ]
 
-    async def _files(self, tenant_id: TenantId, work: StepWork, facts: Facts) -> tuple[Attachment, ...]:
+    async def _files(self, work: StepWork, facts: Facts) -> tuple[Attachment, ...]:
         owner = facts.people[work.pending.recipient_id].key
         if work.pending.attachments is None or owner is None:
             return ()
         manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
-        return await self.attachments.open(tenant_id, manifest)
+        return await self.attachments.open(work.tenant_id, manifest)
 
 
 def _with_bodies(
-    tenant_id: TenantId, facts: Facts, works: Sequence[StepWork], made: list[StepMade], now: datetime
+    facts: Mapping[TenantId, Facts], works: Sequence[StepWork], made: list[StepMade], now: datetime
 ) -> list[StepMade]:
-    """The same, with the object for the exact words of those that are kept."""
-    kept: dict[int, BodyToKeep] = {}
+    """The same, with the objects for the exact words of those that are kept: one for each tenant."""
+    kept: dict[TenantId, dict[int, BodyToKeep]] = {}
     for place, (work, step) in enumerate(zip(works, made, strict=True)):
-        key, composed = facts.people[work.recipient_id].key, step.composed
-        if composed is None or key is None or key.destroyed:
+        composed = step.composed
+        if composed is None:
+            continue
+        key = facts[work.tenant_id].people[work.recipient_id].key
+        if key is None or key.destroyed:
             continue
         if work.pending.retention_class == KEPT_CLASS and not work.pending.is_test:
-            kept[place] = BodyToKeep(
+            kept.setdefault(work.tenant_id, {})[place] = BodyToKeep(
                 notification_id=work.pending.id, step=work.step, key=key, body=_body(composed)
             )
-    if not kept:
-        return made
-    packed = pack(tenant_id, list(kept.values()), now=now)
-    refs = {place: f"{packed.key}#{index}" for index, place in enumerate(kept)}
-    return [
-        replace(
-            step,
-            bodies=packed,
-            body_ref=refs_text(works[place].pending.body_ref, works[place].channel, refs[place]),
-        )
-        if place in refs
-        else step
-        for place, step in enumerate(made)
-    ]
+    for tenant_id, bodies in kept.items():
+        packed = pack(tenant_id, list(bodies.values()), now=now)
+        for index, place in enumerate(bodies):
+            work = works[place]
+            ref = refs_text(work.pending.body_ref, work.channel, f"{packed.key}#{index}")
+            made[place] = replace(made[place], bodies=packed, body_ref=ref)
+    return made
 
 
 def _body(composed: Composed) -> KeptBody:
@@ -368,7 +398,6 @@ def _watched(watch: MailTracking | None, work: StepWork, composed: Composed) -> 
 
 
 def _message(
-    tenant_id: TenantId,
     work: StepWork,
     facts: Facts,
     *,
@@ -395,7 +424,7 @@ def _message(
     )
     return OutboundMessage(
         message_id=_message_id(work),
-        tenant_id=tenant_id,
+        tenant_id=work.tenant_id,
         channel=work.channel,
         sender=sender,
         grants=grants_on(work.channel, facts.tenant.policy),

@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
 from tidings.contracts.messages import SentRecord
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.durable.presence import WorkerId
 from tidings.kernel.events import Event
-from tidings.kernel.ids import time_of
-from tidings.kernel.mapping import RowMapper, columns, optional, sparse_columns
+from tidings.kernel.ids import TenantId, time_of
+from tidings.kernel.mapping import RowMapper, columns, optional, sparse_columns, tuple_columns
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, created_columns, sparse
 from tidings.notify.accept.row import NotificationRow, Pin
@@ -24,6 +24,8 @@ from tidings.notify.ids import SCHEDULED_WORK
 QUERIES = Queries.beside(__file__)
 _read_pin = msgspec.json.Decoder(Pin).decode
 
+#: A notification, and whose.
+OwnedId: TypeAlias = tuple[TenantId, NotificationId]
 #: Rows that had to be waited for are locked by the first statement and seen by the second; see `move`.
 _AT_ONCE_AND_AGAIN = range(2)
 
@@ -50,23 +52,33 @@ class Move:
 
 async def load_pending(tx: TenantTx, ids: Sequence[NotificationId]) -> dict[NotificationId, NotificationRow]:
     """Those that exist."""
-    if not ids:
+    found = await load_pending_of(tx, [(tx.tenant_id, id_) for id_ in ids])
+    return {pending.id: pending for pending in found.values()}
+
+
+async def load_pending_of(
+    tx: TenantTx | TenantsTx, wanted: Sequence[OwnedId]
+) -> dict[OwnedId, NotificationRow]:
+    """The same for notifications of several tenants."""
+    if not wanted:
         return {}
     rows = await tx.fetch(
-        QUERIES.load_pending, ids=list(ids), **created_columns([time_of(id_) for id_ in ids])
+        QUERIES.load_pending,
+        **tuple_columns(wanted, "tenant_ids ids"),
+        **created_columns([time_of(id_) for _, id_ in wanted]),
     )
-    return {pending.id: pending for pending in map(_pending, rows)}
+    return {(pending.tenant_id, pending.id): pending for pending in map(_pending, rows)}
 
 
 async def move(
-    tx: TenantTx,
+    tx: TenantTx | TenantsTx,
     moves: Sequence[Move],
     events: Sequence[Event],
     *,
     worker: WorkerId | None,
     now: datetime,
     stripe: int,
-) -> set[NotificationId]:
+) -> set[OwnedId]:
     """Those that moved, with the event of each; the others were cancelled meanwhile, or are another worker's. Without a worker: those free."""
     waits = [m.until is not None for m in moves]
     given = {
@@ -82,27 +94,27 @@ async def move(
         "counted": ["deferred" if wait else m.status.value for m, wait in zip(moves, waits, strict=True)],
         **event_columns(events),
     }
-    moved: set[NotificationId] = set()
+    moved: set[OwnedId] = set()
     for _ in _AT_ONCE_AND_AGAIN:
-        moved.update(row["id"] for row in await tx.fetch(QUERIES.move, **given))
+        moved.update((row["tenant_id"], row["id"]) for row in await tx.fetch(QUERIES.move, **given))
         if len(moved) == len(moves):
             return moved
-    left = [m.pending.id for m in moves if m.pending.id not in moved]
-    await tx.execute(QUERIES.leave_queue, ids=left, worker=worker)
+    left = [owned for m in moves if (owned := (m.pending.tenant_id, m.pending.id)) not in moved]
+    await tx.execute(QUERIES.leave_queue, **tuple_columns(left, "tenant_ids ids"), worker=worker)
     return moved
 
 
-async def mark_copies(tx: TenantTx, copies: Sequence[NotificationRow], *, trace: str) -> None:
+async def mark_copies(tx: TenantTx | TenantsTx, copies: Sequence[NotificationRow], *, trace: str) -> None:
     """Let it be known that these are guardians' copies."""
     await tx.execute(
         QUERIES.mark_copies,
         trace=trace,
         **created_columns([copy.created_at for copy in copies]),
-        **columns(copies, "id", retention_classes="retention_class"),
+        **columns(copies, "tenant_id id", retention_classes="retention_class"),
     )
 
 
-async def note_steps(tx: TenantTx, moves: Sequence[Move], *, now: datetime) -> None:
+async def note_steps(tx: TenantTx | TenantsTx, moves: Sequence[Move], *, now: datetime) -> None:
     """Keep what the gates of a later step said."""
     given = {"now": now, **_common(moves)}
     for _ in _AT_ONCE_AND_AGAIN:
@@ -115,7 +127,13 @@ def _common(moves: Sequence[Move]) -> dict[str, Any]:
     records = [m.record for m in moves]
     return {
         **created_columns([m.pending.created_at for m in moves]),
-        **columns(moves, "trace", ids="pending.id", retention_classes="pending.retention_class"),
+        **columns(
+            moves,
+            "trace",
+            tenant_ids="pending.tenant_id",
+            ids="pending.id",
+            retention_classes="pending.retention_class",
+        ),
         **sparse_columns(moves, "locale snapshot body_ref"),
         "address_hashes": sparse([one.address_hash if one else None for one in records]),
         "addresses": sparse([one.address_ciphertext if one else None for one in records]),

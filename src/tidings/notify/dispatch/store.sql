@@ -6,11 +6,11 @@ SELECT mine.tenant_id, mine.id, mine.created_at, mine.retention_class, mine.stat
        mine.template_versions, mine.variables_ciphertext, mine.variables_hash, mine.attachments_ciphertext,
        mine.expires_at, mine.is_test, mine.correlation_id, mine.source_event_id, mine.metadata, mine.decision_trace,
        mine.render_snapshot, mine.pinned, mine.body_ref, mine.traceparent
-FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
+FROM unnest(:tenant_ids::text[], :ids::text[], :created_ats::timestamptz[]) AS wanted (tenant_id, id, created_at)
 CROSS JOIN LATERAL (
     SELECT n.*
     FROM notification.notifications AS n
-    WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
+    WHERE n.tenant_id = wanted.tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
       AND n.created_at BETWEEN :oldest AND :newest
     OFFSET 0
 ) AS mine;
@@ -23,12 +23,12 @@ CROSS JOIN LATERAL (
 WITH given AS (
     SELECT *
     FROM unnest(
-        :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :statuses::text[], :reasons::text[],
+        :tenant_ids::text[], :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :statuses::text[], :reasons::text[],
         :traces::text[], :locales::text[], :snapshots::text[], :address_hashes::text[], :addresses::bytea[], :senders::text[],
         :body_refs::text[], :preference_versions::integer[], :untils::timestamptz[],
         :schedule_ids::text[], :kinds::text[], :counted::text[], :event_ids::text[], :event_subjects::text[],
         :event_payloads::text[], :event_envelopes::text[]
-    ) AS g (id, created_at, retention_class, status, reason, trace, locale, snapshot, address_hash, address, sender,
+    ) AS g (tenant_id, id, created_at, retention_class, status, reason, trace, locale, snapshot, address_hash, address, sender,
             body_ref, preference_version, until,
             schedule_id, kind, counted, event_id, event_subject, event_payload, event_envelope)
 ), mine AS MATERIALIZED (
@@ -37,7 +37,7 @@ WITH given AS (
     FROM given
     CROSS JOIN LATERAL (
         SELECT q.ctid AS place FROM notification.dispatch_queue AS q
-        WHERE q.tenant_id = :tenant_id AND q.notification_id = given.id AND q.claimed_by IS NOT DISTINCT FROM :worker
+        WHERE q.tenant_id = given.tenant_id AND q.notification_id = given.id AND q.claimed_by IS NOT DISTINCT FROM :worker
         FOR UPDATE
     ) AS held
 ), found AS MATERIALIZED (
@@ -45,7 +45,7 @@ WITH given AS (
     FROM mine
     CROSS JOIN LATERAL (
         SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
-        WHERE n.tenant_id = :tenant_id AND n.created_at = mine.created_at AND n.id = mine.id
+        WHERE n.tenant_id = mine.tenant_id AND n.created_at = mine.created_at AND n.id = mine.id
           AND n.retention_class = mine.retention_class AND n.created_at BETWEEN :oldest AND :newest
           AND n.status IN ('queued', 'scheduled')
         LIMIT 1
@@ -79,7 +79,7 @@ WITH given AS (
     WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
       -- Selectivity hint, true of every row: docs/performance.md, "Found by key, changed by ctid".
       AND found.always_null IS NULL
-    RETURNING n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, found.place, found.until,
+    RETURNING n.tenant_id, n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, found.place, found.until,
               found.schedule_id, found.kind, found.counted, found.event_id, found.event_subject, found.event_payload, found.event_envelope
 ), taken AS (
     -- What was not moved stays; so does a place that had to be waited for itself, until `leave_queue` finds it.
@@ -87,36 +87,37 @@ WITH given AS (
 ), deferred AS (
     INSERT INTO notification.notification_scheduled
         (tenant_id, id, kind, priority, source_event_id, notification_id, recipient_id, run_after)
-    SELECT :tenant_id, schedule_id, kind, priority, source_event_id, id, recipient_id, until
+    SELECT tenant_id, schedule_id, kind, priority, source_event_id, id, recipient_id, until
     FROM moved WHERE until IS NOT NULL
 ), announced AS (
     INSERT INTO notification.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
-    SELECT event_id, :tenant_id, event_subject, id, event_payload, event_envelope FROM moved
+    SELECT event_id, tenant_id, event_subject, id, event_payload, event_envelope FROM moved
 ), counts AS (
     INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
-    SELECT :tenant_id, :day, :stripe, counted, channel, category, count(*)
+    SELECT tenant_id, :day, :stripe, counted, channel, category, count(*)
     FROM moved
-    GROUP BY counted, channel, category
-    ORDER BY counted, channel, category
+    GROUP BY tenant_id, counted, channel, category
+    ORDER BY tenant_id, counted, channel, category
     ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n
 )
-SELECT id FROM moved;
+SELECT tenant_id, id FROM moved;
 
 -- name: leave_queue
 -- What is claimed and still could not be moved is over already: there is nothing in the queue for it to wait for.
-DELETE FROM notification.dispatch_queue
-WHERE tenant_id = :tenant_id AND notification_id = ANY (:ids::text[]) AND claimed_by IS NOT DISTINCT FROM :worker;
+DELETE FROM notification.dispatch_queue AS q
+USING unnest(:tenant_ids::text[], :ids::text[]) AS over (tenant_id, id)
+WHERE q.tenant_id = over.tenant_id AND q.notification_id = over.id AND q.claimed_by IS NOT DISTINCT FROM :worker;
 
 -- name: mark_copies
 -- By its trace a guardian's copy is known: in the transaction that makes it, before a worker can decide about it. No other
 -- transaction sees them yet, so none has to be waited for.
 WITH found AS MATERIALIZED (
     SELECT there.part, there.row, NULL::text AS always_null
-    FROM unnest(:ids::text[], :created_ats::timestamptz[], :retention_classes::text[])
-        AS given (id, created_at, retention_class)
+    FROM unnest(:tenant_ids::text[], :ids::text[], :created_ats::timestamptz[], :retention_classes::text[])
+        AS given (tenant_id, id, created_at, retention_class)
     CROSS JOIN LATERAL (
         SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
-        WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+        WHERE n.tenant_id = given.tenant_id AND n.created_at = given.created_at AND n.id = given.id
           AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest
         LIMIT 1
         FOR UPDATE
@@ -136,12 +137,12 @@ WITH found AS MATERIALIZED (
     SELECT given.trace, given.locale, given.snapshot, given.address_hash, given.address, given.sender, given.body_ref, there.part,
            there.row, NULL::text AS always_null
     FROM unnest(
-        :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :traces::text[], :locales::text[],
+        :tenant_ids::text[], :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :traces::text[], :locales::text[],
         :snapshots::text[], :address_hashes::text[], :addresses::bytea[], :senders::text[], :body_refs::text[]
-    ) AS given (id, created_at, retention_class, trace, locale, snapshot, address_hash, address, sender, body_ref)
+    ) AS given (tenant_id, id, created_at, retention_class, trace, locale, snapshot, address_hash, address, sender, body_ref)
     CROSS JOIN LATERAL (
         SELECT n.tableoid AS part, n.ctid AS row FROM notification.notifications AS n
-        WHERE n.tenant_id = :tenant_id AND n.created_at = given.created_at AND n.id = given.id
+        WHERE n.tenant_id = given.tenant_id AND n.created_at = given.created_at AND n.id = given.id
           AND n.retention_class = given.retention_class AND n.created_at BETWEEN :oldest AND :newest
           AND n.status = 'dispatched'
         LIMIT 1

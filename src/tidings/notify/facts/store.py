@@ -1,11 +1,15 @@
 """The only Python here that runs SQL: facts that lie in several tables, read in one trip."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from tidings.contracts.ids import RecipientId
-from tidings.kernel.db import Row, TenantTx
+from tidings.kernel.db import Row, TenantsTx, TenantTx
 from tidings.kernel.errors import MissingReferenceError
+from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import tuple_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.branding.model import theme_etag_of
 from tidings.notify.branding.store import read_branding
@@ -18,6 +22,11 @@ from tidings.notify.tenants.model import TenantStatus
 from tidings.notify.tenants.store import read_policy
 
 QUERIES = Queries.beside(__file__)
+
+#: A recipient, and whose.
+Person: TypeAlias = tuple[TenantId, RecipientId]
+#: Tenants whose facts are kept as they were read.
+_MOST_TENANTS: Final = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,9 +44,25 @@ class PersonRow:
 
 async def load_tenant(tx: TenantTx) -> TenantFacts:
     """The tenant of this transaction, with its channels."""
-    rows = await tx.fetch(QUERIES.load_tenant)
-    if not rows:
+    return (await load_tenants(tx, [tx.tenant_id]))[tx.tenant_id]
+
+
+async def load_tenants(
+    tx: TenantTx | TenantsTx, tenant_ids: Iterable[TenantId]
+) -> dict[TenantId, TenantFacts]:
+    """Tenants with their channels; a `MissingReferenceError` where one does not exist."""
+    wanted = sorted(set(tenant_ids))
+    rows: dict[TenantId, list[Row]] = {tenant_id: [] for tenant_id in wanted}
+    for row in await tx.fetch(QUERIES.load_tenants, tenant_ids=wanted):
+        rows[row["tenant_id"]].append(row)
+    if not all(rows.values()):
         raise MissingReferenceError("tenants_local")
+    return {tenant_id: _tenant(tuple(its)) for tenant_id, its in rows.items()}
+
+
+@lru_cache(maxsize=_MOST_TENANTS)
+def _tenant(rows: tuple[Row, ...]) -> TenantFacts:
+    """Read from its rows: once, as long as they are the same."""
     first = rows[0]
     return TenantFacts(
         name=first["tenant_name"],
@@ -53,10 +78,11 @@ async def load_tenant(tx: TenantTx) -> TenantFacts:
     )
 
 
-async def load_people(tx: TenantTx, *, recipient_ids: Sequence[RecipientId]) -> dict[RecipientId, PersonRow]:
+async def load_people(tx: TenantTx | TenantsTx, people: Iterable[Person]) -> dict[Person, PersonRow]:
     """Those that exist."""
-    rows = await tx.fetch(QUERIES.load_people, recipient_ids=list(recipient_ids))
-    return {person.id: person for person in map(_person, rows)}
+    wanted = sorted(set(people))
+    rows = await tx.fetch(QUERIES.load_people, **tuple_columns(wanted, "tenant_ids recipient_ids"))
+    return {(TenantId(row["tenant_id"]), RecipientId(row["recipient_id"])): _person(row) for row in rows}
 
 
 def _person(row: Row) -> PersonRow:

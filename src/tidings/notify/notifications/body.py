@@ -28,7 +28,7 @@ from tidings.notify.decide.reasons import GateReason
 from tidings.notify.decide.trace import decode
 from tidings.notify.dispatch import exact_bodies
 from tidings.notify.dispatch import store as dispatch_store
-from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, Composition
+from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, Composition, letterhead_of
 from tidings.notify.dispatch.exact_bodies import refs_of
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts, PersonFacts
@@ -155,12 +155,7 @@ class BodyReader:
             ]
         composed = iter(
             await self.composer.compose(
-                tenant_id,
-                asks,
-                pepper=pepper,
-                allowed_link_domains=facts.tenant.policy.allowed_link_domains,
-                tenant_name=facts.tenant.name,
-                brands={c: facts.tenant.brand_on(c) for c in {ask.channel for ask in asks}},
+                asks, {tenant_id: letterhead_of(facts, pepper, {ask.channel for ask in asks})}
             )
         )
         return [

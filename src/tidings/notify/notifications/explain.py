@@ -88,7 +88,8 @@ class Explainer:
             reader = trace.reader_id
             tenant = await facts_store.load_tenant(tx)
             guardians = {RecipientId(by) for line in trace.lines if (by := line.by) and by.startswith("rcp_")}
-            people = await facts_store.load_people(tx, recipient_ids=sorted({reader, *guardians}))
+            asked = [(tenant_id, one) for one in {reader, *guardians}]
+            people = {who: row for (_, who), row in (await facts_store.load_people(tx, asked)).items()}
             if guardians and with_names:
                 trace = replace(
                     trace, names=await self._names(tx, [people[g] for g in guardians & people.keys()])

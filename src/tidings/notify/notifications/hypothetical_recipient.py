@@ -143,6 +143,7 @@ async def _added(
     now = clock.now()
     questions = [
         SuppressionQuestion(
+            tenant_id=tx.tenant_id,
             channel=a.channel,
             address_hash=pepper.hash(a.address),
             platform_hash=shared.platform_pepper.hash(a.address),

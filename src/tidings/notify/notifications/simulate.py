@@ -15,7 +15,7 @@ from tidings.contracts.ladder import LadderStep
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.hot_state import Take, Taken, TenantTakes
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.accept.attachments import Attachments
@@ -82,6 +82,9 @@ class _TakesNothing:
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:  # noqa: ARG002
         return [Taken(granted=True) for _ in groups]
+
+    async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
+        return [Taken(granted=True) for _ in wishes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +160,7 @@ class Simulator:
             StepWork(pending=pending, recipient_id=decision.recipient_id, channel=channel, step=place)
             for place, channel in enumerate(channels, 1)
         ]
-        steps = await maker.make(tenant_id, person.facts, person.pepper, works)
+        steps = await maker.make({tenant_id: person.facts}, {tenant_id: person.pepper}, works)
         made = {
             channel: _without_files(step, channel, place) if asked.attachments else step
             for place, (channel, step) in enumerate(zip(channels, steps, strict=True), 1)

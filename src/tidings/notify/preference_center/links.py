@@ -7,7 +7,7 @@ from datetime import datetime
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.categories.model import CategoryPolicy
@@ -80,9 +80,9 @@ class UnsubscribeLinks:
         """Where the recipient confirms their consent."""
         return f"{self.base_url}/c/{token.text}"
 
-    async def store(self, tx: TenantTx, links: Sequence[MessageLinks]) -> None:
+    async def store(self, tx: TenantTx | TenantsTx, links: Sequence[MessageLinks]) -> None:
         """Have a set of links work from now on: one statement, and none where the set is empty."""
-        tokens = {link.token.token_hash: link.token for link in links}
+        tokens = {(link.token.tenant_id, link.token.token_hash): link.token for link in links}
         if tokens:
             await store.insert_tokens(tx, list(tokens.values()), now=self._clock.now())
 
@@ -93,5 +93,5 @@ class ExampleLinks(UnsubscribeLinks):
     def _shown(self, token: OptOutToken) -> str:  # noqa: ARG002
         return "example"
 
-    async def store(self, tx: TenantTx, links: Sequence[MessageLinks]) -> None:
+    async def store(self, tx: TenantTx | TenantsTx, links: Sequence[MessageLinks]) -> None:
         """Nothing is stored."""

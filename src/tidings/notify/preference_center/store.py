@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.db import TenantsTx, TenantTx, WorkerTx
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import OPT_OUT_TOKEN, OptOutTokenId
@@ -15,7 +15,7 @@ QUERIES = Queries.beside(__file__)
 _REMEMBERED: Final = timedelta(days=60)
 
 
-async def insert_tokens(tx: TenantTx, tokens: Sequence[OptOutToken], *, now: datetime) -> int:
+async def insert_tokens(tx: TenantTx | TenantsTx, tokens: Sequence[OptOutToken], *, now: datetime) -> int:
     """Store those that are not there yet; how many were new."""
     return await tx.execute(
         QUERIES.insert_tokens,
@@ -23,7 +23,7 @@ async def insert_tokens(tx: TenantTx, tokens: Sequence[OptOutToken], *, now: dat
         ids=[OPT_OUT_TOKEN.new(now) for _ in tokens],
         **columns(
             tokens,
-            "purpose expires_at",
+            "tenant_id purpose expires_at",
             recipient_ids="scope.recipient_id",
             channels="scope.channel",
             categories="scope.category",

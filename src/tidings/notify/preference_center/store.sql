@@ -4,13 +4,13 @@
 INSERT INTO notification.opt_out_tokens (
     tenant_id, id, recipient_id, channel, category, address_hash, purpose, token_hash, created_at, expires_at
 )
-SELECT :tenant_id, fresh.id, fresh.recipient_id, fresh.channel, fresh.category, fresh.address_hash, fresh.purpose,
+SELECT fresh.tenant_id, fresh.id, fresh.recipient_id, fresh.channel, fresh.category, fresh.address_hash, fresh.purpose,
        fresh.token_hash, :now, fresh.expires_at
 FROM unnest(
-    :ids::text[], :recipient_ids::text[], :channels::text[], :categories::text[], :address_hashes::text[],
+    :tenant_ids::text[], :ids::text[], :recipient_ids::text[], :channels::text[], :categories::text[], :address_hashes::text[],
     :purposes::text[], :hashes::text[], :expires_ats::timestamptz[]
-) AS fresh (id, recipient_id, channel, category, address_hash, purpose, token_hash, expires_at)
-ORDER BY fresh.recipient_id, fresh.token_hash
+) AS fresh (tenant_id, id, recipient_id, channel, category, address_hash, purpose, token_hash, expires_at)
+ORDER BY fresh.tenant_id, fresh.recipient_id, fresh.token_hash
 ON CONFLICT ON CONSTRAINT uq_opt_out_tokens_hash DO NOTHING;
 
 -- name: find_token

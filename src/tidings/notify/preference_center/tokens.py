@@ -47,6 +47,7 @@ class OptOutScope:
 class OptOutToken:
     """A token as its link has it, and as it is stored."""
 
+    tenant_id: TenantId
     scope: OptOutScope
     purpose: Purpose = "opt_out"
     text: str = field(repr=False)
@@ -88,7 +89,13 @@ def make_token(
     next_month = (month.replace(day=1) + timedelta(days=32)).replace(
         day=1, hour=0, minute=0, second=0, microsecond=0
     )
-    return OptOutToken(scope=scope, text=text, token_hash=hash_of(text), expires_at=next_month + LASTS)
+    return OptOutToken(
+        tenant_id=tenant_id,
+        scope=scope,
+        text=text,
+        token_hash=hash_of(text),
+        expires_at=next_month + LASTS,
+    )
 
 
 def make_confirmation(
@@ -98,7 +105,12 @@ def make_confirmation(
     said = f"confirm:{scope.recipient_id}:{scope.channel}:{at.astimezone(UTC).isoformat()}"
     text = _text(tenant_id, said, pepper)
     return OptOutToken(
-        scope=scope, purpose="confirm", text=text, token_hash=hash_of(text), expires_at=at + CONFIRM_WITHIN
+        tenant_id=tenant_id,
+        scope=scope,
+        purpose="confirm",
+        text=text,
+        token_hash=hash_of(text),
+        expires_at=at + CONFIRM_WITHIN,
     )
 
 
@@ -108,7 +120,9 @@ def make_way_on(tenant_id: TenantId, scope: OptOutScope, *, text: str, expires_a
     It is made from the confirmation's own: the holder of that is let in, and coming twice stores nothing anew.
     """
     way_on = _text(tenant_id, f"way-on:{scope.recipient_id}", Pepper(text.encode()))
-    return OptOutToken(scope=scope, text=way_on, token_hash=hash_of(way_on), expires_at=expires_at)
+    return OptOutToken(
+        tenant_id=tenant_id, scope=scope, text=way_on, token_hash=hash_of(way_on), expires_at=expires_at
+    )
 
 
 def no_address(said: str) -> NormalisedAddress:

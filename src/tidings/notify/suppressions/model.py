@@ -9,7 +9,7 @@ from typing import Final, Literal, get_args
 
 from tidings.contracts.addresses import NormalisedAddress, normalise
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import time_of
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.ids import AddressRefusalId, ImportId, SuppressionId
 
@@ -108,6 +108,7 @@ class SuppressionSpec:
 class SuppressionQuestion:
     """One address to look up before it is written to."""
 
+    tenant_id: TenantId
     channel: str
     #: Under the tenant's pepper.
     address_hash: str

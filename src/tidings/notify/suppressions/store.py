@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from tidings.contracts.ids import NotificationId
-from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.db import PlatformTx, TenantsTx, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.mapping import RowMapper, columns, sparse_columns, tuple_columns
 from tidings.kernel.sql import Queries
@@ -161,14 +161,16 @@ async def lock_in_force(
 
 
 async def find_held(
-    tx: TenantTx, questions: Sequence[SuppressionQuestion], *, now: datetime
+    tx: TenantTx | TenantsTx, questions: Sequence[SuppressionQuestion], *, now: datetime
 ) -> SuppressionLookup:
     """Which of these addresses must not be written to, and about what, by their place in the question."""
     rows = await tx.fetch(
         QUERIES.find_held,
         now=now,
         places=list(range(len(questions))),
-        **columns(questions, "channel mail_domain", hashes="address_hash", platform_hashes="platform_hash"),
+        **columns(
+            questions, "tenant_id channel mail_domain", hashes="address_hash", platform_hashes="platform_hash"
+        ),
         **sparse_columns(questions, domain_hashes="domain_hash"),
     )
     held: dict[int, SuppressionMatch] = {}

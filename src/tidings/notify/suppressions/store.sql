@@ -162,19 +162,19 @@ LIMIT :limit;
 -- likewise, in one trip; and what its owner refused from it, of which the reason is the category. OFFSET 0 and LATERAL hold
 -- the planner to one index look-up each.
 SELECT wanted.place, 'tenant' AS held_by, found.id, found.reason
-FROM unnest(:places::integer[], :channels::text[], :hashes::text[]) AS wanted (place, channel, address_hash)
+FROM unnest(:places::integer[], :tenant_ids::text[], :channels::text[], :hashes::text[]) AS wanted (place, tenant_id, channel, address_hash)
 CROSS JOIN LATERAL (
     SELECT mine.id, mine.reason FROM notification.suppressions AS mine
-    WHERE mine.tenant_id = :tenant_id AND mine.channel = wanted.channel AND mine.address_hash = wanted.address_hash
+    WHERE mine.tenant_id = wanted.tenant_id AND mine.channel = wanted.channel AND mine.address_hash = wanted.address_hash
       AND mine.released_at IS NULL AND (mine.expires_at IS NULL OR mine.expires_at > :now)
     OFFSET 0
 ) AS found
 UNION ALL
 SELECT wanted.place, 'tenant', found.id, found.reason
-FROM unnest(:places::integer[], :domain_hashes::text[]) AS wanted (place, address_hash)
+FROM unnest(:places::integer[], :tenant_ids::text[], :domain_hashes::text[]) AS wanted (place, tenant_id, address_hash)
 CROSS JOIN LATERAL (
     SELECT mine.id, mine.reason FROM notification.suppressions AS mine
-    WHERE mine.tenant_id = :tenant_id AND mine.channel = 'email' AND mine.address_hash = wanted.address_hash
+    WHERE mine.tenant_id = wanted.tenant_id AND mine.channel = 'email' AND mine.address_hash = wanted.address_hash
       AND mine.released_at IS NULL AND (mine.expires_at IS NULL OR mine.expires_at > :now)
     OFFSET 0
 ) AS found
@@ -199,10 +199,10 @@ CROSS JOIN LATERAL (
 ) AS found
 UNION ALL
 SELECT wanted.place, 'owner', found.id, found.category
-FROM unnest(:places::integer[], :channels::text[], :hashes::text[]) AS wanted (place, channel, address_hash)
+FROM unnest(:places::integer[], :tenant_ids::text[], :channels::text[], :hashes::text[]) AS wanted (place, tenant_id, channel, address_hash)
 CROSS JOIN LATERAL (
     SELECT said.id, coalesce(said.category, '') AS category FROM notification.address_refusals AS said
-    WHERE said.tenant_id = :tenant_id AND said.channel = wanted.channel AND said.address_hash = wanted.address_hash
+    WHERE said.tenant_id = wanted.tenant_id AND said.channel = wanted.channel AND said.address_hash = wanted.address_hash
       AND said.withdrawn_at IS NULL
     OFFSET 0
 ) AS found;

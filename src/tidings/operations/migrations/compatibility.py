@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=65, newest=66)
+SERVES: Final = SchemaRange(oldest=67, newest=67)
 
 
 async def check_servable(

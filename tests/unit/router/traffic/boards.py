@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from tests.support.clock import ManualClock
-from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.hot_state import Take, Taken, TenantTakes, take_side_by_side
 from tidings.kernel.ids import TenantId
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.circuit import Circuit, CircuitState, Override
@@ -18,6 +18,9 @@ class NoLimits:
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         raise AssertionError("limits were asked")
+
+    async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
+        return await take_side_by_side(self, wishes)
 
 
 def traffic(clock: ManualClock | None = None, *, name: str = "me") -> VendorSelection:

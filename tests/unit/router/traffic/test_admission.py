@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.support.clock import ManualClock
 from tests.unit.router.traffic.boards import account
 from tidings.kernel.errors import DatabaseUnavailableError
-from tidings.kernel.hot_state import Take, Taken
+from tidings.kernel.hot_state import Take, Taken, TenantTakes, take_side_by_side
 from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import LimitState, to_micros
 from tidings.kernel.local_hot_state.limits import decide
@@ -34,12 +34,18 @@ class MemoryLimits:
                 self.states.setdefault(f"{take.limit.kind}:{take.key}", LimitState())
         return decide(groups, self.states, to_micros(self.clock.now()))[0]
 
+    async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
+        return await take_side_by_side(self, wishes)
+
 
 class AwayLimits:
     """A store that does not answer."""
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         raise DatabaseUnavailableError("away")
+
+    async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
+        return await take_side_by_side(self, wishes)
 
 
 @given(st.integers(0, 2000), st.integers(0, 2500))
