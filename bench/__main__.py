@@ -19,6 +19,7 @@ from bench import (
     ladders,
     learned_order,
     many_tenants,
+    memory,
     pipeline,
     relay,
     render,
@@ -69,6 +70,7 @@ def main() -> None:
     figures |= statements.measure()
     figures |= pipeline.measure()
     figures |= many_tenants.measure()
+    figures |= memory.measure()
     figures |= fairness.measure()
     figures |= kill.measure()
     figures |= imports.measure()

@@ -80,7 +80,7 @@ def _in_a_house(shapes: Sequence[Shape], options: dict[str, str]) -> dict[str, f
     vendor: dict[str, object] = {"host": "127.0.0.1", "port": port, "security": "none"}
     with House(workers=1, vendors={"smtp": vendor}, postgres_options=options) as house:
         residents = house.residents([f"bench-{n}" for n in range(max(shape.tenants for shape in shapes))])
-        house.publish_for_all(residents, KEY, "email", _version())
+        publish(house, residents)
         return uvloop.run(_measure(house, residents, port, shapes))
 
 
@@ -90,14 +90,14 @@ async def _measure(
     figures: dict[str, float] = {}
     async with Sink(note_ids=True, port=port) as sink:
         for shape in shapes:
-            run = _Run(house, residents[: shape.tenants], sink, shape)
+            run = Load(house, residents[: shape.tenants], sink, shape)
             figures |= {f"{shape.name}_{name}": value for name, value in (await run.all()).items()}
         figures["many_tenants_peak_rss_mb"] = peak_rss_mb(house)
     return figures
 
 
-class _Run:
-    """One shape of load."""
+class Load:
+    """One shape of load, on a house that runs."""
 
     def __init__(self, house: House, residents: Sequence[Resident], sink: Sink, shape: Shape) -> None:
         self._house = house
@@ -109,17 +109,18 @@ class _Run:
         self._numbers = itertools.count()
 
     async def all(self) -> dict[str, float]:
-        await self._send(self._singles(500))
-        figures = await self._costs("end_to_end", self._singles(SINGLES), SINGLES, clients=CLIENTS)
-        figures |= await self._costs("bulks", self._bulks(BULKS), BULKS * BULK, clients=2)
+        """Everything that is measured of it."""
+        await self.send(self.singles(500))
+        figures = await self.costs("end_to_end", self.singles(SINGLES), SINGLES, clients=CLIENTS)
+        figures |= await self.costs("bulks", self._bulks(BULKS), BULKS * BULK, clients=2)
         return figures | await self._light()
 
-    async def _costs(
+    async def costs(
         self, name: str, requests: Iterator[bytes], count: int, *, clients: int
     ) -> dict[str, float]:
         """From the first POST until the mail server has all: the rate, and processor time of each part for each."""
         before, began = spent(self._house), time.perf_counter()
-        answers = await self._send(requests, count=count, clients=clients)
+        answers = await self.send(requests, count=count, clients=clients)
         seconds = time.perf_counter() - began
         await asyncio.sleep(1.0)  # Outcomes are still on their way to notify.
         micros = spent(self._house).micros_each(before, count)
@@ -133,7 +134,7 @@ class _Run:
         """A steady trickle: from the first byte of the request to the mail server's answer."""
         took: list[float] = []
         connection = await Connection.open(self._house.base_url)
-        for wire in self._singles(LIGHT):
+        for wire in self.singles(LIGHT):
             began = time.perf_counter()
             _, answer = await connection.ask(wire)
             took.append(await self._sink.arrival(json.loads(answer)["id"], seconds=30) - began)
@@ -144,7 +145,8 @@ class _Run:
             "light_p99_ms": quantile(took, 0.99) * 1000,
         }
 
-    async def _send(self, requests: Iterator[bytes], *, count: int = 500, clients: int = CLIENTS) -> Answers:
+    async def send(self, requests: Iterator[bytes], *, count: int = 500, clients: int = CLIENTS) -> Answers:
+        """Send them, and wait until the mail server has all."""
         wanted = self._sink.count + count
         answers = await drive(self._house.base_url, requests, clients=clients)
         if answers.refused:
@@ -152,7 +154,8 @@ class _Run:
         await until(lambda: self._sink.count >= wanted, seconds=_PATIENCE)
         return answers
 
-    def _singles(self, count: int) -> Iterator[bytes]:
+    def singles(self, count: int) -> Iterator[bytes]:
+        """Requests of one notification each."""
         made = [self._wire(_PATH, self._resident(), self._notification()) for _ in range(count)]
         return iter(made)
 
@@ -193,11 +196,12 @@ class _Run:
         return request(self._house.base_url, path, resident.api_key, json.dumps(content).encode())
 
 
-def _version() -> dict[str, Any]:
+def publish(house: House, residents: Sequence[Resident]) -> None:
     """The usual template, with room for more variables."""
     schema = VERSION["variables_schema"]
     more = {"note": {"type": "string"}, "trace": {"type": "string"}}
-    return VERSION | {"variables_schema": schema | {"properties": schema["properties"] | more}}
+    version = VERSION | {"variables_schema": schema | {"properties": schema["properties"] | more}}
+    house.publish_for_all(residents, KEY, "email", version)
 
 
 def main() -> None:

@@ -14,10 +14,9 @@ from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.outage import OUTAGE
+from tidings.kernel.plain_structlog import structlog
 
 _HIDDEN = "***"
 #: So many calls of a traceback are named.

@@ -11,7 +11,7 @@ from tidings.notify.render.model import RenderLimits
 from tidings.notify.render.process import Child
 
 #: Seconds after which an idle child ends. It has 90 MB, and starting another takes a third of a second.
-_IDLE: Final = 10.0
+_IDLE: Final = 3.0
 
 
 class RenderLane:

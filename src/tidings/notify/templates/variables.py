@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import jsonschema_rs
-
 from tidings.kernel.refusals import FieldError
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -54,6 +52,8 @@ class Checker:
 
     def __init__(self, schema: Mapping[str, Any], *, largest_pattern: int | None = None) -> None:
         """`largest_pattern`: bytes that a regular expression may take, compiled."""
+        import jsonschema_rs  # 3 MB, which a worker never needs
+
         # Regular expressions without look-around take linear time, whatever an author writes. Nothing is
         # fetched: a reference leads to $defs or nowhere.
         self._validator = jsonschema_rs.Draft202012Validator(
@@ -87,6 +87,8 @@ def schema_faults(schema: Mapping[str, Any], *, field: str = "variables_schema")
         return [FieldError(f"{field}.type", "must be object: variables have names")]
     if _patterns(schema) > _MOST_PATTERNS:
         return [FieldError(field, f"must have at most {_MOST_PATTERNS} regular expressions")]
+    import jsonschema_rs
+
     try:
         Checker(schema, largest_pattern=_LARGEST_PATTERN)
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
