@@ -22,6 +22,7 @@ from tidings.settings import HttpSettings, Settings, address_and_port, words
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tidings.kernel.announced_changes import AnnouncedChanges
     from tidings.kernel.blobs.store import BlobStore
     from tidings.kernel.dns import DnsResolver
     from tidings.kernel.durable.job_watch import JobWatch
@@ -153,6 +154,13 @@ class KernelStage:
         return PostgresBus(self.runtime_url, self.db, clock=self.clock, observer=BusMetrics(self.metrics))
 
     @cached_property
+    def changes(self) -> "AnnouncedChanges":
+        """Tells the caches of this process which rows were changed."""
+        from tidings.kernel.announced_changes import AnnouncedChanges
+
+        return AnnouncedChanges(self.bus.wakeups)
+
+    @cached_property
     def hot_state(self) -> "LocalHotState | TakeoverHotState":
         """Limits and leases that all processes count together."""
         from tidings.bootstrap.kernel_observers import HotStateMetrics
@@ -238,6 +246,7 @@ class KernelStage:
 
     def service_parts(self, audit: AuditLog, outbox: Outbox) -> Parts:
         """What the classes of a service may name in their constructors; the audit log and the outbox are its own."""
+        from tidings.kernel.announced_changes import AnnouncedChanges
         from tidings.kernel.blobs.store import BlobStore
         from tidings.kernel.dns import Resolver
         from tidings.kernel.durable.presence import Presence
@@ -262,6 +271,7 @@ class KernelStage:
             .add_late(Presence, lambda: self.presence)
             .add_late(Resolver, lambda: self.resolver)
             .add_late(SecretResolver, lambda: self.secrets)
+            .add_late(AnnouncedChanges, lambda: self.changes)
             .add_late(Wakeups, lambda: self.bus.wakeups)
         )
 

@@ -66,17 +66,12 @@ class NotifyStage:
         kernel.closing.push_async_callback(self.visits.settle)
 
     def jobs(self) -> "dict[str, Job]":
-        """Templates that other processes have changed, and erasure."""
+        """Erasure."""
         from tidings.kernel.bus import Subscription
-        from tidings.kernel.durable.invalidation import InvalidationJob
         from tidings.notify.erasure import consumer
-        from tidings.notify.templates.resolve import TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD
 
         bus = self._kernel.bus
         return {
-            "templates": InvalidationJob(
-                bus.wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD), self.templates, self.categories
-            ),
             "erasure": bus.consumer(
                 Subscription(
                     consumer.GROUP,

@@ -1,28 +1,55 @@
 """A bounded cache with a time to live (TTL) and single flight, so that a busy process asks the database once and not a thousand times.
 
-A value may be old by its time to live and no more. Callers that arrive while a value is being fetched wait for that
-fetch. A failure is not kept.
+A value may be old by its time to live and no more. Where changes are announced to this process, it is kept until one is, or
+for a minute. Callers that arrive while a value is being fetched wait for that fetch. A failure is not kept.
 """
 
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from datetime import timedelta
-from typing import Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 from tidings.kernel.clock import Clock
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
+#: Seconds that a value is kept while changes of it are announced: a net, should an announcement be missing.
+_ANNOUNCED_TTL: Final = 60.0
+
+
+class Announcements(Protocol):
+    """Tells whether changes are announced to this process."""
+
+    @property
+    def live(self) -> bool:
+        """Whether every change is announced, and was since the caches were last cleared."""
+        ...
+
 
 class TtlCache(Generic[K, V]):
-    """Keeps at most `size` values, none longer than `ttl`; the least recently used goes first. It never prints them."""
+    """Keeps at most `size` values, none longer than `ttl`; the least recently used goes first. It never prints them.
 
-    def __init__(self, *, clock: Clock, ttl: timedelta, size: int = 10_000) -> None:
+    With `announced`, each value is kept for a minute while announcements come through: the owner of the cache sees to it
+    that `forget` or `clear` is called for each.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        ttl: timedelta,
+        size: int = 10_000,
+        announced: Announcements | None = None,
+    ) -> None:
         self._clock = clock
         self._ttl = ttl.total_seconds()
         self._size = size
+        self._announced = announced
+        #: Counts what was forgotten: a value that was read before is not kept after.
+        self.generation = 0
+        #: When each was asked for, and what it is.
         self._entries: OrderedDict[K, tuple[float, V]] = OrderedDict()
         self._fetches: dict[K, asyncio.Task[V]] = {}
 
@@ -39,23 +66,26 @@ class TtlCache(Generic[K, V]):
         task = self._fetches.get(key)
         if task is None:
             # The time counts from before the question: the answer can't be younger than that.
-            task = asyncio.ensure_future(self._fetch(key, fetch, self._clock.monotonic() + self._ttl))
+            task = asyncio.ensure_future(self._fetch(key, fetch, self._clock.monotonic()))
             self._fetches[key] = task
             task.add_done_callback(lambda done: self._forget_fetch(key, done))
         # Shielded: one caller who hangs up must not cancel the answer of the others.
         return await asyncio.shield(task)
 
-    def put(self, key: K, value: V) -> None:
-        """Keep the value; the least recently used one makes room."""
-        self._keep(key, value, self._clock.monotonic() + self._ttl)
+    def put(self, key: K, value: V, *, generation: int | None = None) -> None:
+        """Keep the value; the least recently used one makes room. `generation`: as it was before the value was read."""
+        if generation is None or generation == self.generation:
+            self._keep(key, value, self._clock.monotonic())
 
     def forget(self, key: K) -> None:
         """Ask anew next time; a value that is being fetched now is not kept either."""
+        self.generation += 1
         self._entries.pop(key, None)
         self._fetches.pop(key, None)
 
     def clear(self) -> None:
         """Forget every key."""
+        self.generation += 1
         self._entries.clear()
         self._fetches.clear()
 
@@ -66,22 +96,24 @@ class TtlCache(Generic[K, V]):
         entry = self._entries.get(key)
         if entry is None:
             return None
-        if self._clock.monotonic() >= entry[0]:
+        announced = self._announced
+        ttl = _ANNOUNCED_TTL if announced is not None and announced.live else self._ttl
+        if self._clock.monotonic() >= entry[0] + ttl:
             del self._entries[key]
             return None
         self._entries.move_to_end(key)
         return entry
 
-    def _keep(self, key: K, value: V, until: float) -> None:
-        self._entries[key] = (until, value)
+    def _keep(self, key: K, value: V, asked_at: float) -> None:
+        self._entries[key] = (asked_at, value)
         self._entries.move_to_end(key)
         while len(self._entries) > self._size:
             self._entries.popitem(last=False)
 
-    async def _fetch(self, key: K, fetch: Callable[[K], Awaitable[V]], until: float) -> V:
+    async def _fetch(self, key: K, fetch: Callable[[K], Awaitable[V]], asked_at: float) -> V:
         value = await fetch(key)
         if self._fetches.get(key) is asyncio.current_task():
-            self._keep(key, value, until)
+            self._keep(key, value, asked_at)
         return value
 
     def _forget_fetch(self, key: K, done: "asyncio.Task[V]") -> None:

@@ -21,6 +21,26 @@ CREATE SCHEMA notification_platform;
 
 COMMENT ON SCHEMA notification_platform IS 'Notify, rows that belong to the platform: readable by all, written by the platform.';
 
+CREATE FUNCTION kernel.announce_change() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    -- The argument names the column by which the row is remembered; empty where the row is the platform's.
+    IF tg_op <> 'INSERT' THEN
+        PERFORM pg_notify('tidings_changes',
+            format('%s.%s %s', tg_table_schema, tg_table_name, to_jsonb(old) ->> tg_argv[0]));
+    END IF;
+    IF tg_op <> 'DELETE' THEN
+        PERFORM pg_notify('tidings_changes',
+            format('%s.%s %s', tg_table_schema, tg_table_name, to_jsonb(new) ->> tg_argv[0]));
+    END IF;
+    RETURN NULL;
+END;
+$$;
+
+COMMENT ON FUNCTION kernel.announce_change() IS 'Tells every process that a row which it may remember has changed.';
+
 CREATE FUNCTION kernel.announce_outbox() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -4350,6 +4370,12 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.operator_a
 
 CREATE TRIGGER announce AFTER INSERT ON chan.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON chan.adapter_status_map FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE OF phone_number_id_or_handle, secret_ref, rate_limit_per_second, rate_limit_per_day, pricing_model, active, version ON chan.channel_adapter_configs FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON chan.fallback_policies FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON chan.audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON chan.delivery_attempt_events FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
@@ -4382,6 +4408,18 @@ CREATE TRIGGER announce AFTER INSERT ON notification.dispatch_queue REFERENCING 
 
 CREATE TRIGGER announce AFTER INSERT ON notification.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE OF secret_hash, scopes, role, environment, expires_at, revoked_at, rotated_to, overlap_ends_at, seal ON notification.api_keys FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.branding FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.categories FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.channels FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.templates FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.tenants_local FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.consent_events FOR EACH ROW EXECUTE FUNCTION notification.keep_consent_event();
@@ -4411,6 +4449,10 @@ CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification.template_v
 CREATE TRIGGER published_kept BEFORE DELETE ON notification.template_versions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND (((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.assets IS DISTINCT FROM new.assets)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification_platform.categories FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification_platform.templates FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 
 CREATE TRIGGER published_asset_frozen BEFORE INSERT OR DELETE OR UPDATE ON notification_platform.template_assets FOR EACH ROW EXECUTE FUNCTION notification_platform.refuse_published_asset();
 

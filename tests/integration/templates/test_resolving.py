@@ -10,9 +10,9 @@ from tests.integration.templates.conftest import TemplateWorld
 from tests.integration.templates.drafts import draft, later
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
+from tidings.kernel.announced_changes import AnnouncedChanges
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.durable.invalidation import InvalidationJob
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.postgres_bus.wakeups import Wakeups
 from tidings.notify.render.model import Rendered, RenderJob
@@ -24,8 +24,6 @@ from tidings.notify.templates.platform import publish_platform_set
 from tidings.notify.templates.platform.files import read_set
 from tidings.notify.templates.publish import TemplatePublisher
 from tidings.notify.templates.resolve import (
-    TEMPLATES_CHANNEL,
-    TEMPLATES_PAYLOAD,
     TemplateResolver,
 )
 from tidings.notify.templates.semver import Semver
@@ -108,11 +106,10 @@ async def test_another_process_hears_of_a_publish(
     world: TemplateWorld, worker_database: TestDatabase, db: Database
 ) -> None:
     name, tenant, clock = key(), await world.http.tenant(), ManualClock()
-    elsewhere = TemplateResolver(db, clock=clock)
     wakeups = Wakeups(worker_database.runtime_url, db)
-    job = InvalidationJob(wakeups.on(TEMPLATES_CHANNEL, TEMPLATES_PAYLOAD), elsewhere)
+    elsewhere = TemplateResolver(db, clock=clock, changes=AnnouncedChanges(wakeups))
     stop = asyncio.Event()
-    running = [asyncio.create_task(part.run(stop)) for part in (wakeups, job)]
+    running = asyncio.create_task(wakeups.run(stop))
     await asyncio.wait_for(wakeups.listening.wait(), 20)
     await put(world, tenant.id, name, draft("1.0.0"))
     await elsewhere.resolve(tenant.id, name, "email")
@@ -126,7 +123,7 @@ async def test_another_process_hears_of_a_publish(
 
     await asyncio.wait_for(heard(), 20)
     stop.set()
-    await asyncio.gather(*running)
+    await running
 
 
 async def test_a_frozen_version_is_found_after_it_was_archived(

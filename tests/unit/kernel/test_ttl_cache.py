@@ -115,3 +115,34 @@ async def test_what_was_being_fetched_when_the_cache_was_cleared_is_not_kept() -
     await asking
 
     assert (cache.get("a"), cache.get("b"), len(cache)) == (None, None, 0)
+
+
+class Announced:
+    live = True
+
+
+async def test_an_announced_change_is_what_ends_an_answer_while_announcements_come_through() -> None:
+    clock, source, announced = ManualClock(), Source(), Announced()
+    cache: TtlCache[str, int] = TtlCache(clock=clock, ttl=timedelta(seconds=0.5), announced=announced)
+
+    first = await cache.get_or_fetch("a", source.fetch)
+    await clock.advance(timedelta(seconds=59))
+    kept = await cache.get_or_fetch("a", source.fetch)
+    cache.forget("a")
+    after = await cache.get_or_fetch("a", source.fetch)
+    await clock.advance(timedelta(seconds=1))
+    announced.live = False
+    without = await cache.get_or_fetch("a", source.fetch)
+
+    assert (first, kept, after, without) == (1, 1, 2, 3)
+
+
+def test_what_was_read_before_an_announcement_is_not_kept_after_it() -> None:
+    cache: TtlCache[str, int] = TtlCache(clock=ManualClock(), ttl=timedelta(seconds=1))
+    generation = cache.generation
+    cache.forget("a")
+
+    cache.put("a", 1, generation=generation)
+    cache.put("b", 2, generation=cache.generation)
+
+    assert (cache.get("a"), cache.get("b")) == (None, 2)

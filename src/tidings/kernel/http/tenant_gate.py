@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, Protocol
 
+from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
@@ -43,10 +44,12 @@ class TenantStates(Protocol):
 class TenantGate:
     """Knows which tenants may pass."""
 
-    def __init__(self, states: TenantStates, *, clock: Clock) -> None:
+    def __init__(
+        self, states: TenantStates, *, clock: Clock, changes: AnnouncedChanges | None = None
+    ) -> None:
         self._states = states
-        self._memory: TtlCache[TenantId, TenantState | None] = TtlCache(
-            clock=clock, ttl=timedelta(seconds=REMEMBERED_SECONDS)
+        self._memory: TtlCache[TenantId, TenantState | None] = announced_cache(
+            changes, "notification.tenants_local", clock=clock, ttl=timedelta(seconds=REMEMBERED_SECONDS)
         )
 
     async def check(self, tenant_id: TenantId, *, writes: bool, named_by_header: bool = False) -> None:

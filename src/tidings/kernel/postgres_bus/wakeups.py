@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -40,7 +41,7 @@ class WakeupSettings:
     #: Seconds between two looks while they don't.
     fast_poll: float = 0.25
     #: Seconds between two proofs that a notification still comes through.
-    check_every: float = 30.0
+    check_every: float = 5.0
     #: Seconds that such a proof may take.
     check_timeout: float = 5.0
     #: Seconds of the longest pause between two tries to connect.
@@ -65,6 +66,7 @@ class Wakeups:
         self._settings = settings or WakeupSettings()
         self._wakes: dict[tuple[str, str], list[Wakeup]] = {}
         self._readers: dict[str, list[tuple[re.Pattern[str], Wakeup]]] = {}
+        self._hearers: dict[str, list[Callable[[str | None], None]]] = {}
         self._connection: asyncpg.Connection | None = None
         self._busy = asyncio.Lock()
         self._asked = asyncio.Event()
@@ -87,6 +89,13 @@ class Wakeups:
         self._readers.setdefault(channel, []).append((re.compile(expression), wake))
         self._asked.set()
         return wake
+
+    def hear(self, channel: str, heard: Callable[[str | None], None]) -> None:
+        """Call it with every payload on that channel, and with None whenever some may have been missed."""
+        self._hearers.setdefault(channel, []).append(heard)
+        # Only when that channel is listened to as well is all of it heard.
+        self.listening.clear()
+        self._asked.set()
 
     @property
     def poll_seconds(self) -> float:
@@ -151,7 +160,8 @@ class Wakeups:
             raise DatabaseError("the wake-up connection was closed")
 
     async def _add_channels(self, connection: asyncpg.Connection, heard: set[str]) -> None:
-        for channel in {_CHECK_CHANNEL, *(channel for channel, _ in self._wakes), *self._readers} - heard:
+        wanted = {_CHECK_CHANNEL, *(channel for channel, _ in self._wakes), *self._readers, *self._hearers}
+        for channel in wanted - heard:
             with translated():
                 await connection.add_listener(channel, self._heard)
             heard.add(channel)
@@ -184,8 +194,13 @@ class Wakeups:
         for fits, wake in self._readers.get(channel, ()):
             if not subjects or any(map(fits.match, subjects)):
                 wake.set()
+        for hear in self._hearers.get(channel, ()):
+            hear(payload)
 
     def _wake_all(self) -> None:
+        for hearers in self._hearers.values():
+            for hear in hearers:
+                hear(None)
         for readers in self._readers.values():
             for _, wake in readers:
                 wake.set()

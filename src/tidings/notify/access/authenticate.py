@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import timedelta
 
+from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.http.callers import Authenticator, Caller
@@ -37,14 +38,15 @@ class KeyAuthenticator:
         last_used: LastUsed,
         seals: KeySeals,
         on_broken_seal: Callable[[], object] | None = None,
+        changes: AnnouncedChanges | None = None,
     ) -> None:
         self._db = db
         self._seals = seals
         self._on_broken_seal = on_broken_seal
         self._clock = clock
         self._last_used = last_used
-        self._memory: TtlCache[ApiKeyId, ApiKey | None] = TtlCache(
-            clock=clock, ttl=timedelta(seconds=REMEMBERED_SECONDS)
+        self._memory: TtlCache[ApiKeyId, ApiKey | None] = announced_cache(
+            changes, "notification.api_keys", clock=clock, ttl=timedelta(seconds=REMEMBERED_SECONDS)
         )
 
     async def authenticate(self, credential: str) -> Caller:

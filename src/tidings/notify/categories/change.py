@@ -85,7 +85,6 @@ async def _said(tx: TenantTx, category: str) -> bool:
 
 
 async def _told(tx: store.Side, action: str, policy: CategoryPolicy, *, actor: str, audit: AuditLog) -> None:
-    await store.announce_change(tx)
     entry = Entry(
         entity_type="category",
         entity_id=policy.category,

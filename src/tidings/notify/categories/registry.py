@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
+from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
@@ -17,11 +18,17 @@ REMEMBERED_SECONDS = 0.9
 class Categories:
     """The registry, at most a second old."""
 
-    def __init__(self, db: Database, *, clock: Clock) -> None:
+    def __init__(self, db: Database, *, clock: Clock, changes: AnnouncedChanges | None = None) -> None:
         self._db = db
         ttl = timedelta(seconds=REMEMBERED_SECONDS)
-        self._platform: TtlCache[None, Mapping[str, CategoryPolicy]] = TtlCache(clock=clock, ttl=ttl, size=1)
-        self._tenants: TtlCache[TenantId, tuple[TenantCategory, ...]] = TtlCache(clock=clock, ttl=ttl)
+        self._platform: TtlCache[None, Mapping[str, CategoryPolicy]] = TtlCache(
+            clock=clock, ttl=ttl, size=1, announced=changes
+        )
+        self._tenants: TtlCache[TenantId, tuple[TenantCategory, ...]] = announced_cache(
+            changes, "notification.categories", clock=clock, ttl=ttl
+        )
+        if changes is not None:
+            changes.on("notification_platform.categories", lambda _: self.invalidate())
 
     async def all(self) -> Mapping[str, CategoryPolicy]:
         """The platform's by name. Ask before a transaction begins: it may take a connection of its own."""

@@ -120,11 +120,6 @@ async def templates_showing_links(tx: Side, category: str) -> list[str]:
     return [row["name"] for row in rows]
 
 
-async def announce_change(tx: Side) -> None:
-    """Tell every process that listens, once this commits."""
-    await tx.fetch_value(QUERIES.announce_change)
-
-
 def _platforms(row: Row) -> CategoryPolicy:
     facts = dict(row)
     names, retired_at = _read_names(facts.pop("names")), facts.pop("retired_at")

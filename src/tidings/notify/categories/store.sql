@@ -84,7 +84,3 @@ SELECT t.key || '/' || t.channel AS name FROM notification_platform.templates t
 JOIN notification_platform.template_versions v ON v.id = t.active_version_id
 WHERE t.category = :category AND t.status = 'active' AND v.locales::text LIKE '%{{@links.%'
 ORDER BY 1;
-
--- name: announce_change
--- Arrives at the commit; every process that listens looks anew.
-SELECT pg_notify('tidings_templates', 'changed');

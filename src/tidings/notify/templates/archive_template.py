@@ -47,7 +47,6 @@ class TemplateArchiver:
         changed = await store.set_template_status(tx, name, status=status, now=now)
         if changed is None:
             return None
-        await store.announce_change(tx)
         entry = Entry(
             entity_type="template",
             entity_id=changed.id,

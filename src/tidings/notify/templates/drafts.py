@@ -77,7 +77,6 @@ class DraftChanger:
         await store.archive_version(tx, id=version.id, now=now)
         if template.active_version_id == version.id:
             await store.set_active_version(tx, id=template.id, version_id=None, now=now)
-            await store.announce_change(tx)
         await self._audit.append(tx, [entry_of(template, version, "version.archived", actor, reason)])
         return replace(
             version,

@@ -127,7 +127,6 @@ class TemplatePublisher:
             traceparent=current_traceparent(),
         )
         await self.outbox.append(tx, [event])
-        await store.announce_change(tx)
         entry = Entry(
             entity_type="template",
             entity_id=template.id,

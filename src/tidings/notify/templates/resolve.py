@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tidings.contracts.messages import Attachment
 from tidings.contracts.tenants import Channel
+from tidings.kernel.announced_changes import AnnouncedChanges
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
@@ -22,10 +23,6 @@ from tidings.notify.templates.assets import cid_of
 from tidings.notify.templates.errors import InvalidVariablesError, UnknownTemplateError
 from tidings.notify.templates.model import Published
 from tidings.notify.templates.variables import Checker
-
-#: Where a publish is announced, and the one thing that is said there.
-TEMPLATES_CHANNEL: Final = "tidings_templates"
-TEMPLATES_PAYLOAD: Final = "changed"
 
 #: Below a second, so that a publish counts within one even when its announcement is lost.
 _REMEMBERED_SECONDS: Final = 0.5
@@ -46,13 +43,23 @@ class _Kept:
 class TemplateResolver:
     """Finds templates for accepting and rendering; one per process."""
 
-    def __init__(self, db: Database, *, clock: Clock, keep_bytes: int = 64 * 1024 * 1024) -> None:
+    def __init__(
+        self,
+        db: Database,
+        *,
+        clock: Clock,
+        keep_bytes: int = 64 * 1024 * 1024,
+        changes: AnnouncedChanges | None = None,
+    ) -> None:
         self._db = db
         self._clock = clock
         self._keep_bytes = keep_bytes
         self._keys: TtlCache[tuple[TenantId, str], Mapping[Channel, TemplateVersionId]] = TtlCache(
-            clock=clock, ttl=timedelta(seconds=_REMEMBERED_SECONDS)
+            clock=clock, ttl=timedelta(seconds=_REMEMBERED_SECONDS), announced=changes
         )
+        if changes is not None:
+            for table in ("notification.templates", "notification_platform.templates"):
+                changes.on(table, lambda _: self.invalidate())
         self._kept: OrderedDict[TemplateVersionId, _Kept] = OrderedDict()
         self._bytes = 0
 

@@ -358,11 +358,6 @@ async def activate_version(
     await tx.execute(query, id=id, locales=json_text(locales), supersedes_id=supersedes_id, now=now)
 
 
-async def announce_change(tx: Side) -> None:
-    """Tell every process, once this commits."""
-    await tx.fetch_value(QUERIES.announce_change)
-
-
 #: A template as the database gives it.
 template_of = RowMapper(
     Template,

@@ -435,7 +435,3 @@ SELECT category AS key, channel, sum(n)::bigint AS n
 FROM notification.counters
 WHERE tenant_id = :tenant_id AND day BETWEEN :first AND :last AND name = 'template'
 GROUP BY category, channel;
-
--- name: announce_change
--- Arrives at the commit; every process looks anew.
-SELECT pg_notify('tidings_templates', 'changed');

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=67, newest=67)
+SERVES: Final = SchemaRange(oldest=68, newest=68)
 
 
 async def check_servable(

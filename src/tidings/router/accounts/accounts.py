@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from tidings.contracts.channel_configs import adapter_of
+from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.ids import TenantId
@@ -25,12 +26,13 @@ class Accounts:
         vendors: frozenset[str],
         clock: Clock,
         look_again: timedelta = timedelta(seconds=1),
+        changes: AnnouncedChanges | None = None,
     ) -> None:
         """`vendors` are the adapters' names, and theirs are all vendors; a change is seen after `look_again` at most."""
         self._db = db
         self._adapters = vendors
-        self._known: TtlCache[TenantId, Mapping[str, StoredAccount]] = TtlCache(
-            clock=clock, size=_MOST, ttl=look_again
+        self._known: TtlCache[TenantId, Mapping[str, StoredAccount]] = announced_cache(
+            changes, "chan.channel_adapter_configs", clock=clock, size=_MOST, ttl=look_again
         )
 
     async def of(self, tenant_id: TenantId) -> Mapping[str, StoredAccount]:
@@ -52,10 +54,11 @@ class Accounts:
         return {vendor: account.handle for vendor, account in accounts.items() if account.platform}
 
     async def _look(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
+        generation = self._known.generation
         found = chosen(
             account
             for account in await store.find_accounts(tx)
             if adapter_of(account.vendor, self._adapters) is not None
         )
-        self._known.put(tx.tenant_id, found)
+        self._known.put(tx.tenant_id, found, generation=generation)
         return found

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 from tidings.contracts.enums import UseCase
+from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.ids import TenantId
@@ -18,11 +19,18 @@ _MOST = 10_000
 class Policies:
     """Those in force; a deleted one is not among them."""
 
-    def __init__(self, db: Database, *, clock: Clock, look_again: timedelta = timedelta(seconds=1)) -> None:
+    def __init__(
+        self,
+        db: Database,
+        *,
+        clock: Clock,
+        look_again: timedelta = timedelta(seconds=1),
+        changes: AnnouncedChanges | None = None,
+    ) -> None:
         """A change is seen after `look_again` at the latest."""
         self._db = db
-        self._known: TtlCache[TenantId, Mapping[UseCase, Policy]] = TtlCache(
-            clock=clock, size=_MOST, ttl=look_again
+        self._known: TtlCache[TenantId, Mapping[UseCase, Policy]] = announced_cache(
+            changes, "chan.fallback_policies", clock=clock, size=_MOST, ttl=look_again
         )
 
     async def of(self, tenant_id: TenantId) -> Mapping[UseCase, Policy]:
@@ -39,6 +47,7 @@ class Policies:
         return known if known is not None else await self._look(tx)
 
     async def _look(self, tx: TenantTx) -> Mapping[UseCase, Policy]:
+        generation = self._known.generation
         found = await store.find_in_force(tx)
-        self._known.put(tx.tenant_id, found)
+        self._known.put(tx.tenant_id, found, generation=generation)
         return found

@@ -12,6 +12,7 @@ from typing import Final, Literal
 from tidings.contracts.adapters import OUR_CODES
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, DeviceRefused, Outcome, Refused, TryLater
+from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseError
@@ -61,14 +62,21 @@ _NOTHING: Final = TenantMeanings({}, {})
 class Meanings:
     """Remembers the lines of tenants, and those of the platform once."""
 
-    def __init__(self, db: Database, *, clock: Clock, look_again: timedelta = timedelta(seconds=1)) -> None:
+    def __init__(
+        self,
+        db: Database,
+        *,
+        clock: Clock,
+        look_again: timedelta = timedelta(seconds=1),
+        changes: AnnouncedChanges | None = None,
+    ) -> None:
         """A change is seen after `look_again` at most."""
         self._db = db
-        self._own: TtlCache[TenantId, Mapping[Key, StatusMeaning]] = TtlCache(
-            clock=clock, size=_MOST, ttl=look_again
+        self._own: TtlCache[TenantId, Mapping[Key, StatusMeaning]] = announced_cache(
+            changes, "chan.adapter_status_map", clock=clock, size=_MOST, ttl=look_again
         )
-        self._everybodys: TtlCache[None, Mapping[Key, StatusMeaning]] = TtlCache(
-            clock=clock, size=1, ttl=look_again
+        self._everybodys: TtlCache[None, Mapping[Key, StatusMeaning]] = announced_cache(
+            changes, "chan.adapter_status_map", clock=clock, size=1, ttl=look_again
         )
 
     async def of(self, tenant_id: TenantId, vendor: str, code: str) -> StatusMeaning | None:
@@ -80,17 +88,18 @@ class Meanings:
         own, everybodys = self._own.get(tenant_id), self._everybodys.get(None)
         if own is not None and everybodys is not None:
             return TenantMeanings(own, everybodys)
+        generations = self._own.generation, self._everybodys.generation
         try:
             async with self._db.tenant(tenant_id) as tx:
                 own = await store.load_own(tx)
                 everybodys = self._everybodys.get(None)
                 if everybodys is None:
                     everybodys = await store.load_everybodys(tx)
-                    self._everybodys.put(None, everybodys)
+                    self._everybodys.put(None, everybodys, generation=generations[1])
         except DatabaseError as error:
             _log.warning("meanings_not_loaded", tenant_id=tenant_id, error=type(error).__name__)
             return _NOTHING
-        self._own.put(tenant_id, own)
+        self._own.put(tenant_id, own, generation=generations[0])
         return TenantMeanings(own, everybodys)
 
 

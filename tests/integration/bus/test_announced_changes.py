@@ -1,0 +1,97 @@
+"""A change of a row that processes remember is announced to all of them, when it commits."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.support.clock import ManualClock
+from tests.support.http import http_world
+from tests.support.postgres import TestDatabase
+from tidings.kernel.announced_changes import AnnouncedChanges
+from tidings.kernel.clock import SystemClock
+from tidings.kernel.db import Database
+from tidings.kernel.postgres_bus import Wakeups
+from tidings.kernel.refusals import UnauthenticatedError
+from tidings.notify.access.authenticate import KeyAuthenticator
+
+TABLES = {
+    "chan.adapter_status_map",
+    "chan.channel_adapter_configs",
+    "chan.fallback_policies",
+    "notification.api_keys",
+    "notification.branding",
+    "notification.categories",
+    "notification.channels",
+    "notification.templates",
+    "notification.tenants_local",
+    "notification_platform.categories",
+    "notification_platform.templates",
+}
+_PATIENCE = 20
+
+
+@asynccontextmanager
+async def listening(wakeups: Wakeups) -> AsyncIterator[None]:
+    stop = asyncio.Event()
+    running = asyncio.create_task(wakeups.run(stop))
+    try:
+        await asyncio.wait_for(wakeups.listening.wait(), _PATIENCE)
+        yield
+    finally:
+        stop.set()
+        await running
+
+
+async def test_every_table_whose_rows_are_remembered_announces_them(db: Database) -> None:
+    async with db.worker() as tx:
+        rows = await tx.connection.fetch(
+            "SELECT format('%s.%s', n.nspname, c.relname) AS name FROM pg_trigger t "
+            "JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace "
+            "WHERE t.tgname = 'announce_change'"
+        )
+
+    assert {row["name"] for row in rows} == TABLES
+
+
+async def test_a_row_is_announced_by_its_table_and_key_when_it_commits(
+    worker_database: TestDatabase, db: Database
+) -> None:
+    wakeups = Wakeups(worker_database.runtime_url, db)
+    changes, world, heard = AnnouncedChanges(wakeups), http_world(db), asyncio.Queue[str | None]()
+    changes.on("notification.tenants_local", heard.put_nowait)
+    before = changes.live
+
+    async with listening(wakeups):
+        during = changes.live
+        assert (
+            await asyncio.wait_for(heard.get(), _PATIENCE) is None
+        )  # Something may have been missed before.
+        tenant = await world.tenant()
+
+        while await asyncio.wait_for(heard.get(), _PATIENCE) != tenant.id:
+            pass  # Another test's tenant.
+
+    assert (before, during, changes.live) == (False, True, False)
+    assert await asyncio.wait_for(heard.get(), _PATIENCE) is None
+
+
+async def test_a_revoked_key_stops_in_another_process_at_once(
+    worker_database: TestDatabase, db: Database
+) -> None:
+    # The clock stands still, so only the announcement can bring the news.
+    clock = ManualClock(SystemClock().now())
+    here, wakeups = http_world(db, clock=clock), Wakeups(worker_database.runtime_url, db)
+    there = here.system.notify.parts.make(KeyAuthenticator, changes=AnnouncedChanges(wakeups))
+    tenant = await here.tenant()
+    leaked, carried = await here.key(tenant.id)
+
+    async with listening(wakeups), here.as_tenant(tenant.id) as admin:
+        assert (await there.authenticate(carried)).tenant_id == tenant.id
+        await admin.delete(f"/api/v1/api-keys/{leaked.id}")
+        with pytest.raises(UnauthenticatedError, match="revoked"):
+            async with asyncio.timeout(_PATIENCE):
+                while True:
+                    await there.authenticate(carried)
+                    await asyncio.sleep(0.01)
