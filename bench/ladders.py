@@ -127,11 +127,11 @@ class _Adapters:
 class _Preparer:
     """Notify's side: words that are there already."""
 
-    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+    async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         return [
             ReadyStep(
                 message=replace(
-                    _MESSAGE, message_id=ask.notification_id, tenant_id=tenant_id, channel=ask.channel
+                    _MESSAGE, message_id=ask.notification_id, tenant_id=ask.tenant_id, channel=ask.channel
                 )
             )
             for ask in asks
@@ -200,7 +200,7 @@ class _Router:
         self.due = ClaimingJob(
             db,
             DUE_EXECUTIONS,
-            Advancer(
+            work_on_set=Advancer(
                 db,
                 caller,
                 committer,
@@ -248,6 +248,7 @@ class _Router:
         now = self.clock.now()
         hand_offs = [
             HandOff(
+                tenant_id=tenant_id,
                 notification_id=NOTIFICATION.new(now),
                 recipient_id=RECIPIENT.new(now),
                 use_case="otp",
@@ -257,11 +258,11 @@ class _Router:
             )
             for _ in range(count)
         ]
-        plans = await self.router.plan(tenant_id, hand_offs)
+        plans = await self.router.plan(hand_offs)
         prepared = await _Preparer().prepare(
-            tenant_id,
             [
                 StepAsk(
+                    tenant_id=tenant_id,
                     notification_id=one.notification_id,
                     recipient_id=one.recipient_id,
                     step=1,
@@ -274,7 +275,7 @@ class _Router:
             PlannedDelivery(hand_off=one, plan=plan, first=first if isinstance(first, ReadyStep) else None)
             for one, plan, first in zip(hand_offs, plans, prepared, strict=True)
         ]
-        booked = await self.router.reserve(tenant_id, begins)
+        booked = await self.router.reserve(begins)
         async with self.db.tenant(tenant_id, by_index=True) as tx:
             begun = await self.router.start_in(tx, booked)
         await begun()

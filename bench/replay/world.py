@@ -296,8 +296,8 @@ class World:
             id_ = NOTIFICATION.new(now)
             self.notifications[one.number] = id_
             self._messages[id_] = one
-        hand_offs = [self._hand_off(one) for one in messages]
-        plans = await self.router.plan(tenant_id, hand_offs)
+        hand_offs = [self._hand_off(tenant_id, one) for one in messages]
+        plans = await self.router.plan(hand_offs)
         begins = [
             PlannedDelivery(
                 hand_off=hand_off,
@@ -306,7 +306,7 @@ class World:
             )
             for one, hand_off, plan in zip(messages, hand_offs, plans, strict=True)
         ]
-        booked = await self.router.reserve(tenant_id, begins)
+        booked = await self.router.reserve(begins)
         ids = [self.notifications[one.number] for one in messages]
         async with self.db.tenant(tenant_id, by_index=True) as tx:
             await tx.connection.execute(
@@ -325,9 +325,10 @@ class World:
             )
             return await self.router.start_in(tx, booked)
 
-    def _hand_off(self, message: Message) -> HandOff:
+    def _hand_off(self, tenant_id: TenantId, message: Message) -> HandOff:
         steps, use_case = STEPS[message.kind], USE_CASES.get(message.kind)
         return HandOff(
+            tenant_id=tenant_id,
             notification_id=self.notifications[message.number],
             recipient_id=self.recipients[message.person],
             use_case=use_case or "txn",
@@ -344,9 +345,9 @@ class World:
             message=replace(_MESSAGE, message_id=notification_id, tenant_id=tenant_id, channel=channel, to=to)
         )
 
-    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+    async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         """Notify's side of the ladders: words that are there already."""
-        return [self._ready(tenant_id, ask.notification_id, ask.channel) for ask in asks]
+        return [self._ready(ask.tenant_id, ask.notification_id, ask.channel) for ask in asks]
 
     # --- the parts
 
@@ -406,7 +407,7 @@ class World:
         self.due = ClaimingJob(
             db,
             DUE_EXECUTIONS,
-            Advancer(
+            work_on_set=Advancer(
                 db,
                 caller,
                 committer,

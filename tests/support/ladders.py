@@ -68,14 +68,14 @@ class PlayedPreparer:
         self.number: str | None = None
         self.fails: Exception | None = None
 
-    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+    async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         """One answer each."""
         self.asked += asks
         if self.fails is not None:
             raise self.fails
         return [
             self.answers.get((ask.notification_id, ask.step))
-            or ready(tenant_id, ask.notification_id, ask.channel, to=self._to(ask))
+            or ready(ask.tenant_id, ask.notification_id, ask.channel, to=self._to(ask))
             for ask in asks
         ]
 
@@ -144,14 +144,14 @@ class Worker:
 
     async def booked(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> Sequence[PlannedDelivery]:
         """Up to the transaction, as notify's dispatcher does it."""
-        plans = await self.router.plan(tenant_id, [wish.hand_off for wish in wishes])
+        plans = await self.router.plan([wish.hand_off for wish in wishes])
         begins = [
             PlannedDelivery(
                 hand_off=wish.hand_off, plan=plan, first=wish.first if plan.first is not None else None
             )
             for wish, plan in zip(wishes, plans, strict=True)
         ]
-        return await self.router.reserve(tenant_id, begins)
+        return await self.router.reserve(begins)
 
     async def begin(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> SendFirstSteps:
         """Up to the commit."""
@@ -276,6 +276,7 @@ class LadderWorld:
         now = self.clock.now()
         more.setdefault("expires_at", now + timedelta(days=1))
         return HandOff(
+            tenant_id=more.pop("tenant_id", self.tenant_id),
             notification_id=NOTIFICATION.new(now),
             recipient_id=RECIPIENT.new(now),
             use_case=more.pop("use_case", "txn"),

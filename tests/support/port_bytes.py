@@ -15,8 +15,7 @@ from tidings.contracts.delivery import (
     StepAsk,
     StepPreparer,
 )
-from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import TenantId
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.keys.data_key import DataKey
 
 T = TypeVar("T")
@@ -40,10 +39,10 @@ class EncodedPreparer:
         self._inner = inner
         self.asked = 0
 
-    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+    async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         """One answer each."""
         self.asked += len(asks)
-        answers = await self._inner.prepare(tenant_id, through_bytes(list(asks), list[StepAsk]))
+        answers = await self._inner.prepare(through_bytes(list(asks), list[StepAsk]))
         return through_bytes(answers, list[PreparedStep])
 
 
@@ -53,23 +52,23 @@ class EncodedRouter:
     def __init__(self, inner: InProcessRouter) -> None:
         self.inner = inner
 
-    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> Sequence[DeliveryPlan]:
+    async def plan(self, hand_offs: Sequence[HandOff]) -> Sequence[DeliveryPlan]:
         """As the inner one."""
-        plans = await self.inner.plan(tenant_id, through_bytes(list(hand_offs), list[HandOff]))
+        plans = await self.inner.plan(through_bytes(list(hand_offs), list[HandOff]))
         return through_bytes(list(plans), list[DeliveryPlan])
 
-    async def start(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> None:
+    async def start(self, hand_offs: Sequence[HandOff]) -> None:
         """As the inner one."""
-        await self.inner.start(tenant_id, through_bytes(list(hand_offs), list[HandOff]))
+        await self.inner.start(through_bytes(list(hand_offs), list[HandOff]))
 
-    async def reserve(
-        self, tenant_id: TenantId, deliveries: Sequence[PlannedDelivery]
-    ) -> Sequence[PlannedDelivery]:
+    async def reserve(self, deliveries: Sequence[PlannedDelivery]) -> Sequence[PlannedDelivery]:
         """As the inner one."""
         given = through_bytes(list(deliveries), list[PlannedDelivery])
-        return through_bytes(list(await self.inner.reserve(tenant_id, given)), list[PlannedDelivery])
+        return through_bytes(list(await self.inner.reserve(given)), list[PlannedDelivery])
 
-    async def start_in(self, tx: TenantTx, deliveries: Sequence[PlannedDelivery]) -> SendFirstSteps:
+    async def start_in(
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+    ) -> SendFirstSteps:
         """As the inner one: the transaction is all that is shared."""
         return await self.inner.start_in(tx, through_bytes(list(deliveries), list[PlannedDelivery]))
 
@@ -77,18 +76,18 @@ class EncodedRouter:
 class RemoteRouter(EncodedRouter):
     """The router in another process: hand-offs are all that it gets, after notify's commit, and it gets them twice."""
 
-    async def reserve(
-        self, tenant_id: TenantId, deliveries: Sequence[PlannedDelivery]
-    ) -> Sequence[PlannedDelivery]:
+    async def reserve(self, deliveries: Sequence[PlannedDelivery]) -> Sequence[PlannedDelivery]:
         """Nothing is reserved from afar."""
         return deliveries
 
-    async def start_in(self, tx: TenantTx, deliveries: Sequence[PlannedDelivery]) -> SendFirstSteps:
+    async def start_in(
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+    ) -> SendFirstSteps:
         """What a handover table would keep."""
-        tenant_id, kept = tx.tenant_id, [delivery.hand_off for delivery in deliveries]
+        kept = [delivery.hand_off for delivery in deliveries]
 
         async def hand_over() -> None:
             for _ in range(2):
-                await self.start(tenant_id, kept)
+                await self.start(kept)
 
         return hand_over

@@ -54,7 +54,7 @@ class ExecutionsStage:
         return self._parts.make(
             ClaimingJob,
             claims=DUE_EXECUTIONS,
-            work=self._parts.get(Advancer).advance,
+            work_on_set=self._parts.get(Advancer).advance,
             name="due",
             known=self._kernel.presence.known,
             in_hand=self._in_hand,

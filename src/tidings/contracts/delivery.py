@@ -18,7 +18,7 @@ from tidings.contracts.ladder import LadderSnapshot, Strategy
 from tidings.contracts.messages import OutboundMessage, SentRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.db import TenantsTx, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 
 #: How an execution can end. Exactly one of these is announced for a notification and recipient.
@@ -48,6 +48,7 @@ class DeliveryRoute:
 class HandOff:
     """A notification that passed the gates: from here on it is the router's until its outcome."""
 
+    tenant_id: TenantId
     notification_id: NotificationId
     #: Who is written to.
     recipient_id: RecipientId
@@ -69,6 +70,7 @@ class HandOff:
 class StepAsk:
     """The router asks notify to prepare a step: its attempt is due."""
 
+    tenant_id: TenantId
     notification_id: NotificationId
     #: Who is written to, as it was handed over.
     recipient_id: RecipientId
@@ -109,8 +111,8 @@ PreparedStep: TypeAlias = ReadyStep | SkipStep | WaitStep
 class StepPreparer(Protocol):
     """What notify offers the router: the gates and the words of a step, at the moment of sending."""
 
-    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
-        """One answer each, in the same order; what the gates said is kept with the notification."""
+    async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+        """One answer each, in the same order, whatever their tenants; what the gates said is kept with the notification."""
         ...
 
 
@@ -160,14 +162,15 @@ class Router(Protocol):
     """What the router offers notify. All that passes is frozen data, so that it may live in another process.
 
     What passes in both directions: hand-offs (here), steps to prepare (`StepPreparer`), one outcome event
-    (`DeliveryOutcome`). Executions are named by notification and recipient: there is one for each pair.
+    (`DeliveryOutcome`). Executions are named by notification and recipient: there is one for each pair. A set may hold
+    hand-offs of several tenants.
     """
 
-    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> Sequence[DeliveryPlan]:
+    async def plan(self, hand_offs: Sequence[HandOff]) -> Sequence[DeliveryPlan]:
         """The plan of each, in the same order. Nothing is written. No transaction may be open."""
         ...
 
-    async def start(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> None:
+    async def start(self, hand_offs: Sequence[HandOff]) -> None:
         """Plan and write the executions; when it returns they are the router's. Idempotent: the same hand-off may come twice."""
         ...
 
@@ -180,14 +183,14 @@ class InProcessRouter(Router, Protocol):
     """An optimisation where notify and the router share a process and a database: the state of the notification and
     its execution commit in one transaction, and the first step is prepared, and its attempt reserved, before that."""
 
-    async def reserve(
-        self, tenant_id: TenantId, deliveries: Sequence[PlannedDelivery]
-    ) -> Sequence[PlannedDelivery]:
+    async def reserve(self, deliveries: Sequence[PlannedDelivery]) -> Sequence[PlannedDelivery]:
         """The same, with reservations for the first steps that are ready. No transaction may be open."""
         ...
 
-    async def start_in(self, tx: TenantTx, deliveries: Sequence[PlannedDelivery]) -> SendFirstSteps:
-        """Write the executions in notify's transaction; what it returns is to be awaited after the commit."""
+    async def start_in(
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+    ) -> SendFirstSteps:
+        """Write the executions in notify's transaction, which names all their tenants; what it returns is to be awaited after the commit."""
         ...
 
 

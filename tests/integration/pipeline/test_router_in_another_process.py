@@ -22,8 +22,8 @@ async def test_the_whole_way_through_bytes(
     preparer = EncodedPreparer(system.composition.gate)
     job = system.dispatch.job
     monkeypatch.setattr(job, "_dispatcher", replace(job._dispatcher, router=apart(system.executions.router)))
-    advancer = system.executions.due._work.__self__  # type: ignore[attr-defined]
-    monkeypatch.setattr(system.executions.due, "_work", replace(advancer, preparer=preparer).advance)
+    advancer = system.executions.due._work_on_set.__self__  # type: ignore[union-attr]
+    monkeypatch.setattr(system.executions.due, "_work_on_set", replace(advancer, preparer=preparer).advance)
     mail, phone = f"{unused()}@example.test", f"+49151234{79901 + issubclass(apart, RemoteRouter)}"
     code: dict[str, Any] = {"template": "otp", "variables": {"code": "482915"}, "channel": "auto"}
     files = [{"filename": "a.txt", "media_type": "text/plain", "content": "aGVsbG8="}]

@@ -1,5 +1,6 @@
 """A process that may die at every border of a transaction, and in a vendor's hands; and a database that stumbles."""
 
+from collections.abc import Iterable
 from contextlib import AbstractAsyncContextManager
 from random import Random
 from types import TracebackType
@@ -55,6 +56,10 @@ class MortalDatabase(Database):
     def tenant(self, tenant_id: TenantId, **how: Any) -> Any:
         """A transaction for one tenant."""
         return _Border(self._db.tenant(tenant_id, **how), self._fate)
+
+    def tenants(self, tenant_ids: Iterable[TenantId], **how: Any) -> Any:
+        """A transaction for a set of rows of several tenants."""
+        return _Border(self._db.tenants(tenant_ids, **how), self._fate)
 
     def worker(self, **how: Any) -> Any:
         """A transaction of the worker role."""

@@ -117,6 +117,7 @@ class PostgresRun:
         for number, person in enumerate(setting.people, 1):
             now = self._clock.now()
             hand_off = HandOff(
+                tenant_id=self._tenant_id,
                 notification_id=NOTIFICATION.new(now),
                 recipient_id=RECIPIENT.new(now),
                 use_case=person.use_case,

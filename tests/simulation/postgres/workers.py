@@ -49,10 +49,10 @@ class Gates:
         self._people = people
         self._asks = asks
 
-    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+    async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         """One answer each; rendering takes its time."""
         self._process.fate.touch()
-        answers = [self.one(tenant_id, ask.notification_id, ask.step, ask.channel) for ask in asks]
+        answers = [self.one(ask.tenant_id, ask.notification_id, ask.step, ask.channel) for ask in asks]
         if self._process.luck.random() < 0.2:
             await self._street.clock.advance(timedelta(seconds=self._process.luck.choice((0.1, 3.0))))
         self._process.fate.strike()
@@ -95,12 +95,10 @@ class StampedRecorder(Recorder):
     stamps: Stamps
     noted: dict[str, int]
 
-    async def _write(
-        self, tenant_id: TenantId, worker: str, notes: Sequence[ExecutionChange], now: datetime
-    ) -> set[ExecutionId]:
+    async def _write(self, worker: str, notes: Sequence[ExecutionChange], now: datetime) -> set[ExecutionId]:
         stamp = self.stamps.next()
         self.noted.update({note.execution.notification_id: stamp for note in notes if note.keep})
-        return await super()._write(tenant_id, worker, notes, now)
+        return await super()._write(worker, notes, now)
 
 
 class MortalWorker(Process):
@@ -196,7 +194,7 @@ class MortalWorker(Process):
         self.due = ClaimingJob(
             self.db,
             DUE_EXECUTIONS,
-            advancer.advance,
+            work_on_set=advancer.advance,
             name="due",
             worker_id=lambda: self.id,
             clock=clock,
@@ -225,7 +223,7 @@ class MortalWorker(Process):
 
     async def hand_over(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> None:
         """As notify's dispatcher does it."""
-        plans = await self.router.plan(tenant_id, hand_offs)
+        plans = await self.router.plan(hand_offs)
         begins: list[PlannedDelivery] = []
         for hand_off, plan in zip(hand_offs, plans, strict=True):
             first = None
@@ -233,7 +231,7 @@ class MortalWorker(Process):
                 said = self.gates.one(tenant_id, hand_off.notification_id, 1, plan.first, handed=True)
                 first = said if isinstance(said, ReadyStep) else None
             begins.append(PlannedDelivery(hand_off=hand_off, plan=plan, first=first))
-        booked = await self.router.reserve(tenant_id, begins)
+        booked = await self.router.reserve(begins)
         stamp = self._stamps.next()
         self.noted.update({one.notification_id: stamp for one in hand_offs})
         async with self.db.tenant(tenant_id) as tx:

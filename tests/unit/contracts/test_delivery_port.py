@@ -36,7 +36,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
-NOTIFICATION, RECIPIENT = NotificationId("ntf_1"), RecipientId("rcp_1")
+TENANT, NOTIFICATION, RECIPIENT = TenantId("tnt_1"), NotificationId("ntf_1"), RecipientId("rcp_1")
 
 MESSAGE = OutboundMessage(
     message_id="ntf_1",
@@ -78,6 +78,7 @@ PLAN = DeliveryPlan(
     currency="EUR",
 )
 HAND_OFF = HandOff(
+    tenant_id=TENANT,
     notification_id=NOTIFICATION,
     recipient_id=RECIPIENT,
     use_case="otp",
@@ -125,7 +126,17 @@ PASSING: list[tuple[Any, Any]] = [
             not_before=NOW,
         ),
     ),
-    (StepAsk, StepAsk(notification_id=NOTIFICATION, recipient_id=RECIPIENT, step=2, channel="sms", taken=1)),
+    (
+        StepAsk,
+        StepAsk(
+            tenant_id=TENANT,
+            notification_id=NOTIFICATION,
+            recipient_id=RECIPIENT,
+            step=2,
+            channel="sms",
+            taken=1,
+        ),
+    ),
     (PreparedStep, ReadyStep(message=MESSAGE)),
     (PreparedStep, SkipStep(reason="consent_missing", result="REFUSED_CONSENT", ends=True)),
     (PreparedStep, WaitStep(until=NOW, reason="quiet_hours")),

@@ -34,7 +34,7 @@ def test_the_layout() -> None:
         == f"{TENANT_ID}/attachments/2026/03/09/{NOTIFICATION_ID}/invoice.pdf"
     )
     assert webhook_key("ses", WEBHOOK_ID) == f"_platform/webhooks/ses/2026/03/09/{WEBHOOK_ID}.json"
-    assert answer_key(TENANT_ID, ATTEMPT_ID) == f"_platform/answers/2026/03/09/{TENANT_ID}/{ATTEMPT_ID}.bin"
+    assert answer_key(ATTEMPT_ID) == f"_platform/answers/2026/03/09/{ATTEMPT_ID}.bin"
     assert owner_of(rendered_key(TENANT_ID, NOTIFICATION_ID, 1, at=DAY)) == TENANT_ID
 
 

@@ -122,14 +122,15 @@ class ClaimSettings:
 
 
 class ClaimingJob(Generic[K]):
-    """Sleeps until a row is due, claims, and has the claims worked on, tenant by tenant; any number of processes run one."""
+    """Sleeps until a row is due, claims, and has the claims worked on, tenant by tenant or as one set; any number of processes run one."""
 
     def __init__(
         self,
         db: Database,
         claims: Claims[K],
-        work: Callable[[TenantId, str, Sequence[K]], Awaitable[None]],
+        work: Callable[[TenantId, str, Sequence[K]], Awaitable[None]] | None = None,
         *,
+        work_on_set: Callable[[str, Sequence[Claim[K]]], Awaitable[None]] | None = None,
         name: str,
         worker_id: Callable[[], str],
         clock: Clock,
@@ -139,13 +140,17 @@ class ClaimingJob(Generic[K]):
         metrics: Metrics | None = None,
         settings: ClaimSettings | None = None,
     ) -> None:
-        """`work` gets a tenant, the worker's id and the claimed ids, and writes what became of each.
+        """`work` gets a tenant, the worker's id and the claimed ids, and writes what became of each. `work_on_set`, in its
+        place, gets the worker's id and a whole claim that spans tenants; a tenant that is slow must not hold up another there.
 
         `known` is set while the other workers know this one: what it claims otherwise is taken for an orphan's.
         """
         self._db = db
         self._claims = claims
+        if (work is None) == (work_on_set is None):
+            raise TypeError("either work or work_on_set")
         self._work = work
+        self._work_on_set = work_on_set
         self._name = name
         self._worker_id = worker_id
         self._clock = clock
@@ -154,7 +159,7 @@ class ClaimingJob(Generic[K]):
         self._in_hand = in_hand or InHand()
         self._metrics = metrics
         self._settings = settings or ClaimSettings()
-        self._tasks: dict[asyncio.Task[None], tuple[TenantId, list[K]]] = {}
+        self._tasks: dict[asyncio.Task[None], Sequence[Claim[K]]] = {}
         self._log = get_logger(name)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -193,7 +198,7 @@ class ClaimingJob(Generic[K]):
         return freed
 
     def _count(self) -> int:
-        return sum(len(ids) for _, ids in self._tasks.values())
+        return sum(map(len, self._tasks.values()))
 
     def _full(self) -> set[TenantId]:
         """Tenants that have enough in hand."""
@@ -201,8 +206,8 @@ class ClaimingJob(Generic[K]):
         if most is None:
             return set()
         counts: Counter[TenantId] = Counter()
-        for tenant_id, ids in self._tasks.values():
-            counts[tenant_id] += len(ids)
+        for claims in self._tasks.values():
+            counts.update(claim.tenant_id for claim in claims)
         return {tenant_id for tenant_id, count in counts.items() if count >= most}
 
     async def _turn(self) -> float:
@@ -230,32 +235,36 @@ class ClaimingJob(Generic[K]):
         return left if claims or next_at is None or next_at > now else max(left, settings.locked_pause)
 
     def _start(self, worker: str, claims: Sequence[Claim[K]]) -> None:
-        by_tenant: dict[TenantId, list[K]] = {}
+        sets: dict[TenantId | None, list[Claim[K]]] = {}
         for claim in claims:
-            by_tenant.setdefault(claim.tenant_id, []).append(claim.id)
-        for tenant_id, ids in by_tenant.items():
-            task = asyncio.create_task(self._do(tenant_id, worker, ids))
-            self._tasks[task] = tenant_id, ids
-            self._in_hand.take(ids)
+            sets.setdefault(claim.tenant_id if self._work is not None else None, []).append(claim)
+        for some in sets.values():
+            task = asyncio.create_task(self._do(worker, some))
+            self._tasks[task] = some
+            self._in_hand.take(claim.id for claim in some)
             task.add_done_callback(self._done)
 
-    async def _do(self, tenant_id: TenantId, worker: str, ids: Sequence[K]) -> None:
+    async def _do(self, worker: str, claims: Sequence[Claim[K]]) -> None:
         try:
-            await self._work(tenant_id, worker, ids)
+            if self._work is not None:
+                await self._work(claims[0].tenant_id, worker, [claim.id for claim in claims])
+            elif self._work_on_set is not None:
+                await self._work_on_set(worker, claims)
         except DatabaseError as error:
             # No worker has it in hand any more: it is freed as what is ours by name only.
-            self._log.warning("work_left", count=len(ids), error=error.code)
+            self._log.warning("work_left", count=len(claims), error=error.code)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         full = self._full()
-        tenant_id, ids = self._tasks.pop(task)
-        self._in_hand.drop(ids)
+        claims = self._tasks.pop(task)
+        self._in_hand.drop(claim.id for claim in claims)
         if not task.cancelled() and (error := task.exception()) is not None:
             if self._metrics is not None:
                 self._metrics.job_failures.labels(self._name).inc()
             # Without its words: they may quote what was worked on.
-            self._log.error("work_failed", count=len(ids), error=type(error).__name__, where=where(error))
-        if tenant_id in full or self._count() + len(ids) >= self._settings.most_in_hand:
+            self._log.error("work_failed", count=len(claims), error=type(error).__name__, where=where(error))
+        enough = any(claim.tenant_id in full for claim in claims)
+        if enough or self._count() + len(claims) >= self._settings.most_in_hand:
             self._due_timer.look_now()
 
     def _not_claimed(self, error: TidingsError, seconds: float) -> None:

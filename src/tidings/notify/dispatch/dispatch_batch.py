@@ -185,7 +185,7 @@ class Dispatcher:
         if not passed:
             return
         hand_offs = [hand_off_of(case.pending, case.decision, case.facts) for case in passed]
-        plans = await self.router.plan(passed[0].pending.tenant_id, hand_offs)
+        plans = await self.router.plan(hand_offs)
         ready: list[tuple[_Case, StepWork]] = []
         for case, hand_off, plan in zip(passed, hand_offs, plans, strict=True):
             case.delivery = PlannedDelivery(hand_off=hand_off, plan=plan)
@@ -203,9 +203,7 @@ class Dispatcher:
             if case.delivery is not None and isinstance(step.prepared, ReadyStep):
                 case.delivery = structs.replace(case.delivery, first=step.prepared)
         planned = [case.delivery for case in passed if case.delivery is not None]
-        for case, delivery in zip(
-            passed, await self.router.reserve(passed[0].pending.tenant_id, planned), strict=True
-        ):
+        for case, delivery in zip(passed, await self.router.reserve(planned), strict=True):
             case.delivery = delivery
 
     async def _write(self, cases: Sequence[_Case], worker: WorkerId) -> SendFirstSteps | None:

@@ -36,8 +36,16 @@ class StepGate:
     steps: StepMaker
     clock: Clock
 
-    async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+    async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         """One answer each, in the same order; what the gates said is kept with the notification."""
+        answers: dict[int, PreparedStep] = {}
+        for tenant_id in sorted({ask.tenant_id for ask in asks}):
+            places = [place for place, ask in enumerate(asks) if ask.tenant_id == tenant_id]
+            prepared = await self._of_tenant(tenant_id, [asks[place] for place in places])
+            answers.update(zip(places, prepared, strict=True))
+        return [answers[place] for place in range(len(asks))]
+
+    async def _of_tenant(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         shared = await self.loader.shared()
         async with self.db.tenant(tenant_id, by_index=True) as tx:
             found = await store.load_pending(tx, [ask.notification_id for ask in asks])

@@ -165,7 +165,7 @@ class Simulator:
             channel: _without_files(step, channel, place) if asked.attachments else step
             for place, (channel, step) in enumerate(zip(channels, steps, strict=True), 1)
         }
-        (plan,) = await self.router.plan(tenant_id, [hand_off_of(pending, decision, person.facts)])
+        (plan,) = await self.router.plan([hand_off_of(pending, decision, person.facts)])
         simulation = replace(
             simulation,
             steps=_steps(plan.ladder.steps, made),

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=68, newest=68)
+SERVES: Final = SchemaRange(oldest=69, newest=69)
 
 
 async def check_servable(

@@ -1,6 +1,6 @@
 """Which account a tenant sends through with each vendor, known for about a second."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 
 from tidings.contracts.channel_configs import adapter_of
@@ -43,6 +43,20 @@ class Accounts:
                 known = await self._look(tx)
         return known
 
+    async def of_all(
+        self, tenant_ids: Collection[TenantId]
+    ) -> Mapping[TenantId, Mapping[str, StoredAccount]]:
+        """Of each of them, by vendor; those that are not known are looked up together."""
+        found = {id_: known for id_ in tenant_ids if (known := self._known.get(id_)) is not None}
+        missing = [id_ for id_ in tenant_ids if id_ not in found]
+        if missing:
+            generation = self._known.generation
+            async with self._db.tenants(missing) as tx:
+                stored = await store.find_accounts_of_all(tx, missing)
+            for id_, accounts in stored.items():
+                found[id_] = self._keep(id_, accounts, generation)
+        return found
+
     async def within(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
         """The same within a transaction that is under way."""
         known = self._known.get(tx.tenant_id)
@@ -55,10 +69,13 @@ class Accounts:
 
     async def _look(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
         generation = self._known.generation
+        return self._keep(tx.tenant_id, await store.find_accounts(tx), generation)
+
+    def _keep(
+        self, tenant_id: TenantId, accounts: Iterable[StoredAccount], generation: int
+    ) -> Mapping[str, StoredAccount]:
         found = chosen(
-            account
-            for account in await store.find_accounts(tx)
-            if adapter_of(account.vendor, self._adapters) is not None
+            account for account in accounts if adapter_of(account.vendor, self._adapters) is not None
         )
-        self._known.put(tx.tenant_id, found, generation=generation)
+        self._known.put(tenant_id, found, generation=generation)
         return found

@@ -1,10 +1,10 @@
 """The only Python here that runs SQL on vendor accounts."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from tidings.kernel.db import PlatformTx, TenantTx
-from tidings.kernel.ids import time_of
+from tidings.kernel.db import PlatformTx, TenantsTx, TenantTx
+from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.router.accounts.errors import UnknownAccountError
@@ -25,6 +25,19 @@ async def find_accounts(
     """The tenant's own, then the platform's; in a transaction of the platform only those. All vendors where None."""
     rows = await tx.fetch(QUERIES.find_accounts, vendors=None if vendors is None else list(vendors))
     return [_from_row(row) for row in rows]
+
+
+async def find_accounts_of_all(
+    tx: TenantsTx, tenant_ids: Collection[TenantId]
+) -> dict[TenantId, list[StoredAccount]]:
+    """Of each tenant its own, then the platform's."""
+    rows = await tx.fetch(QUERIES.find_accounts_of_all, tenant_ids=sorted(tenant_ids))
+    shared = [_from_row(row) for row in rows if row["tenant_id"] is None]
+    found: dict[TenantId, list[StoredAccount]] = {id_: [] for id_ in tenant_ids}
+    for row in rows:
+        if row["tenant_id"] is not None:
+            found[row["tenant_id"]].append(_from_row(row))
+    return {id_: [*own, *shared] for id_, own in found.items()}
 
 
 async def find_account(tx: TenantTx | PlatformTx, account_id: str) -> StoredAccount:
@@ -60,7 +73,7 @@ async def update_accounts(
 
 _from_row = RowMapper(
     StoredAccount,
-    [QUERIES.find_accounts],
+    [QUERIES.find_accounts, QUERIES.find_accounts_of_all],
     columns={
         "platform": "tenant_id",
         "vendor": "provider",

@@ -11,6 +11,26 @@ WHERE (tenant_id = :tenant_id OR tenant_id IS NULL)
   AND (:vendors::text[] IS NULL OR provider = ANY(:vendors::text[]))
 ORDER BY tenant_id NULLS LAST, id DESC;
 
+-- name: find_accounts_of_all
+-- Those of several tenants, the newest of each first, and the platform's; those that are switched off among them.
+SELECT mine.*
+FROM unnest(:tenant_ids::text[]) AS wanted (tenant_id)
+CROSS JOIN LATERAL (
+    SELECT id, tenant_id, provider, phone_number_id_or_handle, secret_ref, rate_limit_per_second, rate_limit_per_day,
+           version, pricing_model, active, updated_at
+    FROM chan.channel_adapter_configs
+    WHERE tenant_id = wanted.tenant_id
+    ORDER BY id DESC
+) AS mine
+UNION ALL
+(
+    SELECT id, tenant_id, provider, phone_number_id_or_handle, secret_ref, rate_limit_per_second, rate_limit_per_day,
+           version, pricing_model, active, updated_at
+    FROM chan.channel_adapter_configs
+    WHERE tenant_id IS NULL
+    ORDER BY id DESC
+);
+
 -- name: insert_accounts
 -- Without a price an account's messages are not known to cost anything.
 INSERT INTO chan.channel_adapter_configs (

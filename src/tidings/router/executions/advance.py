@@ -11,7 +11,6 @@ from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.retry_policy import RandomUnit
-from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.tracing import span_of_set, started
 from tidings.router.executions import load
@@ -20,6 +19,7 @@ from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.model import (
     ClaimedExecution,
     ExecutionChange,
+    ExecutionClaim,
     ExecutionId,
     ExecutionObserver,
     OutgoingExecution,
@@ -29,7 +29,6 @@ from tidings.router.executions.model import (
 from tidings.router.executions.record import give_back
 from tidings.router.executions.recover_answers import NOTHING_RECOVERED, AnswerRecovery, RecoveredAnswers
 from tidings.router.executions.reserve import AttemptReserver, ReservationRequest
-from tidings.router.executions.store import ExecutionClaim
 from tidings.router.state_machine.apply_event import worker_died_events
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.state_machine.model import ExecutionEvent, StepBarred, Transition
@@ -41,7 +40,7 @@ _LOOK_AGAIN = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Advancer:
-    """Takes claimed executions of one tenant one step on."""
+    """Takes claimed executions one step on, whatever their tenants."""
 
     db: Database
     caller: VendorCaller
@@ -56,48 +55,51 @@ class Advancer:
     #: Without it every attempt that a dead worker left open counts as one with an answer that was never learned.
     recovery: AnswerRecovery | None = None
 
-    async def advance(self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]) -> None:
+    async def advance(self, worker: str, claims: Sequence[ExecutionClaim]) -> None:
         """Whatever goes wrong before a vendor is called, the claims are released."""
         try:
-            calls, over = await self._ready(tenant_id, worker, ids)
+            calls, over = await self._ready(worker, claims)
         except Exception as error:  # noqa: BLE001  # whatever it is, the claims must not be kept for nothing
             self.observer.failed("advance")
-            _log.error("steps_not_prepared", tenant_id=tenant_id, count=len(ids), error=type(error).__name__)
+            _log.error("steps_not_prepared", count=len(claims), error=type(error).__name__)
             # Those that were recorded meanwhile are not ours any more, and stay as they are.
-            claims = [ExecutionClaim(tenant_id, one) for one in ids]
             await give_back(self.db, claims, worker=worker, due_at=self.clock.now() + _LOOK_AGAIN)
             return
         if calls:
-            await self.caller.call(tenant_id, worker, calls)
-        await self.caller.call_off(tenant_id, over)
+            await self.caller.call(worker, calls)
+        await self.caller.call_off(over)
 
     async def _ready(
-        self, tenant_id: TenantId, worker: str, ids: Sequence[ExecutionId]
+        self, worker: str, claims: Sequence[ExecutionClaim]
     ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
         """Those with stored open attempts, and those of the others that are over; the transitions of all are written."""
         since = started()
-        loaded = await load.with_receipts(self.db, tenant_id, ids, worker=worker)
+        loaded = await load.with_receipts(self.db, claims, worker=worker)
         traceparents = (execution.traceparent for execution, _ in loaded)
         with span_of_set(
-            "ladders", "ladders advance", traceparents, since=since, tenant_id=tenant_id, execution_ids=ids
+            "ladders",
+            "ladders advance",
+            traceparents,
+            since=since,
+            tenant_ids=sorted({claim.tenant_id for claim in claims}),
+            execution_ids=[claim.id for claim in claims],
         ):
-            return await self._committed(tenant_id, worker, loaded)
+            return await self._committed(worker, loaded)
 
     async def _committed(
         self,
-        tenant_id: TenantId,
         worker: str,
         loaded: Sequence[tuple[ClaimedExecution, Sequence[ExecutionEvent]]],
     ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
         recovered: Mapping[ExecutionId, RecoveredAnswers] = {}
         if self.recovery is not None:
-            recovered = await self.recovery.recover(tenant_id, [execution for execution, _ in loaded])
+            recovered = await self.recovery.recover([execution for execution, _ in loaded])
         asking, changes = self._decided(loaded, recovered)
         calls: dict[ExecutionId, tuple[ReservedAttempt, ...]] = {}
         if asking:
-            more, calls = await self._prepared(tenant_id, asking)
+            more, calls = await self._prepared(asking)
             changes += more
-        written = await self.committer.commit(tenant_id, worker, changes)
+        written = await self.committer.commit(worker, changes)
         going = [
             OutgoingExecution(execution=_as_written(change), attempts=calls[id_])
             for id_, change in written.items()
@@ -129,12 +131,12 @@ class Advancer:
         return asking, changes
 
     async def _prepared(
-        self, tenant_id: TenantId, asking: Sequence[ExecutionChange]
+        self, asking: Sequence[ExecutionChange]
     ) -> tuple[list[ExecutionChange], dict[ExecutionId, tuple[ReservedAttempt, ...]]]:
         """The changes of all of them, and the attempts of those that are ready."""
         asks = [(change, step) for change in asking for step in change.transition.ask]
         prepared = await self.preparer.prepare(
-            tenant_id, [_ask(change.execution, change.transition, s) for change, s in asks]
+            [_ask(change.execution, change.transition, step) for change, step in asks]
         )
         ready: list[list[tuple[int, OutboundMessage]]] = [[] for _ in asking]
         barred: list[list[ExecutionEvent]] = [[] for _ in asking]
@@ -147,6 +149,7 @@ class Advancer:
                 barred[place].append(StepBarred(step=step, by=answer))
         requests = [
             ReservationRequest(
+                tenant_id=change.execution.tenant_id,
                 state=change.transition.state,
                 ready=some,
                 is_test=change.execution.is_test,
@@ -154,7 +157,7 @@ class Advancer:
             )
             for change, some in zip(asking, ready, strict=True)
         ]
-        reserved = await self.reserver.reserve(tenant_id, requests)
+        reserved = await self.reserver.reserve(requests)
         changes: list[ExecutionChange] = []
         calls: dict[ExecutionId, tuple[ReservedAttempt, ...]] = {}
         for change, found, refused in zip(asking, reserved, barred, strict=True):
@@ -198,6 +201,7 @@ def _as_written(change: ExecutionChange) -> ClaimedExecution:
 
 def _ask(execution: ClaimedExecution, transition: Transition, step: int) -> StepAsk:
     return StepAsk(
+        tenant_id=execution.tenant_id,
         notification_id=execution.notification_id,
         recipient_id=execution.recipient_id,
         step=step,

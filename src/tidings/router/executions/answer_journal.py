@@ -63,12 +63,11 @@ class AnswerJournal:
 
     def listener(
         self,
-        tenant_id: TenantId,
         calls: Sequence[tuple[OutgoingExecution, ReservedAttempt]],
         capabilities: Capabilities,
     ) -> OnOutcome:
         """Hears the answers to these calls, each when it is read, and writes it down at once."""
-        return lambda place, outcome: self._note(tenant_id, *calls[place], capabilities, outcome)
+        return lambda place, outcome: self._note(*calls[place], capabilities, outcome)
 
     def recorded(self, attempt_ids: Iterable[str]) -> None:
         """Their answers are in Postgres."""
@@ -112,7 +111,6 @@ class AnswerJournal:
 
     def _note(
         self,
-        tenant_id: TenantId,
         outgoing: OutgoingExecution,
         call: ReservedAttempt,
         capabilities: Capabilities,
@@ -125,7 +123,7 @@ class AnswerJournal:
             key = message.key
             to = key.seal(message.to.encode(), ADDRESS_PURPOSE) if key and not key.destroyed else None
         entry = (
-            tenant_id,
+            outgoing.execution.tenant_id,
             outgoing.execution.id,
             call.attempt_id,
             capabilities.receipts,

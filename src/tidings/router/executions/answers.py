@@ -19,7 +19,6 @@ from tidings.kernel.blobs.keys import PLATFORM, BlobKey, checked_key
 from tidings.kernel.blobs.store import BlobError, BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.logs import get_logger
 from tidings.router.blob_keys import answer_key
@@ -45,7 +44,7 @@ class PackedAnswers:
 
 
 def pack(
-    tenant_id: TenantId, sent: Sequence[tuple[str, DataKey | None, Outcome]]
+    sent: Sequence[tuple[str, DataKey | None, Outcome]],
 ) -> tuple[PackedAnswers | None, dict[str, str]]:
     """The object for these attempts, each with its recipient's key, and by attempt where its answer is; None without any answer."""
     boxes: list[bytes] = []
@@ -59,7 +58,7 @@ def pack(
     if not boxes:
         return None, {}
     owner_id = next(iter(places))
-    name = answer_key(tenant_id, owner_id)
+    name = answer_key(owner_id)
     packed = PackedAnswers(key=name, owner_id=owner_id, content=msgspec.msgpack.encode(boxes))
     return packed, {attempt_id: f"{name}#{place}" for attempt_id, place in places.items()}
 

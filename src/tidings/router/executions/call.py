@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from dataclasses import replace as with_field
 from datetime import datetime
 from functools import partial
@@ -23,6 +23,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.tracing import span_of_set
+from tidings.router.accounts.model import StoredAccount
 from tidings.router.executions.answer_journal import AnswerJournal, others_told
 from tidings.router.executions.answerable import can_be_answered, turns_of
 from tidings.router.executions.answers import PackedAnswers, pack, put
@@ -41,10 +42,27 @@ from tidings.router.state_machine.model import CallSkipped, VendorAnswered
 from tidings.router.state_machine.statuses import told_as
 from tidings.router.status_map.meanings import Meanings, codes_of, read_by
 from tidings.router.traffic.vendor_selection import VendorSelection
+from tidings.router.vendors.simulated import SIMULATED
 from tidings.router.vendors.vendors import SendResult, Vendors
 
 #: Stores the answers of a set, by and by.
 Keep: TypeAlias = Callable[[PackedAnswers], object]
+#: The accounts of each tenant, by vendor.
+AccountsByTenant: TypeAlias = Mapping[TenantId, Mapping[str, StoredAccount]]
+
+
+@dataclass(frozen=True, slots=True)
+class _AccountCalls:
+    """What goes through one account in one call."""
+
+    #: The account's owner; of the platform's, one of those who use it.
+    tenant_id: TenantId
+    vendor: str
+    #: Seconds that each may take.
+    within: float | None
+    #: None where there is none, or none is known.
+    account: StoredAccount | None
+    calls: list[tuple[OutgoingExecution, ReservedAttempt]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -68,13 +86,23 @@ class VendorCaller:
     keyring: Keyring | None = None
     journal: AnswerJournal | None = None
 
-    async def call(self, tenant_id: TenantId, worker: str, outgoing: Sequence[OutgoingExecution]) -> None:
-        """Each vendor gets its set at once; a slow item keeps no other waiting, but for steps of the same execution."""
-        single = [item for item in outgoing if len(item.attempts) == 1]
+    async def call(self, worker: str, outgoing: Sequence[OutgoingExecution]) -> None:
+        """Each account gets its set at once, whatever the tenants; a slow item keeps no other waiting, but for steps of
+        the same execution."""
+        accounts: AccountsByTenant = {}
+        # Where they can't be looked up now, each tenant's set says so for itself.
+        with suppress(DatabaseError):
+            accounts = await self.vendors.accounts.of_all({item.execution.tenant_id for item in outgoing})
+        singles = [(item, item.attempts[0]) for item in outgoing if len(item.attempts) == 1]
         several = [item for item in outgoing if len(item.attempts) > 1]
-        sets = [self._call_singles(tenant_id, worker, some) for some in _by_vendor(single)]
+        sets = [self._call_singles(worker, some) for some in _by_account(singles, accounts)]
         if several:
-            sets.append(self._call_several(tenant_id, worker, several))
+            sets += [
+                self._call_several(
+                    worker, [item for item in several if item.execution.tenant_id == id_], accounts
+                )
+                for id_ in sorted({item.execution.tenant_id for item in several})
+            ]
         if len(sets) == 1:
             await sets[0]
             return
@@ -83,33 +111,26 @@ class VendorCaller:
             if isinstance(ended, BaseException):
                 raise ended
 
-    async def _call_singles(
-        self, tenant_id: TenantId, worker: str, outgoing: Sequence[OutgoingExecution]
-    ) -> None:
+    async def _call_singles(self, worker: str, calls: _AccountCalls) -> None:
         async with self._keeping() as keep:
-            answers = await self._send(tenant_id, [(item, item.attempts[0]) for item in outgoing], keep)
-            await self._record(tenant_id, worker, outgoing, [[answer] for answer in answers])
+            answers = await self._send(calls, keep)
+            await self._record(worker, [item for item, _ in calls.calls], [[answer] for answer in answers])
 
     async def _call_several(
-        self, tenant_id: TenantId, worker: str, outgoing: Sequence[OutgoingExecution]
+        self, worker: str, outgoing: Sequence[OutgoingExecution], accounts: AccountsByTenant
     ) -> None:
-        """Steps of item execution, side by side: what became of them is written together."""
+        """Steps of one execution, side by side: what became of them is written together. All are of one tenant."""
         answers: list[list[VendorAnswered | CallSkipped]] = [[] for _ in outgoing]
         places = {item.execution.id: place for place, item in enumerate(outgoing)}
 
-        async def send(some: Sequence[tuple[OutgoingExecution, ReservedAttempt]]) -> None:
-            for (item, _), answer in zip(some, await self._send(tenant_id, some, keep), strict=True):
+        async def send(some: _AccountCalls) -> None:
+            for (item, _), answer in zip(some.calls, await self._send(some, keep), strict=True):
                 answers[places[item.execution.id]].append(answer)
 
-        by_vendor: dict[tuple[str, float | None], list[tuple[OutgoingExecution, ReservedAttempt]]] = {}
-        for item in outgoing:
-            for call in item.attempts:
-                by_vendor.setdefault((call.reservation.vendor, call.reservation.within), []).append(
-                    (item, call)
-                )
+        calls = [(item, call) for item in outgoing for call in item.attempts]
         async with self._keeping() as keep:
-            await asyncio.gather(*map(send, by_vendor.values()))
-            await self._record(tenant_id, worker, outgoing, answers)
+            await asyncio.gather(*map(send, _by_account(calls, accounts)))
+            await self._record(worker, outgoing, answers)
 
     @asynccontextmanager
     async def _keeping(self) -> AsyncIterator[Keep]:
@@ -126,39 +147,42 @@ class VendorCaller:
             if tasks:
                 await asyncio.wait(tasks)
 
-    async def _send(
-        self, tenant_id: TenantId, calls: Sequence[tuple[OutgoingExecution, ReservedAttempt]], keep: Keep
-    ) -> list[VendorAnswered | CallSkipped]:
-        """An answer for each; all of them go to the same vendor."""
-        now = self.clock.now()
+    async def _send(self, some: _AccountCalls, keep: Keep) -> list[VendorAnswered | CallSkipped]:
+        """An answer for each; all of them go through the same account."""
+        now, calls = self.clock.now(), some.calls
         answers: list[VendorAnswered | CallSkipped] = [
             CallSkipped(step=call.step, attempt_id=call.attempt_id) for _, call in calls
         ]
         going = [place for place, (item, _) in enumerate(calls) if now < item.execution.state.expires_at]
         if not going:
             return answers
-        first = calls[going[0]][1]
+        vendor, within = some.vendor, some.within
         messages = [_message(calls[place][1]) for place in going]
         journal, listen = self.journal, None
         if journal is not None:
             await journal.get_ready()
-            listen = partial(journal.listener, tenant_id, [calls[place] for place in going])
+            listen = partial(journal.listener, [calls[place] for place in going])
         started = self.clock.monotonic()
         with span_of_set(
             "vendors",
             "vendor send",
             (calls[place][0].execution.traceparent for place in going),
             kind=SpanKind.CLIENT,
-            tenant_id=tenant_id,
-            vendor=first.reservation.vendor,
+            tenant_ids=sorted({calls[place][0].execution.tenant_id for place in going}),
+            vendor=vendor,
             attempt_ids=[calls[place][1].attempt_id for place in going],
         ):
-            sent = await self.vendors.send(
-                tenant_id, first.reservation.vendor, messages, within=first.reservation.within, listen=listen
+            sent = (
+                await self.vendors.send(some.tenant_id, vendor, messages, within=within, listen=listen)
+                if some.account is None
+                else await self.vendors.send_through(
+                    some.account, some.tenant_id, vendor, messages, within=within, listen=listen
+                )
             )
         took = self.clock.monotonic() - started
-        outcomes = await self._meant(tenant_id, sent)
-        refs = await self._packed(tenant_id, [calls[place] for place in going], outcomes, keep)
+        made = [calls[place] for place in going]
+        outcomes = await self._meant([item.execution.tenant_id for item, _ in made], sent)
+        refs = await self._packed(made, outcomes, keep)
         for place, outcome in zip(going, outcomes, strict=True):
             call = calls[place][1]
             answers[place] = VendorAnswered(
@@ -184,7 +208,6 @@ class VendorCaller:
 
     async def _packed(
         self,
-        tenant_id: TenantId,
         calls: Sequence[tuple[OutgoingExecution, ReservedAttempt]],
         outcomes: Sequence[Outcome],
         keep: Keep,
@@ -192,46 +215,68 @@ class VendorCaller:
         """Have the vendor's answers kept; by attempt, where each will be."""
         if self.blobs is None:
             return {}
-        keys: dict[str, DataKey | None] = {
-            item.execution.recipient_id: attempt.message.key for item, attempt in calls
+        keys: dict[tuple[TenantId, str], DataKey | None] = {
+            (item.execution.tenant_id, item.execution.recipient_id): attempt.message.key
+            for item, attempt in calls
         }
-        if self.keyring is not None and None in keys.values() and any(one.answer for one in outcomes):
-            # The message came from another process, and a key never crosses a border: it is opened here. Where that fails,
-            # the vendor's words are not kept; what became of the message is.
-            with suppress(TidingsError):
-                async with self.db.tenant(tenant_id, by_index=True) as tx:
-                    keys = {**keys, **await self.keyring.data_keys(tx, keys, create=False)}
+        if None in keys.values() and any(one.answer for one in outcomes):
+            keys |= await self._opened([person for person, key in keys.items() if key is None])
         packed, refs = pack(
-            tenant_id,
             [
-                (attempt.attempt_id, keys[item.execution.recipient_id], outcome)
+                (attempt.attempt_id, keys[item.execution.tenant_id, item.execution.recipient_id], outcome)
                 for (item, attempt), outcome in zip(calls, outcomes, strict=True)
-            ],
+            ]
         )
         if packed is not None:
             keep(packed)
         return refs
 
-    async def _meant(self, tenant_id: TenantId, sent: SendResult) -> Sequence[Outcome]:
-        """The answers as the status map reads their codes."""
-        if not any(map(codes_of, sent.outcomes)):
+    async def _opened(
+        self, people: Sequence[tuple[TenantId, str]]
+    ) -> dict[tuple[TenantId, str], DataKey | None]:
+        """The keys of messages that came from another process: a key never crosses a border, so it is opened here.
+
+        Where that fails, the vendor's words are not kept; what became of the message is.
+        """
+        keys: dict[tuple[TenantId, str], DataKey | None] = {}
+        if self.keyring is None:
+            return keys
+        for tenant_id in sorted({tenant_id for tenant_id, _ in people}):
+            ids = [recipient_id for owner, recipient_id in people if owner == tenant_id]
+            with suppress(TidingsError):
+                async with self.db.tenant(tenant_id, by_index=True) as tx:
+                    opened = await self.keyring.data_keys(tx, ids, create=False)
+                keys |= {(tenant_id, recipient_id): key for recipient_id, key in opened.items()}
+        return keys
+
+    async def _meant(self, tenant_ids: Sequence[TenantId], sent: SendResult) -> Sequence[Outcome]:
+        """The answers as the status map of each one's tenant reads their codes."""
+        told = {id_ for id_, outcome in zip(tenant_ids, sent.outcomes, strict=True) if codes_of(outcome)}
+        if not told:
             return sent.outcomes
-        known = await self.meanings.known(tenant_id)
-        return [read_by(known, sent.vendor, outcome) for outcome in sent.outcomes]
+        known = {id_: await self.meanings.known(id_) for id_ in sorted(told)}
+        return [
+            read_by(known[id_], sent.vendor, outcome) if id_ in known else outcome
+            for id_, outcome in zip(tenant_ids, sent.outcomes, strict=True)
+        ]
 
     async def _record(
         self,
-        tenant_id: TenantId,
         worker: str,
         outgoing: Sequence[OutgoingExecution],
         answers: Sequence[Sequence[VendorAnswered | CallSkipped]],
     ) -> None:
         """The state machine decides what follows from the answers; the transitions are committed."""
-        policies: Mapping[UseCase, Policy] = {}
-        if any(can_be_answered(answer) for answered in answers for answer in answered):
+        policies: Mapping[TenantId, Mapping[UseCase, Policy]] = {}
+        answerable = {
+            item.execution.tenant_id
+            for item, answered in zip(outgoing, answers, strict=True)
+            if any(map(can_be_answered, answered))
+        }
+        if answerable:
             # Who can't be asked just now leaves conversations their usual length: what was learned has to be written.
             with suppress(DatabaseError):
-                policies = await self.policies.of(tenant_id)
+                policies = await self.policies.of_all(answerable)
         now = self.clock.now()
         changes = [
             ExecutionChange(
@@ -241,24 +286,24 @@ class VendorCaller:
                 ),
                 events=tuple(answered),
                 currency=_currency(item),
-                answerable=turns_of(item, answered, policies),
+                answerable=turns_of(item, answered, policies.get(item.execution.tenant_id, {})),
             )
             for item, answered in zip(outgoing, answers, strict=True)
         ]
-        written = await self.committer.commit(tenant_id, worker, changes)
+        written = await self.committer.commit(worker, changes)
         if self.journal is not None:
             self.journal.recorded(
                 call.attempt_id for item in outgoing if item.execution.id in written for call in item.attempts
             )
-        await self.call_off(tenant_id, written.values())
+        await self.call_off(written.values())
 
-    async def call_off(self, tenant_id: TenantId, changes: Iterable[ExecutionChange]) -> None:
+    async def call_off(self, changes: Iterable[ExecutionChange]) -> None:
         """Have vendors cancel messages that are not needed any more, where they can."""
         needless = [
-            (change.execution.id, attempt) for change in changes for attempt in change.transition.needless
+            (change.execution.claim, attempt) for change in changes for attempt in change.transition.needless
         ]
         if needless:
-            await call_off(self.db, self.vendors, tenant_id, needless, clock=self.clock)
+            await call_off(self.db, self.vendors, needless, clock=self.clock)
 
 
 def _tried_since(item: OutgoingExecution, account_id: str) -> datetime | None:
@@ -278,11 +323,21 @@ def _message(call: ReservedAttempt) -> OutboundMessage:
     )
 
 
-def _by_vendor(outgoing: Sequence[OutgoingExecution]) -> list[list[OutgoingExecution]]:
-    sets: dict[tuple[str, float | None], list[OutgoingExecution]] = {}
-    for item in outgoing:
-        call = item.attempts[0]
-        sets.setdefault((call.reservation.vendor, call.reservation.within), []).append(item)
+def _by_account(
+    calls: Sequence[tuple[OutgoingExecution, ReservedAttempt]], accounts: AccountsByTenant
+) -> list[_AccountCalls]:
+    """One set for each account: those of the platform serve several tenants, all others belong to one."""
+    sets: dict[tuple[str, str, float | None], _AccountCalls] = {}
+    for item, call in calls:
+        tenant_id, reserved = item.execution.tenant_id, call.reservation
+        account = accounts.get(tenant_id, {}).get(reserved.vendor)
+        owner = tenant_id if account is None or not account.platform else account.id
+        if reserved.vendor == SIMULATED:
+            owner = SIMULATED
+        key = owner, reserved.vendor, reserved.within
+        if key not in sets:
+            sets[key] = _AccountCalls(tenant_id, reserved.vendor, reserved.within, account)
+        sets[key].calls.append((item, call))
     return list(sets.values())
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
 from tidings.kernel.events import Event, envelope_of
-from tidings.kernel.ids import EVENT, TenantId
+from tidings.kernel.ids import EVENT
 from tidings.kernel.mapping import by_name
 from tidings.router.executions.model import ExecutionChange
 from tidings.router.executions.snapshot import path_text, state_text
@@ -18,11 +18,11 @@ from tidings.router.state_machine.model import CIRCUIT_OPEN, ClosedAttempt, Exec
 SOURCE: Final = "/tidings/router"
 
 _NAMES: Final = (
-    "ids", "versions", "keeps", "reserveds", "spents", "currencies", "states", "due_ats", "waits",
+    "tenant_ids", "ids", "versions", "keeps", "reserveds", "spents", "currencies", "states", "due_ats", "waits",
     "results", "evidences", "final_channels", "paths", "event_ids", "payloads", "envelopes",
 )  # fmt: skip
 _ATTEMPT_NAMES: Final = (
-    "attempt_executions", "attempt_ids", "attempt_started_ats", "attempt_steps", "channels", "account_ids", "vendors",
+    "attempt_tenants", "attempt_executions", "attempt_ids", "attempt_started_ats", "attempt_steps", "channels", "account_ids", "vendors",
     "provider_message_ids", "statuses", "reasons", "meanings", "costs", "cost_currencies",
     "http_statuses", "retry_afters", "errors", "answer_refs", "address_hashes", "addresses", "senders", "digests",
 )  # fmt: skip
@@ -32,11 +32,9 @@ _NO_RECORD: Final = (None,) * 4
 _encode = msgspec.json.Encoder().encode
 
 
-def columns_of(
-    tenant_id: TenantId, changes: Sequence[ExecutionChange], *, now: datetime
-) -> dict[str, list[Any]]:
+def columns_of(changes: Sequence[ExecutionChange], *, now: datetime) -> dict[str, list[Any]]:
     """By the names that the statement gives them."""
-    rows = [_row(tenant_id, change, now) for change in changes]
+    rows = [_row(change, now) for change in changes]
     made = [_attempt(change, attempt) for change in changes for attempt in change.transition.new_attempts]
     attempts = list(map(list, zip(*made, strict=True))) if made else [[] for _ in _ATTEMPT_NAMES]
     return {
@@ -45,10 +43,11 @@ def columns_of(
     }
 
 
-def _row(tenant_id: TenantId, change: ExecutionChange, now: datetime) -> tuple[Any, ...]:
+def _row(change: ExecutionChange, now: datetime) -> tuple[Any, ...]:
     execution, transition = change.execution, change.transition
     cost_budget = transition.state.cost_budget
     known = (
+        execution.tenant_id,
         execution.id,
         execution.version,
         change.keep,
@@ -57,7 +56,7 @@ def _row(tenant_id: TenantId, change: ExecutionChange, now: datetime) -> tuple[A
         change.currency,
     )
     if transition.end is not None:
-        return (*known, None, None, None, *_end(tenant_id, change, transition.end, now))
+        return (*known, None, None, None, *_end(change, transition.end, now))
     # What is asked for and not taken up in the same go is due at once.
     due_at = now if transition.ask else transition.due_at
     waits = (
@@ -70,6 +69,7 @@ def _row(tenant_id: TenantId, change: ExecutionChange, now: datetime) -> tuple[A
 
 def _attempt(change: ExecutionChange, attempt: ClosedAttempt) -> tuple[Any, ...]:
     return (
+        change.execution.tenant_id,
         change.execution.id,
         attempt.id,
         attempt.started_at,
@@ -101,11 +101,11 @@ def _record(change: ExecutionChange, attempt: ClosedAttempt) -> tuple[Any, ...]:
     return record.address_hash, record.address_ciphertext, sender, record.digest
 
 
-def _end(tenant_id: TenantId, change: ExecutionChange, end: ExecutionEnd, now: datetime) -> tuple[Any, ...]:
+def _end(change: ExecutionChange, end: ExecutionEnd, now: datetime) -> tuple[Any, ...]:
     execution, attempt = change.execution, change.transition.state.attempts
     event = Event(
         id=EVENT.new(now),
-        tenant_id=tenant_id,
+        tenant_id=execution.tenant_id,
         subject=OUTCOME_SUBJECT,
         ordering_key=execution.notification_id,
         data=_encode(

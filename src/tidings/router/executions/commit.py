@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.retry_policy import RandomUnit
-from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.router.executions import load
 from tidings.router.executions.model import ClaimedExecution, ExecutionChange, ExecutionId, ExecutionObserver
@@ -40,37 +39,36 @@ class TransitionCommitter:
     observer: ExecutionObserver
 
     async def commit(
-        self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange]
+        self, worker: str, changes: Sequence[ExecutionChange]
     ) -> dict[ExecutionId, ExecutionChange]:
         """What was written of each, which may be another transition than was given. Executions with a lost claim are left out."""
         written: dict[ExecutionId, ExecutionChange] = {}
         for _ in range(_MAX_CONFLICTS):
-            recorded = await self.recorder.record(tenant_id, worker, changes)
+            recorded = await self.recorder.record(worker, changes)
             written.update({change.execution.id: change for change in recorded.written})
             changes = recorded.conflicts
             if not changes:
                 return written
             try:
-                changes, noted = await self._decide_again(tenant_id, worker, changes)
+                changes, noted = await self._decide_again(worker, changes)
             except DATABASE_AWAY:
                 break
             written.update(noted)
             if not changes:
                 return written
-        await self.recorder.give_back(tenant_id, worker, changes)
+        await self.recorder.give_back(worker, changes)
         return written
 
     async def _decide_again(
-        self, tenant_id: TenantId, worker: str, conflicts: Sequence[ExecutionChange]
+        self, worker: str, conflicts: Sequence[ExecutionChange]
     ) -> tuple[list[ExecutionChange], dict[ExecutionId, ExecutionChange]]:
         """The same events with the receipts that came between; and those changes that had been written after all.
 
         Executions with a lost claim are left out.
         """
         by_id = {change.execution.id: change for change in conflicts}
-        loaded = await self.recorder.retried(
-            lambda: load.with_receipts(self.db, tenant_id, list(by_id), worker=worker)
-        )
+        claims = [change.execution.claim for change in conflicts]
+        loaded = await self.recorder.retried(lambda: load.with_receipts(self.db, claims, worker=worker))
         noted: dict[ExecutionId, ExecutionChange] = {}
         decided: list[ExecutionChange] = []
         for execution, receipts in loaded:

@@ -51,7 +51,11 @@ class StoredHistory:
         executions = [(row["id"], row["started_at"], now) for row in live]
         executions += [(row["id"], row["started_at"], row["terminated_at"] + _LEEWAY) for row in ended]
         rows = await store.find_attempts(tx, executions) if executions else []
-        calls = [(row["id"], row["started_at"]) for row in rows if row["provider_message_id"] is not None]
+        calls = [
+            (tx.tenant_id, row["id"], row["started_at"])
+            for row in rows
+            if row["provider_message_id"] is not None
+        ]
         receipts: dict[str, list[ReceiptRecord]] = {}
         for row in await store.find_receipts(tx, calls) if calls else ():
             receipts.setdefault(row["attempt_id"], []).append(_receipt(row))

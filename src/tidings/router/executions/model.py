@@ -11,12 +11,15 @@ from tidings.contracts.enums import Priority
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.clock import Clock
-from tidings.kernel.ids import IdKind, time_of
+from tidings.kernel.durable.claims import Claim
+from tidings.kernel.ids import IdKind, TenantId, time_of
 from tidings.router.executions.sent_message import SentMessage
 from tidings.router.state_machine.model import ExecutionEvent, ExecutionState, OpenAttempt, Transition
 
 ExecutionId = NewType("ExecutionId", str)
 EXECUTION = IdKind("exec", ExecutionId)
+#: An execution that a worker has claimed: its tenant and its id.
+ExecutionClaim: TypeAlias = Claim[ExecutionId]
 
 #: Who has the work in hand; another one after this process was taken for dead.
 WorkerId: TypeAlias = Callable[[], str]
@@ -25,6 +28,7 @@ WorkerId: TypeAlias = Callable[[], str]
 class ClaimedExecution(msgspec.Struct, frozen=True, kw_only=True):
     """An execution that this worker holds the claim of."""
 
+    tenant_id: TenantId
     id: ExecutionId
     notification_id: NotificationId
     recipient_id: RecipientId
@@ -39,6 +43,11 @@ class ClaimedExecution(msgspec.Struct, frozen=True, kw_only=True):
     receipts: int = 0
     #: The place in a trace that its notification comes from.
     traceparent: str | None = None
+
+    @property
+    def claim(self) -> ExecutionClaim:
+        """What names it in a set that spans tenants."""
+        return Claim(self.tenant_id, self.id)
 
 
 class ExecutionChange(msgspec.Struct, frozen=True, kw_only=True):

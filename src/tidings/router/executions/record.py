@@ -1,19 +1,21 @@
-"""Records transitions: attempts, the new state, the end and the outcome event of a set, in one statement.
+"""Records transitions: attempts, the new state, the end and the outcome event of a set of whatever tenants, in one statement.
 
 It only records. What follows from events is decided by the state machine, where the events come in: `advance.py`, `call.py`
 and, after a conflict, `commit.py`. The statement writes nothing of an execution with a lost claim, or with a version that is
 newer than the one that was read (the version check of an optimistic lock): that is a conflict.
 """
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
 from tidings.contracts.delivery import DeliveryResult
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.db import Database, TenantsTx, TenantTx
 from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.errors import (
@@ -28,11 +30,17 @@ from tidings.router.executions import store
 from tidings.router.executions.bill import spent_in
 from tidings.router.executions.columns import columns_of
 from tidings.router.executions.learning import observations_of
-from tidings.router.executions.model import ExecutionChange, ExecutionId, ExecutionObserver, moment
+from tidings.router.executions.model import (
+    ExecutionChange,
+    ExecutionClaim,
+    ExecutionId,
+    ExecutionObserver,
+    moment,
+)
 from tidings.router.executions.sent_message import SentMessage
-from tidings.router.executions.store import ExecutionClaim
 from tidings.router.profiles.store import learn
 from tidings.router.spend import record_spend as spend
+from tidings.router.spend.model import SpendEntry
 from tidings.router.state_machine.model import NOT_IN_TIME
 
 T = TypeVar("T")
@@ -73,75 +81,86 @@ class Recorder:
     #: Which of the counts of a day this worker adds to.
     stripe: int = 0
 
-    async def record(self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange]) -> Recorded:
+    async def record(self, worker: str, changes: Sequence[ExecutionChange]) -> Recorded:
         """Write a set. Where one of them can't be written, the others are, and its claim is released."""
         if not changes:
             return Recorded([], [])
         # In one order with the writers of receipts: no deadlock.
-        changes = sorted(changes, key=lambda change: change.execution.id)
+        changes = sorted(changes, key=lambda change: change.execution.claim)
         try:
-            kept = await self._write(tenant_id, worker, changes, moment(self.clock))
-        except DATABASE_AWAY:
-            await self.give_back(tenant_id, worker, changes)
+            kept = await self._write(worker, changes, moment(self.clock))
+        except DATABASE_AWAY as error:
+            if isinstance(error, DatabaseBusyError) and (apart := _by_tenant(changes)):
+                # A row of some tenant is locked: the others don't wait for it.
+                return _joined(await asyncio.gather(*(self.record(worker, some) for some in apart)))
+            await self.give_back(worker, changes)
             return Recorded([], [])
         except DatabaseError as error:
             self.observer.failed("record")
-            _log.error("outcomes_not_recorded", tenant_id=tenant_id, count=len(changes), error=str(error))
+            _log.error("outcomes_not_recorded", count=len(changes), error=str(error))
             if len(changes) == 1:
-                await self.give_back(tenant_id, worker, changes)
+                await self.give_back(worker, changes)
                 return Recorded([], [])
             # One of them is to blame; the others must not share its fate.
             middle = len(changes) // 2
-            first = await self.record(tenant_id, worker, changes[:middle])
-            second = await self.record(tenant_id, worker, changes[middle:])
-            return Recorded([*first.written, *second.written], [*first.conflicts, *second.conflicts])
+            halves = changes[:middle], changes[middle:]
+            return _joined([await self.record(worker, half) for half in halves])
         written = [change for change in changes if change.execution.id in kept]
         self._tell(written)
         return Recorded(written, [change for change in changes if change.execution.id not in kept])
 
-    async def give_back(self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange]) -> None:
+    async def give_back(self, worker: str, changes: Sequence[ExecutionChange]) -> None:
         """Release the claims; the executions are due again in a moment."""
-        claims = [ExecutionClaim(tenant_id, change.execution.id) for change in changes]
+        claims = [change.execution.claim for change in changes]
         await give_back(self.db, claims, worker=worker, due_at=self.clock.now() + _DUE_AGAIN)
 
-    async def retried(self, do: Callable[[], Awaitable[T]]) -> T:
-        """Retry with backoff while the database is away: an answer that was learned is not forgotten."""
+    async def retried(self, do: Callable[[], Awaitable[T]], *, but: type[DatabaseError] | None = None) -> T:
+        """Retry with backoff while the database is away: an answer that was learned is not forgotten. Not after a `but`."""
         give_up_at = self.clock.monotonic() + _ANSWER_KEPT_SECONDS
         backoff = Backoff(first=0.05, longest=2.0)
         while True:
             try:
                 return await do()
-            except DATABASE_AWAY:
+            except DATABASE_AWAY as error:
+                if but is not None and isinstance(error, but):
+                    raise
                 self.observer.failed("record")
                 if self.clock.monotonic() >= give_up_at:
                     raise
                 await self.clock.sleep(backoff.after_failure())
 
     async def _write(
-        self, tenant_id: TenantId, worker: str, changes: Sequence[ExecutionChange], now: datetime
+        self, worker: str, changes: Sequence[ExecutionChange], now: datetime
     ) -> set[ExecutionId]:
-        columns = columns_of(tenant_id, changes, now=now)
-        late = [(change.execution.id, attempt.id) for change in changes for attempt in change.transition.late]
+        columns = columns_of(changes, now=now)
+        tenants = {change.execution.tenant_id for change in changes}
 
         async def write() -> set[ExecutionId]:
-            async with self.db.tenant(tenant_id, by_index=True) as tx:
+            async with self.db.tenants(tenants, by_index=True) as tx:
                 kept = await store.record_transitions(tx, columns, worker=worker, now=now)
-                if late and (given_up := [one for one in late if one[0] in kept]):
-                    await store.note_clock_events(
-                        tx, given_up, status="timed_out", reason=NOT_IN_TIME, now=now
-                    )
-                done = [change for change in changes if change.execution.id in kept]
-                learned = observations_of(done, now=now)
-                if learned:
-                    await learn(tx, learned, now=now)
-                if turns := [turn for change in done for turn in change.answerable]:
-                    await self.note_sent(tx, turns, now)
-                # Last: another worker that adds to the same day at the same time waits for our commit.
-                await spend.add(tx, spent_in(done), stripe=self.stripe)
+                await self._follow(tx, [change for change in changes if change.execution.id in kept], now)
                 return kept
 
-        # A commit without an answer may have succeeded: then the version check lets nothing pass twice.
-        return await self.retried(write)
+        # A commit without an answer may have succeeded: then the version check lets nothing pass twice. A set of several
+        # tenants does not wait for a lock of one of them.
+        return await self.retried(write, but=DatabaseBusyError if len(tenants) > 1 else None)
+
+    async def _follow(self, tx: TenantsTx, done: Sequence[ExecutionChange], now: datetime) -> None:
+        """What goes with transitions that were written, in their transaction: clock events, profiles, conversations, costs."""
+        late = [(change.execution.claim, attempt.id) for change in done for attempt in change.transition.late]
+        if late:
+            await store.note_clock_events(tx, late, status="timed_out", reason=NOT_IN_TIME, now=now)
+        spent: dict[TenantId, list[SpendEntry]] = {}
+        for tenant_id, some in groupby(done, key=lambda change: change.execution.tenant_id):
+            of_tenant = list(some)
+            if learned := observations_of(of_tenant, now=now):
+                await learn(tx.of(tenant_id), learned, now=now)
+            if turns := [turn for change in of_tenant for turn in change.answerable]:
+                await self.note_sent(tx.of(tenant_id), turns, now)
+            if entries := spent_in(of_tenant):
+                spent[tenant_id] = entries
+        # Last: another worker that adds to the same day at the same time waits for our commit.
+        await spend.add_of_all(tx, spent, stripe=self.stripe)
 
     def _tell(self, changes: Sequence[ExecutionChange]) -> None:
         ends: Counter[DeliveryResult] = Counter()
@@ -156,6 +175,19 @@ class Recorder:
                 )
         for result, count in ends.items():
             self.observer.ended(result, count)
+
+
+def _by_tenant(changes: Sequence[ExecutionChange]) -> list[list[ExecutionChange]]:
+    """The changes of each tenant; none where there is one tenant only."""
+    found = [list(some) for _, some in groupby(changes, key=lambda change: change.execution.tenant_id)]
+    return found if len(found) > 1 else []
+
+
+def _joined(parts: Sequence[Recorded]) -> Recorded:
+    return Recorded(
+        [change for part in parts for change in part.written],
+        [change for part in parts for change in part.conflicts],
+    )
 
 
 async def give_back(db: Database, claims: Sequence[ExecutionClaim], *, worker: str, due_at: datetime) -> None:

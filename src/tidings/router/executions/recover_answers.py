@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.enums import UseCase
@@ -21,6 +21,9 @@ from tidings.router.policies.model import DEFAULT_SESSION_TTL_SECONDS, Policy
 from tidings.router.policies.policies import Policies
 from tidings.router.state_machine.model import ActiveStep, OpenAttempt, VendorAnswered
 from tidings.router.status_map.meanings import Meanings, read_by
+
+#: An execution with a step and its attempt that is open.
+_Opened: TypeAlias = tuple[ClaimedExecution, ActiveStep, OpenAttempt]
 
 _log = get_logger("executions")
 
@@ -49,21 +52,25 @@ class AnswerRecovery:
     keyring: Keyring
     observer: ExecutionObserver
 
-    async def recover(
-        self, tenant_id: TenantId, executions: Sequence[ClaimedExecution]
-    ) -> Mapping[ExecutionId, RecoveredAnswers]:
+    async def recover(self, executions: Sequence[ClaimedExecution]) -> Mapping[ExecutionId, RecoveredAnswers]:
         """By execution, what is in the journals of this host; executions without an open attempt cost nothing.
 
         To be told twice is no harm: an answer is applied only to the attempt that is open, under the version check.
         """
-        opened = [
-            (execution, active, active.open_attempt)
-            for execution in executions
-            for active in execution.state.active_steps
-            if active.open_attempt is not None
-        ]
-        if not opened:
-            return {}
+        opened: dict[TenantId, list[_Opened]] = {}
+        for execution in executions:
+            for active in execution.state.active_steps:
+                if active.open_attempt is not None:
+                    of_tenant = opened.setdefault(execution.tenant_id, [])
+                    of_tenant.append((execution, active, active.open_attempt))
+        recovered: dict[ExecutionId, RecoveredAnswers] = {}
+        for tenant_id, some in opened.items():
+            recovered |= await self._of_tenant(tenant_id, some)
+        return recovered
+
+    async def _of_tenant(
+        self, tenant_id: TenantId, opened: Sequence[_Opened]
+    ) -> dict[ExecutionId, RecoveredAnswers]:
         found = await self.journal.find(tenant_id, [attempt.id for _, _, attempt in opened])
         if not found:
             return {}
@@ -97,7 +104,7 @@ class AnswerRecovery:
     async def _addresses(
         self,
         tenant_id: TenantId,
-        opened: Sequence[tuple[ClaimedExecution, ActiveStep, OpenAttempt]],
+        opened: Sequence[_Opened],
         found: Mapping[str, JournalEntry],
     ) -> dict[str, NormalisedAddress]:
         """By attempt, where a message went that can be answered; without those of people who were erased since."""

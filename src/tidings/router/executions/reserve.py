@@ -3,7 +3,7 @@
 No transaction is open.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime, timedelta
 from typing import Protocol, TypeAlias
@@ -44,6 +44,7 @@ ReservationResult: TypeAlias = ReservedAttempt | StepBarred | StepBlocked
 class ReservationRequest:
     """An execution with steps that are ready to be sent."""
 
+    tenant_id: TenantId
     state: ExecutionState
     ready: Sequence[tuple[int, OutboundMessage]]
     is_test: bool
@@ -61,7 +62,7 @@ class FixedSenders(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttemptReserver:
-    """Reserves for whole sets: from memory, but for the limits of accounts that have any."""
+    """Reserves for whole sets, of whatever tenants: from memory, but for the limits of accounts that have any."""
 
     accounts: Accounts
     traffic: VendorSelection
@@ -71,42 +72,43 @@ class AttemptReserver:
     clock: Clock
     random_unit: RandomUnit
 
-    async def reserve(
-        self, tenant_id: TenantId, requests: Sequence[ReservationRequest]
-    ) -> list[list[ReservationResult]]:
+    async def reserve(self, requests: Sequence[ReservationRequest]) -> list[list[ReservationResult]]:
         """For each execution one result for each of its steps, in the same order."""
-        accounts = await self.accounts.of(tenant_id)
-        fixed = await self._fixed(tenant_id, requests, accounts)
+        accounts = await self.accounts.of_all({request.tenant_id for request in requests})
+        fixed = await self._fixed(requests, accounts)
         now = moment(self.clock)
         answers = [
             [
-                self._one(tenant_id, request, step, message, accounts=accounts, fixed=fixed, now=now)
+                self._one(request, step, message, accounts=accounts[request.tenant_id], fixed=fixed, now=now)
                 for step, message in request.ready
             ]
             for request in requests
         ]
-        await self._admit(answers, accounts)
+        await self._admit(answers, accounts.values())
         return [
-            self._priced(request, some, accounts) for request, some in zip(requests, answers, strict=True)
+            self._priced(request, some, accounts[request.tenant_id])
+            for request, some in zip(requests, answers, strict=True)
         ]
 
     async def _fixed(
         self,
-        tenant_id: TenantId,
         requests: Sequence[ReservationRequest],
-        accounts: Mapping[str, StoredAccount],
+        accounts: Mapping[TenantId, Mapping[str, StoredAccount]],
     ) -> dict[str, Mapping[str, str]]:
-        """By vendor, what the settings of shared accounts fix, where a tenant may not choose its sender."""
-        vendors = {
-            vendor
+        """By account, what the settings of shared accounts fix, where a tenant may not choose its sender."""
+        shared = {
+            account.id: (account, request.tenant_id)
             for request in requests
             if not request.is_test
             for place, message in request.ready
             if ANY_SENDER not in message.grants
             for vendor in request.state.steps[place - 1].vendors
+            if (account := accounts[request.tenant_id].get(vendor)) is not None and account.platform
         }
-        shared = [a for vendor in sorted(vendors) if (a := accounts.get(vendor)) is not None and a.platform]
-        return {one.vendor: await self.senders.fixed_senders(one, tenant_id) for one in shared}
+        return {
+            id_: await self.senders.fixed_senders(account, tenant_id)
+            for id_, (account, tenant_id) in sorted(shared.items())
+        }
 
     def _priced(
         self,
@@ -142,7 +144,6 @@ class AttemptReserver:
 
     def _one(
         self,
-        tenant_id: TenantId,
         request: ReservationRequest,
         place: int,
         message: OutboundMessage,
@@ -164,15 +165,13 @@ class AttemptReserver:
         asked = (
             step.vendors if active is None or active.unlearned not in step.vendors else (active.unlearned,)
         )
-        vendors = tuple(
-            vendor for vendor in asked if _may_carry(accounts.get(vendor), message, fixed.get(vendor, {}))
-        )
+        vendors = tuple(vendor for vendor in asked if _may_carry(accounts.get(vendor), message, fixed))
         if not vendors:
             return StepBarred(
                 step=place, by=SkipStep(reason=SENDER_UNAUTHORISED, result="REFUSED_SENDER_UNAUTHORIZED")
             )
         chosen = self.traffic.choose(
-            tenant_id,
+            request.tenant_id,
             step.channel,
             vendors,
             accounts,
@@ -208,11 +207,12 @@ class AttemptReserver:
         return self.rates.convert(cost, prices.currency, currency), currency
 
     async def _admit(
-        self, answers: list[list[ReservationResult]], accounts: Mapping[str, StoredAccount]
+        self, answers: list[list[ReservationResult]], known: Iterable[Mapping[str, StoredAccount]]
     ) -> None:
         """Those that an account's limits have no room for are blocked until they have."""
         limited = {
             account.id: account
+            for accounts in known
             for account in accounts.values()
             if account.per_second is not None or account.per_day is not None
         }
@@ -241,11 +241,13 @@ def _another_way(state: ExecutionState, step: int) -> bool:
     return state.next <= len(state.steps) or any(active.step != step for active in state.active_steps)
 
 
-def _may_carry(account: StoredAccount | None, message: OutboundMessage, fixed: Mapping[str, str]) -> bool:
-    """Whether the tenant may appear as the sender that goes out through this account."""
+def _may_carry(
+    account: StoredAccount | None, message: OutboundMessage, known: Mapping[str, Mapping[str, str]]
+) -> bool:
+    """Whether the tenant may appear as the sender that goes out through this account; `known`: what accounts fix."""
     if account is None or not account.platform:
         return True
-    channel = message.channel
+    channel, fixed = message.channel, known.get(account.id, {})
     return may_show(
         channel, message.sender.value, message.grants, handle=account.handle, fixed=fixed.get(channel)
     )

@@ -7,10 +7,9 @@ from msgspec.structs import replace
 
 from tidings.contracts.delivery import DeliveryPlan, HandOff, PlannedDelivery, SendFirstSteps
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.db import Database, TenantsTx, TenantTx
 from tidings.kernel.durable.in_hand import InHand
 from tidings.kernel.durable.wakeup import DueTimer
-from tidings.kernel.ids import TenantId
 from tidings.router.executions.call import VendorCaller
 from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.model import ExecutionChange, ReservedAttempt, WorkerId, moment
@@ -38,29 +37,28 @@ class ExecutionRouter:
     due_timer: DueTimer
     in_hand: InHand = field(default_factory=InHand)
 
-    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
+    async def plan(self, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
         """The plan of each, in the same order; nothing is written."""
-        return await self.planner.plan(tenant_id, hand_offs)
+        return await self.planner.plan(hand_offs)
 
-    async def start(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> None:
+    async def start(self, hand_offs: Sequence[HandOff]) -> None:
         """Plan and write the executions in a transaction of the router's own; their first steps are asked for like any later one."""
-        plans = await self.planner.plan(tenant_id, hand_offs)
+        plans = await self.planner.plan(hand_offs)
         planned = [
             PlannedDelivery(hand_off=hand_off, plan=plan)
             for hand_off, plan in zip(hand_offs, plans, strict=True)
         ]
-        async with self.db.tenant(tenant_id, by_index=True) as tx:
+        async with self.db.tenants({one.tenant_id for one in hand_offs}, by_index=True) as tx:
             started = await self._start(tx, planned)
         await self._carry_out(started)
 
-    async def reserve(
-        self, tenant_id: TenantId, deliveries: Sequence[PlannedDelivery]
-    ) -> list[PlannedDelivery]:
+    async def reserve(self, deliveries: Sequence[PlannedDelivery]) -> list[PlannedDelivery]:
         """The same, with reservations for the first steps that are ready; where an account's limit has no room the step waits."""
         now = moment(self.clock)
         reserved = list(deliveries)
         ready = {
             place: ReservationRequest(
+                tenant_id=delivery.hand_off.tenant_id,
                 state=start_state(self.machine, delivery, now=now),
                 ready=((1, delivery.first.message),),
                 is_test=delivery.hand_off.is_test,
@@ -71,7 +69,7 @@ class ExecutionRouter:
         }
         if not ready:
             return reserved
-        results = await self.reserver.reserve(tenant_id, list(ready.values()))
+        results = await self.reserver.reserve(list(ready.values()))
         for place, [result] in zip(ready, results, strict=True):
             if isinstance(result, ReservedAttempt):
                 reserved[place] = replace(deliveries[place], reservation=result.reservation)
@@ -79,12 +77,16 @@ class ExecutionRouter:
                 reserved[place] = replace(deliveries[place], not_before=result.until)
         return reserved
 
-    async def start_in(self, tx: TenantTx, deliveries: Sequence[PlannedDelivery]) -> SendFirstSteps:
+    async def start_in(
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+    ) -> SendFirstSteps:
         """Write the executions in notify's transaction; after its commit, await what is returned."""
         started = await self._start(tx, deliveries)
         return lambda: self._carry_out(started)
 
-    async def _start(self, tx: TenantTx, deliveries: Sequence[PlannedDelivery]) -> StartedExecutions:
+    async def _start(
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+    ) -> StartedExecutions:
         worker, now = self.worker_id(), moment(self.clock)
         return await start(tx, deliveries, machine=self.machine, worker=worker, now=now)
 
@@ -103,6 +105,6 @@ class ExecutionRouter:
                     )
                     for execution in started.without_steps
                 ]
-                await self.committer.commit(started.tenant_id, started.worker, changes)
+                await self.committer.commit(started.worker, changes)
             if started.outgoing:
-                await self.caller.call(started.tenant_id, started.worker, started.outgoing)
+                await self.caller.call(started.worker, started.outgoing)

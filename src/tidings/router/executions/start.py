@@ -7,8 +7,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from tidings.contracts.delivery import PlannedDelivery
-from tidings.kernel.db import TenantTx
-from tidings.kernel.ids import TenantId
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.mapping import columns
 from tidings.router.executions import store
 from tidings.router.executions.model import EXECUTION, ClaimedExecution, OutgoingExecution, ReservedAttempt
@@ -22,7 +21,6 @@ from tidings.router.state_machine.waits import waiting
 class StartedExecutions:
     """Executions that were written, to be carried out after the commit."""
 
-    tenant_id: TenantId
     #: Who has them in hand.
     worker: str
     #: Those with a first attempt that is reserved, and open.
@@ -34,7 +32,7 @@ class StartedExecutions:
 
 
 async def start(
-    tx: TenantTx,
+    tx: TenantTx | TenantsTx,
     deliveries: Sequence[PlannedDelivery],
     *,
     machine: ExecutionStateMachine,
@@ -61,7 +59,6 @@ async def start(
         else:
             due.append(delivery.not_before or now)
     return StartedExecutions(
-        tenant_id=tx.tenant_id,
         worker=worker,
         outgoing=outgoing,
         without_steps=without_steps,
@@ -106,6 +103,7 @@ def _execution(
         state = machine.open_attempts(state, {attempt.step: attempt.opened()}, now=now)
         currency = currency or attempt.reservation.currency
     return ClaimedExecution(
+        tenant_id=hand_off.tenant_id,
         id=EXECUTION.new(now),
         notification_id=hand_off.notification_id,
         recipient_id=hand_off.recipient_id,
@@ -124,7 +122,7 @@ def _columns(
         **columns(deliveries, "plan.cap plan.policy_version plan.strategy plan.policy_id"),
         **columns(
             [delivery.hand_off for delivery in deliveries],
-            "expires_at is_test notification_id recipient_id use_case priority traceparent",
+            "tenant_id expires_at is_test notification_id recipient_id use_case priority traceparent",
         ),
         **columns(executions, "id currency state.cost_budget.reserved"),
         "due_ats": [delivery.not_before for delivery in deliveries],

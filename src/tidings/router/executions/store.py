@@ -1,17 +1,16 @@
 """The only Python here that runs SQL on executions."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT
 from tidings.contracts.ids import NotificationId
-from tidings.kernel.db import Row, TenantTx, WorkerTx
+from tidings.kernel.db import Row, TenantsTx, TenantTx, WorkerTx
 from tidings.kernel.ids import EVENT, TenantId, time_of
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
-from tidings.router.executions.model import ClaimedExecution, ExecutionId
+from tidings.router.executions.model import ClaimedExecution, ExecutionClaim, ExecutionId
 from tidings.router.executions.snapshot import frozen_of, state_of
 from tidings.router.state_machine.cost_budget import CostBudget
 from tidings.router.state_machine.model import CIRCUIT_OPEN, ExecutionState
@@ -21,24 +20,18 @@ QUERIES = Queries.beside(__file__)
 
 
 async def begin_executions(
-    tx: TenantTx, values: Mapping[str, Any], *, worker: str, now: datetime
+    tx: TenantTx | TenantsTx, values: Mapping[str, Any], *, worker: str, now: datetime
 ) -> set[ExecutionId]:
     """Write new executions; those that were really new."""
     rows = await tx.fetch(QUERIES.begin_executions, worker=worker, now=now, **values)
     return {row["id"] for row in rows}
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutionClaim:
-    """An execution that this worker has claimed."""
-
-    tenant_id: TenantId
-    id: ExecutionId
-
-
-async def load_claimed(tx: TenantTx, ids: Sequence[ExecutionId], *, worker: str) -> list[ClaimedExecution]:
+async def load_claimed(
+    tx: TenantsTx, claims: Sequence[ExecutionClaim], *, worker: str
+) -> list[ClaimedExecution]:
     """What was claimed."""
-    rows = await tx.fetch(QUERIES.load_claimed, ids=list(ids), worker=worker)
+    rows = await tx.fetch(QUERIES.load_claimed, worker=worker, **columns(claims, "tenant_id id"))
     return [_live(row) for row in rows]
 
 
@@ -49,17 +42,20 @@ async def open_attempt_ids(tx: TenantTx, ids: Sequence[ExecutionId]) -> set[str]
     return {active.open_attempt.id for active in active_steps if active.open_attempt is not None}
 
 
-async def find_receipts(tx: TenantTx, attempts: Sequence[tuple[str, datetime]]) -> list[Row]:
-    """What vendors have said about attempts since, given as id and start; in the order in which it came."""
+async def find_receipts(
+    tx: TenantTx | TenantsTx, attempts: Sequence[tuple[TenantId, str, datetime]]
+) -> list[Row]:
+    """What vendors have said about attempts since, given as tenant, id and start; in the order in which it came."""
     return await tx.fetch(
         QUERIES.find_receipts,
-        attempt_ids=[one[0] for one in attempts],
-        started_ats=[one[1] for one in attempts],
+        tenant_ids=[one[0] for one in attempts],
+        attempt_ids=[one[1] for one in attempts],
+        started_ats=[one[2] for one in attempts],
     )
 
 
 async def record_transitions(
-    tx: TenantTx, values: Mapping[str, Any], *, worker: str, now: datetime
+    tx: TenantsTx, values: Mapping[str, Any], *, worker: str, now: datetime
 ) -> set[ExecutionId]:
     """Write what happened to a set of executions; those that were still ours, and as we had read them."""
     rows = await tx.fetch(
@@ -69,7 +65,7 @@ async def record_transitions(
 
 
 async def note_clock_events(
-    tx: TenantTx, events: Sequence[tuple[ExecutionId, str]], *, status: str, reason: str, now: datetime
+    tx: TenantsTx, events: Sequence[tuple[ExecutionClaim, str]], *, status: str, reason: str, now: datetime
 ) -> None:
     """What our own clock says about attempts, given as execution and attempt."""
     ids = [EVENT.new(now) for _ in events]
@@ -78,7 +74,8 @@ async def note_clock_events(
         ids=ids,
         recorded_ats=[time_of(one) for one in ids],
         attempt_ids=[attempt_id for _, attempt_id in events],
-        execution_ids=[execution_id for execution_id, _ in events],
+        tenant_ids=[execution.tenant_id for execution, _ in events],
+        execution_ids=[execution.id for execution, _ in events],
         statuses=[status] * len(events),
         reasons=[reason] * len(events),
     )

@@ -6,18 +6,18 @@ INSERT INTO chan.executions_live (
     is_test, notification_id, recipient_id, use_case, priority, strategy, policy_id, ladder_snapshot, state,
     cost_currency, traceparent, trace_id, claimed_by
 )
-SELECT :tenant_id, fresh.id, :now, :now, fresh.expires_at, coalesce(fresh.due_at, :now), fresh.cap, fresh.reserved, fresh.policy_version,
+SELECT fresh.tenant_id, fresh.id, :now, :now, fresh.expires_at, coalesce(fresh.due_at, :now), fresh.cap, fresh.reserved, fresh.policy_version,
        fresh.is_test, fresh.notification_id, fresh.recipient_id, fresh.use_case, fresh.priority, fresh.strategy,
        fresh.policy_id, fresh.ladder_snapshot, fresh.state, fresh.currency,
        fresh.traceparent, substr(fresh.traceparent, 4, 32),
        CASE WHEN fresh.claimed THEN :worker::text END
 FROM unnest(
-    :ids::text[], :expires_ats::timestamptz[], :due_ats::timestamptz[], :caps::bigint[], :reserveds::bigint[], :policy_versions::integer[],
+    :tenant_ids::text[], :ids::text[], :expires_ats::timestamptz[], :due_ats::timestamptz[], :caps::bigint[], :reserveds::bigint[], :policy_versions::integer[],
     :is_tests::boolean[], :notification_ids::text[], :recipient_ids::text[], :use_cases::text[], :priorities::text[],
     :strategies::text[], :policy_ids::text[], :ladder_snapshots::text[], :states::text[], :currencies::text[],
     :traceparents::text[], :claimeds::boolean[]
 ) AS fresh (
-    id, expires_at, due_at, cap, reserved, policy_version, is_test, notification_id, recipient_id, use_case, priority,
+    tenant_id, id, expires_at, due_at, cap, reserved, policy_version, is_test, notification_id, recipient_id, use_case, priority,
     strategy, policy_id, ladder_snapshot, state, currency, traceparent, claimed
 )
 ON CONFLICT (tenant_id, notification_id, recipient_id) DO NOTHING
@@ -65,13 +65,13 @@ CROSS JOIN LATERAL (
 
 -- name: load_claimed
 -- What a claim is about; only what is still in our hands.
-SELECT live.id, live.notification_id, live.recipient_id, live.use_case, live.priority, live.expires_at, live.strategy,
+SELECT live.tenant_id, live.id, live.notification_id, live.recipient_id, live.use_case, live.priority, live.expires_at, live.strategy,
        live.is_test, live.ladder_snapshot, live.state, live.version, live.receipts, live.cost_cap_micros,
        live.cost_reserved_micros, live.cost_spent_micros, live.cost_currency, live.traceparent, live.due_at
-FROM unnest(:ids::text[]) AS wanted (id)
+FROM unnest(:tenant_ids::text[], :ids::text[]) AS wanted (tenant_id, id)
 CROSS JOIN LATERAL (
     SELECT * FROM chan.executions_live
-    WHERE tenant_id = :tenant_id AND id = wanted.id AND claimed_by = :worker
+    WHERE tenant_id = wanted.tenant_id AND id = wanted.id AND claimed_by = :worker
     OFFSET 0
 ) AS live
 ORDER BY live.due_at;
@@ -90,27 +90,27 @@ CROSS JOIN LATERAL (
 -- What vendors have said about some attempts since, in the order in which it came.
 SELECT heard.id, heard.attempt_id, heard.status, heard.reason, heard.provider_code, heard.occurred_at,
        heard.recorded_at, heard.late, heard.cost_micros, heard.cost_currency
-FROM unnest(:attempt_ids::text[], :started_ats::timestamptz[]) AS wanted (attempt_id, started_at)
+FROM unnest(:tenant_ids::text[], :attempt_ids::text[], :started_ats::timestamptz[]) AS wanted (tenant_id, attempt_id, started_at)
 CROSS JOIN LATERAL (
     SELECT * FROM chan.delivery_attempt_events
     -- The clocks of two processes differ a little.
-    WHERE tenant_id = :tenant_id AND attempt_id = wanted.attempt_id
+    WHERE tenant_id = wanted.tenant_id AND attempt_id = wanted.attempt_id
       AND recorded_at >= wanted.started_at - interval '5 minutes'
     OFFSET 0
 ) AS heard
 ORDER BY heard.recorded_at, heard.id;
 
 -- name: record_transitions
--- One statement a set, all or nothing, under an optimistic lock: a worker that lost the claim, or fails the version check, writes nothing: no
+-- One statement a set, of whatever tenants, all or nothing, under an optimistic lock: a worker that lost the claim, or fails the version check, writes nothing: no
 -- attempt, no end, no event. The event goes out only if this is the first outcome.
 WITH told AS (
     SELECT * FROM unnest(
-        :ids::text[], :versions::integer[], :keeps::boolean[], :reserveds::bigint[], :spents::bigint[],
+        :tenant_ids::text[], :ids::text[], :versions::integer[], :keeps::boolean[], :reserveds::bigint[], :spents::bigint[],
         :currencies::text[], :states::text[], :due_ats::timestamptz[], :waits::text[],
         :results::text[], :evidences::text[], :final_channels::text[], :paths::text[],
         :event_ids::text[], :payloads::text[], :envelopes::text[]
     ) AS told (
-        id, read_version, keep, reserved, spent,
+        tenant_id, id, read_version, keep, reserved, spent,
         currency, state, due_at, waits_for,
         result, evidence, final_channel, path,
         event_id, payload, envelope
@@ -123,7 +123,7 @@ WITH told AS (
         SELECT ctid AS place, started_at, policy_version, notification_id, recipient_id, use_case, strategy, policy_id,
                ladder_snapshot, cost_currency, trace_id
         FROM chan.executions_live
-        WHERE tenant_id = :tenant_id AND id = told.id AND claimed_by = :worker AND version = told.read_version
+        WHERE tenant_id = told.tenant_id AND id = told.id AND claimed_by = :worker AND version = told.read_version
         FOR UPDATE
     ) AS live
 ), over AS (
@@ -148,7 +148,7 @@ WITH told AS (
         use_case, strategy, policy_id, ladder_snapshot, final_channel, outcome, evidence, cost_currency,
         fallback_path, trace_id
     )
-    SELECT :tenant_id, id, started_at, :now, spent, policy_version, notification_id, recipient_id,
+    SELECT tenant_id, id, started_at, :now, spent, policy_version, notification_id, recipient_id,
            use_case, strategy, policy_id, ladder_snapshot, final_channel, result, evidence,
            coalesce(cost_currency, currency), path, trace_id
     FROM found WHERE result IS NOT NULL
@@ -158,31 +158,31 @@ WITH told AS (
         adapter_config_id, provider, provider_message_id, status, reason, meaning, cost_currency,
         http_status, retry_after_ms, error_message, raw_payload_ref, address_hash, address_ciphertext, sender, content_digest
     )
-    SELECT :tenant_id, made.id, made.started_at, :now, made.cost, made.step,
+    SELECT made.tenant_id, made.id, made.started_at, :now, made.cost, made.step,
            extract(epoch FROM :now - made.started_at) * 1000, made.execution_id, made.channel,
            made.account_id, made.vendor, made.provider_message_id, made.status, made.reason, made.meaning,
            made.cost_currency, made.http_status, made.retry_after_ms, made.error, made.answer_ref,
            made.address_hash, made.address, made.sender, made.digest
     FROM unnest(
-        :attempt_executions::text[], :attempt_ids::text[], :attempt_started_ats::timestamptz[], :attempt_steps::integer[],
+        :attempt_tenants::text[], :attempt_executions::text[], :attempt_ids::text[], :attempt_started_ats::timestamptz[], :attempt_steps::integer[],
         :channels::text[], :account_ids::text[], :vendors::text[], :provider_message_ids::text[], :statuses::text[],
         :reasons::text[], :meanings::text[], :costs::bigint[], :cost_currencies::text[], :http_statuses::integer[],
         :retry_afters::integer[], :errors::text[], :answer_refs::text[], :address_hashes::text[], :addresses::bytea[],
         :senders::text[], :digests::text[]
     ) AS made (
-        execution_id, id, started_at, step, channel, account_id, vendor, provider_message_id, status, reason, meaning,
+        tenant_id, execution_id, id, started_at, step, channel, account_id, vendor, provider_message_id, status, reason, meaning,
         cost, cost_currency, http_status, retry_after_ms, error, answer_ref, address_hash, address, sender, digest
     )
     -- A join would be planned for one row and take the square of the set; this looks each up in a hash.
     WHERE (made.execution_id IN (SELECT id FROM found)) IS TRUE
 ), proven AS (
     INSERT INTO chan.delivery_outbox (tenant_id, notification_id, recipient_id, event_id, execution_id)
-    SELECT :tenant_id, notification_id, recipient_id, event_id, id FROM found WHERE result IS NOT NULL
+    SELECT tenant_id, notification_id, recipient_id, event_id, id FROM found WHERE result IS NOT NULL
     ON CONFLICT (tenant_id, notification_id, recipient_id) DO NOTHING
     RETURNING event_id
 ), announced AS (
     INSERT INTO chan.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
-    SELECT event_id, :tenant_id, :subject, notification_id, payload, envelope
+    SELECT event_id, tenant_id, :subject, notification_id, payload, envelope
     FROM found
     WHERE (event_id IN (SELECT event_id FROM proven)) IS TRUE
 )
@@ -191,11 +191,11 @@ SELECT id FROM found;
 -- name: note_clock_events
 -- What our own clock says about attempts: that their receipt did not come in time, or that they were called off.
 INSERT INTO chan.delivery_attempt_events (tenant_id, id, recorded_at, attempt_id, execution_id, status, reason)
-SELECT :tenant_id, told.id, told.recorded_at, told.attempt_id, told.execution_id, told.status, told.reason
+SELECT told.tenant_id, told.id, told.recorded_at, told.attempt_id, told.execution_id, told.status, told.reason
 FROM unnest(
-    :ids::text[], :recorded_ats::timestamptz[], :attempt_ids::text[], :execution_ids::text[], :statuses::text[],
+    :tenant_ids::text[], :ids::text[], :recorded_ats::timestamptz[], :attempt_ids::text[], :execution_ids::text[], :statuses::text[],
     :reasons::text[]
-) AS told (id, recorded_at, attempt_id, execution_id, status, reason)
+) AS told (tenant_id, id, recorded_at, attempt_id, execution_id, status, reason)
 ON CONFLICT DO NOTHING;
 
 -- name: release_claims

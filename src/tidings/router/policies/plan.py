@@ -30,7 +30,7 @@ from tidings.router.traffic.vendor_selection import VendorSelection
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Planner:
-    """Plans whole sets: from memory, but for the profiles that an order is learned from."""
+    """Plans whole sets, of whatever tenants: from memory, but for the profiles that an order is learned from."""
 
     db: Database
     _: KW_ONLY
@@ -41,18 +41,23 @@ class Planner:
     clock: Clock
     random_unit: RandomUnit
 
-    async def plan(self, tenant_id: TenantId, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
+    async def plan(self, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
         """One each, in the same order."""
-        policies = await self.policies.of(tenant_id)
-        if not policies:
-            return [self._default(tenant_id, one) for one in hand_offs]
-        found = [policies.get(one.use_case) if one.channel == AUTO else None for one in hand_offs]
-        accounts = await self.accounts.of(tenant_id)
-        known = await self._profiles(tenant_id, hand_offs, found)
+        policies = await self.policies.of_all({one.tenant_id for one in hand_offs})
+        found = [
+            policies[one.tenant_id].get(one.use_case) if one.channel == AUTO else None for one in hand_offs
+        ]
+        under = {one.tenant_id for one, policy in zip(hand_offs, found, strict=True) if policy is not None}
+        if not under:
+            return [self._default(one) for one in hand_offs]
+        accounts = await self.accounts.of_all(under)
+        known = await self._profiles(hand_offs, found)
         return [
-            self._default(tenant_id, one)
+            self._default(one)
             if policy is None
-            else self.under(policy, one, accounts, known.get(one.recipient_id))
+            else self.under(
+                policy, one, accounts[one.tenant_id], known.get((one.tenant_id, one.recipient_id))
+            )
             for one, policy in zip(hand_offs, found, strict=True)
         ]
 
@@ -97,9 +102,9 @@ class Planner:
             currency=policy.cost_cap_currency if policy.cost_cap_micros is not None else None,
         )
 
-    def _default(self, tenant_id: TenantId, one: HandOff) -> DeliveryPlan:
+    def _default(self, one: HandOff) -> DeliveryPlan:
         shared = frozenset(
-            route.channel for route in one.routes if self.traffic.has_weights(tenant_id, route.channel)
+            route.channel for route in one.routes if self.traffic.has_weights(one.tenant_id, route.channel)
         )
         return without_policy(one.routes, shared)
 
@@ -122,17 +127,17 @@ class Planner:
         return self.rates.convert(micros, account.prices.currency, currency) or micros
 
     async def _profiles(
-        self, tenant_id: TenantId, hand_offs: Sequence[HandOff], policies: Sequence[Policy | None]
-    ) -> dict[RecipientId, Profile]:
+        self, hand_offs: Sequence[HandOff], policies: Sequence[Policy | None]
+    ) -> dict[tuple[TenantId, RecipientId], Profile]:
         people = {
-            one.recipient_id
+            (one.tenant_id, one.recipient_id)
             for one, policy in zip(hand_offs, policies, strict=True)
             if policy is not None and _asks_profile(policy)
         }
         if not people:
             return {}
-        async with self.db.tenant(tenant_id, by_index=True) as tx:
-            return await profiles.load(tx, sorted(people))
+        async with self.db.tenants({tenant_id for tenant_id, _ in people}, by_index=True) as tx:
+            return await profiles.load_of_all(tx, sorted(people))
 
 
 @lru_cache(maxsize=10_000)

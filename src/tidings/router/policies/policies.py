@@ -1,6 +1,6 @@
 """By which policies a tenant's messages go out now, known for about a second."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 
 from tidings.contracts.enums import UseCase
@@ -40,6 +40,19 @@ class Policies:
             async with self._db.tenant(tenant_id) as tx:
                 known = await self._look(tx)
         return known
+
+    async def of_all(self, tenant_ids: Collection[TenantId]) -> Mapping[TenantId, Mapping[UseCase, Policy]]:
+        """Of each of them, by use case; those that are not known are looked up together."""
+        found = {id_: known for id_ in tenant_ids if (known := self._known.get(id_)) is not None}
+        missing = [id_ for id_ in tenant_ids if id_ not in found]
+        if missing:
+            generation = self._known.generation
+            async with self._db.tenants(missing) as tx:
+                stored = await store.find_in_force_of_all(tx, missing)
+            for id_, policies in stored.items():
+                self._known.put(id_, policies, generation=generation)
+                found[id_] = policies
+        return found
 
     async def within(self, tx: TenantTx) -> Mapping[UseCase, Policy]:
         """The same within a transaction that is under way."""

@@ -103,7 +103,7 @@ class PolicySimulator:
             without_policy(told.routes)
             if policy is None
             else self.planner.under(
-                policy, _hand_off(told, self.clock.now()), accounts, known.get(told.recipient_id)
+                policy, _hand_off(tenant_id, told, self.clock.now()), accounts, known.get(told.recipient_id)
             )
         )
         return self._walked(told, plan, accounts, policy, draft=draft is not None)
@@ -161,8 +161,9 @@ def _imagined(terms: PolicyTerms, told: SimulatedMessage, now: datetime) -> Poli
     )
 
 
-def _hand_off(told: SimulatedMessage, now: datetime) -> HandOff:
+def _hand_off(tenant_id: TenantId, told: SimulatedMessage, now: datetime) -> HandOff:
     return HandOff(
+        tenant_id=tenant_id,
         notification_id=NOTIFICATION.new(now),
         **attributes(told, "recipient_id use_case priority expires_at routes"),
     )

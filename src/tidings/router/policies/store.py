@@ -1,11 +1,13 @@
 """The only Python here that runs SQL on policies."""
 
+from collections.abc import Collection
 from typing import Any
 
 import msgspec
 
 from tidings.contracts.enums import UseCase
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
+from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 from tidings.router.policies.model import Policy, PolicyId, PolicyStep, PolicyVersion
@@ -21,6 +23,17 @@ async def find_in_force(tx: TenantTx) -> dict[UseCase, Policy]:
     """Those that new messages go by."""
     rows = await tx.fetch(QUERIES.find_in_force)
     return {policy.use_case: policy for policy in map(_from_row, rows)}
+
+
+async def find_in_force_of_all(
+    tx: TenantsTx, tenant_ids: Collection[TenantId]
+) -> dict[TenantId, dict[UseCase, Policy]]:
+    """The same of several tenants."""
+    found: dict[TenantId, dict[UseCase, Policy]] = {id_: {} for id_ in tenant_ids}
+    for row in await tx.fetch(QUERIES.find_in_force_of_all, tenant_ids=sorted(tenant_ids)):
+        policy = _from_row(row)
+        found[row["tenant_id"]][policy.use_case] = policy
+    return found
 
 
 async def list_policies(
@@ -92,7 +105,13 @@ def _values(policy: Policy, actor: str) -> dict[str, Any]:
 
 _from_row = RowMapper(
     Policy,
-    [QUERIES.find_in_force, QUERIES.list_policies, QUERIES.find_policy, QUERIES.lock_policy],
+    [
+        QUERIES.find_in_force,
+        QUERIES.find_in_force_of_all,
+        QUERIES.list_policies,
+        QUERIES.find_policy,
+        QUERIES.lock_policy,
+    ],
     columns={"order": "ladder_order", "stop_keywords": "stop_keywords_override"},
     read={"ladder": _read_ladder},
 )

@@ -5,6 +5,18 @@ SELECT id, use_case, strategy, ladder_order, ladder, value_of_a_second, cost_cap
 FROM chan.fallback_policies
 WHERE tenant_id = :tenant_id AND deleted_at IS NULL;
 
+-- name: find_in_force_of_all
+-- The same for several tenants.
+SELECT mine.*
+FROM unnest(:tenant_ids::text[]) AS wanted (tenant_id)
+CROSS JOIN LATERAL (
+    SELECT tenant_id, id, use_case, strategy, ladder_order, ladder, value_of_a_second, cost_cap_micros, cost_cap_currency,
+           session_ttl_seconds, stop_keywords_override, description, version, created_at, updated_at, deleted_at, grace_period_ends_at
+    FROM chan.fallback_policies
+    WHERE tenant_id = wanted.tenant_id AND deleted_at IS NULL
+    OFFSET 0
+) AS mine;
+
 -- name: list_policies
 -- The newest first; ids begin with their time, so the key's own order serves.
 SELECT id, use_case, strategy, ladder_order, ladder, value_of_a_second, cost_cap_micros, cost_cap_currency,

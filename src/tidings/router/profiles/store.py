@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tidings.contracts.ids import RecipientId
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
+from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries, sparse
 from tidings.router.profiles.model import PROFILE, Discovery, Observation, Profile, ProfileId, SealedId
@@ -33,10 +34,22 @@ async def learn(tx: TenantTx, observations: Sequence[Observation], *, now: datet
 
 async def load(tx: TenantTx, recipient_ids: Sequence[RecipientId]) -> dict[RecipientId, Profile]:
     """What is known about them; recipients without a profile are left out."""
-    if not recipient_ids:
+    known = await load_of_all(tx, [(tx.tenant_id, one) for one in sorted(set(recipient_ids))])
+    return {recipient_id: profile for (_, recipient_id), profile in known.items()}
+
+
+async def load_of_all(
+    tx: TenantTx | TenantsTx, people: Sequence[tuple[TenantId, RecipientId]]
+) -> dict[tuple[TenantId, RecipientId], Profile]:
+    """The same for people of several tenants, each given with their tenant."""
+    if not people:
         return {}
-    rows = await tx.fetch(QUERIES.load_profiles, recipient_ids=sorted(set(recipient_ids)))
-    return {RecipientId(row["recipient_id"]): from_row(row) for row in rows}
+    rows = await tx.fetch(
+        QUERIES.load_profiles,
+        tenant_ids=[tenant_id for tenant_id, _ in people],
+        recipient_ids=[recipient_id for _, recipient_id in people],
+    )
+    return {(row["tenant_id"], RecipientId(row["recipient_id"])): from_row(row) for row in rows}
 
 
 async def open_profiles(

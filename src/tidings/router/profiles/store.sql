@@ -53,13 +53,13 @@ WHERE mine.ctid = found.place AND found.always_null IS NULL;
 -- name: load_profiles
 -- Before a ladder is ordered, for a whole set: one look-up each.
 SELECT mine.*
-FROM unnest(:recipient_ids::text[]) AS wanted (recipient_id)
+FROM unnest(:tenant_ids::text[], :recipient_ids::text[]) AS wanted (tenant_id, recipient_id)
 CROSS JOIN LATERAL (
-    SELECT id, recipient_id, channel_preferences, has_whatsapp_business, voice_otp_supported, telegram_chat_id_hash,
+    SELECT tenant_id, id, recipient_id, channel_preferences, has_whatsapp_business, voice_otp_supported, telegram_chat_id_hash,
            telegram_chat_id_ciphertext, viber_id_hash, viber_id_ciphertext, email_verified,
            last_successful_channel, field_times, created_at, updated_at, version
     FROM chan.recipient_profiles
-    WHERE tenant_id = :tenant_id AND recipient_id = wanted.recipient_id AND NOT erased
+    WHERE tenant_id = wanted.tenant_id AND recipient_id = wanted.recipient_id AND NOT erased
     OFFSET 0
 ) AS mine;
 

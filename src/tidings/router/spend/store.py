@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
+from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.router.spend.model import By, SpendEntry, SpendSum, UnpricedCalls
@@ -36,12 +37,17 @@ class Priced:
     after: Price | None
 
 
-async def add_spent(tx: TenantTx, rows: Sequence[SpendEntry], *, stripe: int) -> None:
-    """Add a set, each day, channel, vendor and currency once."""
+async def add_spent(
+    tx: TenantTx | TenantsTx, rows: Sequence[tuple[TenantId, SpendEntry]], *, stripe: int
+) -> None:
+    """Add a set, each tenant, day, channel, vendor and currency once."""
     await tx.execute(
         QUERIES.add_spent,
         stripe=stripe,
-        **columns(rows, "day channel vendor currency messages estimated real corrected"),
+        tenant_ids=[tenant_id for tenant_id, _ in rows],
+        **columns(
+            [entry for _, entry in rows], "day channel vendor currency messages estimated real corrected"
+        ),
     )
 
 

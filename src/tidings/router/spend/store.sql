@@ -3,13 +3,13 @@
 INSERT INTO chan.spend_daily AS known (
     tenant_id, day, stripe, channel, vendor, currency, messages, estimated_micros, real_micros, corrected
 )
-SELECT :tenant_id, fresh.day, :stripe, fresh.channel, fresh.vendor, fresh.currency, fresh.messages, fresh.estimated,
+SELECT fresh.tenant_id, fresh.day, :stripe, fresh.channel, fresh.vendor, fresh.currency, fresh.messages, fresh.estimated,
        fresh.real, fresh.corrected
 FROM unnest(
-    :days::date[], :channels::text[], :vendors::text[], :currencies::text[], :messages::bigint[], :estimateds::bigint[],
+    :tenant_ids::text[], :days::date[], :channels::text[], :vendors::text[], :currencies::text[], :messages::bigint[], :estimateds::bigint[],
     :reals::bigint[], :correcteds::bigint[]
-) AS fresh (day, channel, vendor, currency, messages, estimated, real, corrected)
-ORDER BY fresh.day, fresh.channel, fresh.vendor, fresh.currency
+) AS fresh (tenant_id, day, channel, vendor, currency, messages, estimated, real, corrected)
+ORDER BY fresh.tenant_id, fresh.day, fresh.channel, fresh.vendor, fresh.currency
 ON CONFLICT (tenant_id, day, stripe, channel, vendor, currency) DO UPDATE
 SET messages = known.messages + excluded.messages,
     estimated_micros = known.estimated_micros + excluded.estimated_micros,

@@ -66,16 +66,32 @@ class Vendors:
         within: float | None = None,
         listen: Listen | None = None,
     ) -> SendResult:
-        """Hand a set to one vendor; the set has the time that its adapter names, each of its messages `within`."""
+        """Hand a set of one tenant to one vendor."""
+        try:
+            account = (await self.accounts.of(tenant_id)).get(vendor) if vendor != SIMULATED else None
+        except DatabaseError:
+            unknown = TryLater(reason="the account could not be looked up", code="account_not_found")
+            return SendResult(vendor=vendor, account_id=None, outcomes=[unknown] * len(messages))
+        return await self.send_through(account, tenant_id, vendor, messages, within=within, listen=listen)
+
+    async def send_through(
+        self,
+        account: StoredAccount | None,
+        tenant_id: TenantId,
+        vendor: str,
+        messages: Sequence[OutboundMessage],
+        *,
+        within: float | None = None,
+        listen: Listen | None = None,
+    ) -> SendResult:
+        """Hand a set to the vendor of one account; the set has the time that its adapter names, each of its messages `within`.
+
+        The messages are of one tenant, or of all tenants that share an account of the platform.
+        """
         if vendor == SIMULATED:
             return SendResult(
                 vendor=SIMULATED, account_id=None, outcomes=await self._simulated.send(messages)
             )
-        try:
-            account = (await self.accounts.of(tenant_id)).get(vendor)
-        except DatabaseError:
-            unknown = TryLater(reason="the account could not be looked up", code="account_not_found")
-            return SendResult(vendor=vendor, account_id=None, outcomes=[unknown] * len(messages))
         if account is None:
             nobody = TryLater(reason="there is no account with this vendor", code="no_account")
             return SendResult(vendor=vendor, account_id=None, outcomes=[nobody] * len(messages))

@@ -158,7 +158,7 @@ async def test_nothing_is_sent_when_its_time_is_over(world: LadderWorld, worker:
 
 async def test_no_way_at_all(world: LadderWorld, worker: Worker) -> None:
     hand_off = world.hand_off()
-    (plan,) = await worker.router.plan(world.tenant_id, [hand_off])
+    (plan,) = await worker.router.plan([hand_off])
     assert plan.first is None
     await worker.send(world.tenant_id, [Wish(hand_off=hand_off)])
 

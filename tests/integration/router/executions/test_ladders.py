@@ -192,13 +192,13 @@ async def test_a_receipt_during_the_next_call_is_heard_before_its_answer_is_writ
     await world.policy("otp", ON_WHATSAPP, BY_SMS)
     await begun(world, worker)
     (first,) = await attempts(world)
-    send = worker.vendors.send
+    send = worker.vendors.send_through
 
     async def send_and_hear(*args: Any, **more: Any) -> Any:
         await world.hear(worker, first, "delivered")
         return await send(*args, **more)
 
-    worker.vendors.send = send_and_hear  # type: ignore[method-assign]
+    worker.vendors.send_through = send_and_hear  # type: ignore[method-assign]
     await later(world, worker, 60)
 
     outcome = await the_outcome(world)

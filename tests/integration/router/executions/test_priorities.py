@@ -7,7 +7,9 @@ from tidings.router.executions.jobs import DUE_EXECUTIONS
 
 
 async def waiting(world: LadderWorld, worker: Worker, tenant_id: TenantId, count: int, priority: str) -> None:
-    begins = [Wish(hand_off=world.hand_off(EMAIL, priority=priority)) for _ in range(count)]
+    begins = [
+        Wish(hand_off=world.hand_off(EMAIL, tenant_id=tenant_id, priority=priority)) for _ in range(count)
+    ]
     await worker.begin(tenant_id, begins)
 
 

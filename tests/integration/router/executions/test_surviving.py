@@ -10,7 +10,6 @@ from tests.support.bus import DEADLINE
 from tests.support.ladders import EMAIL, EMAIL_ELSEWHERE, LadderWorld, PlayedPreparer, Wish, Worker
 from tests.support.people import counted
 from tidings.contracts.delivery import PreparedStep, StepAsk
-from tidings.kernel.ids import TenantId
 from tidings.sandbox.faults import FaultSpec
 
 
@@ -71,12 +70,12 @@ async def test_a_claim_lost_between_look_and_call_makes_no_call(world: LadderWor
     """The mark is refused, and the vendor hears nothing."""
 
     class Slow(PlayedPreparer):
-        async def prepare(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+        async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
             # While this one renders it is taken for dead, and another does the work.
             await world.rescue()
             await world.manual.advance(timedelta(seconds=5))
             await other.due.drain()
-            return await super().prepare(tenant_id, asks)
+            return await super().prepare(asks)
 
     silent = Worker(world, preparer=Slow())
     await silent.send(world.tenant_id, [Wish(hand_off=world.hand_off(EMAIL))])
