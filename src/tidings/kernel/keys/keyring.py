@@ -7,7 +7,7 @@ destroys the key in the transaction that says so. Rotation is in `rotation.py`.
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, Row, TenantsTx, TenantTx
@@ -24,6 +24,20 @@ QUERIES = Queries.beside(__file__)
 
 #: Whose key it is: the tenant, and its subject there.
 Subject: TypeAlias = tuple[TenantId, str]
+
+
+class StoredKey(NamedTuple):
+    """One version of a data key as it is stored."""
+
+    version: int
+    #: None: destroyed.
+    wrapped_key: bytes | None
+    #: The version of the tenant's wrapping key that it is under.
+    tenant_key_version: int
+
+    def __repr__(self) -> str:
+        return f"StoredKey(version={self.version}, ***)"
+
 
 _ATTEMPTS = 5
 _TOO_OFTEN = "the tenant's key is being rotated too often to make new keys; try again"
@@ -49,6 +63,13 @@ class Keyring:
         self._peppers: TtlCache[TenantId | None, Pepper] = TtlCache(
             clock=clock, size=cache_size, ttl=cache_ttl
         )
+
+        # A version of a tenant's wrapping key never changes. Which one is the newest does: the statement that writes a data key
+        # under it looks, and what was remembered is forgotten.
+        self._wrapping: TtlCache[tuple[TenantId, int], Key] = TtlCache(
+            clock=clock, size=cache_size, ttl=cache_ttl
+        )
+        self._newest: TtlCache[TenantId, Key] = TtlCache(clock=clock, size=cache_size, ttl=cache_ttl)
 
     async def provision(self, tx: TenantTx) -> None:
         """Make the tenant's wrapping key and pepper, if it has none; read-only callers then find them."""
@@ -90,6 +111,38 @@ class Keyring:
             else:
                 found.update(await self._make_data_keys(tx, missing, wrapping, version=1))
         raise DatabaseBusyError(_TOO_OFTEN)
+
+    async def open_keys(
+        self, tx: TenantTx | TenantsTx, stored: Mapping[Subject, Sequence[StoredKey]]
+    ) -> dict[Subject, DataKey]:
+        """The keys of subjects whose stored keys the caller has read in this transaction; no statement, as a rule.
+
+        A key that is missing is made.
+        """
+        found: dict[Subject, DataKey] = {}
+        for (tenant_id, subject), versions in stored.items():
+            used = {one.tenant_key_version for one in versions if one.wrapped_key is not None}
+            wrapping = {one: key for one in used if (key := self._wrapping.get((tenant_id, one))) is not None}
+            if versions and len(wrapping) == len(used):
+                found[tenant_id, subject] = _open_subject(tenant_id, subject, versions, wrapping)
+        rest = [subject for subject in stored if subject not in found]
+        return {**found, **await self.data_keys_of(tx, rest)} if rest else found
+
+    async def new_data_keys(
+        self, tx: TenantTx | TenantsTx, subjects: Sequence[Subject]
+    ) -> dict[Subject, DataKey]:
+        """The keys of subjects that are new: one statement where the tenants' wrapping keys are remembered."""
+        newest = {
+            tenant_id: key
+            for tenant_id in {tenant_id for tenant_id, _ in subjects}
+            if (key := self._newest.get(tenant_id)) is not None
+        }
+        sure = sorted(one for one in subjects if one[0] in newest)
+        made = await self._make_data_keys(tx, sure, newest, version=1) if sure else {}
+        rest = [one for one in subjects if one not in made]
+        for tenant_id, _ in rest:
+            self._newest.forget(tenant_id)
+        return {**made, **await self.data_keys_of(tx, rest)} if rest else made
 
     async def data_key(self, tx: TenantTx, subject_id: str) -> DataKey:
         """One subject's key, made if it is missing."""
@@ -172,16 +225,24 @@ class Keyring:
         )
         wrapping: dict[TenantId, dict[int, Key]] = {}
         active: dict[TenantId, Key] = {}
-        by_subject: dict[Subject, list[Row]] = {}
+        by_subject: dict[Subject, list[StoredKey]] = {}
+        unsettled: set[TenantId] = set()
         for row in rows:
             owner = TenantId(row["tenant_id"])
             if row["subject_id"] is not None:
-                by_subject.setdefault((owner, row["subject_id"]), []).append(row)
+                stored = StoredKey(row["version"], row["wrapped_key"], row["tenant_key_version"])
+                by_subject.setdefault((owner, row["subject_id"]), []).append(stored)
                 continue
             key = await self.tenant_key(owner, row)
             wrapping.setdefault(owner, {})[key.version] = key
+            if row["settled"]:
+                self._wrapping.put((owner, key.version), key)
+            else:
+                unsettled.add(owner)
             if row["state"] == "active" and (owner not in active or active[owner].version < key.version):
                 active[owner] = key
+        for owner in active.keys() - unsettled:
+            self._newest.put(owner, active[owner])
         return active, {
             (owner, subject): _open_subject(owner, subject, versions, wrapping.get(owner, {}))
             for (owner, subject), versions in by_subject.items()
@@ -299,13 +360,13 @@ def _data_key_aad(tenant_id: str, subject_id: str, version: int) -> bytes:
 
 
 def _open_subject(
-    tenant_id: str, subject_id: str, rows: Sequence[Row], wrapping: Mapping[int, Key]
+    tenant_id: str, subject_id: str, stored: Sequence[StoredKey], wrapping: Mapping[int, Key]
 ) -> DataKey:
     keys = {
-        row["version"]: unwrap_data_key(
-            tenant_id, subject_id, row["version"], row["wrapped_key"], wrapping[row["tenant_key_version"]]
+        one.version: unwrap_data_key(
+            tenant_id, subject_id, one.version, one.wrapped_key, wrapping[one.tenant_key_version]
         )
-        for row in rows
-        if row["wrapped_key"] is not None
+        for one in stored
+        if one.wrapped_key is not None
     }
-    return DataKey(tenant_id, subject_id, keys, max(row["version"] for row in rows))
+    return DataKey(tenant_id, subject_id, keys, max(one.version for one in stored))

@@ -1,5 +1,6 @@
 -- name: load_keys
 -- One trip gives the asked data keys and every tenant key that is needed to open them or to wrap a new one.
+-- `settled` is false for a tenant key of this very transaction: it may be rolled back, so nobody may remember it.
 -- Both come from one snapshot, so a rotation under way never shows a data key without its tenant key. OFFSET 0 holds
 -- the planner to one index look-up per subject: a generic plan without statistics compared all pairs, 50 times slower.
 WITH asked AS (
@@ -13,10 +14,10 @@ WITH asked AS (
     ) AS found
 )
 SELECT wrapping.tenant_id, NULL AS subject_id, wrapping.version, wrapping.wrapped_key, NULL::integer AS tenant_key_version,
-       wrapping.state
+       wrapping.state, wrapping.settled
 FROM unnest(:owner_ids::text[]) AS owner (tenant_id)
 CROSS JOIN LATERAL (
-    SELECT mine.tenant_id, mine.version, mine.wrapped_key, mine.state
+    SELECT mine.tenant_id, mine.version, mine.wrapped_key, mine.state, mine.created_at <> now() AS settled
     FROM kernel.tenant_keys AS mine
     WHERE mine.tenant_id = owner.tenant_id AND mine.purpose = 'wrapping'
       AND (mine.state = 'active' OR EXISTS (
@@ -24,11 +25,12 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) AS wrapping
 UNION ALL
-SELECT tenant_id, subject_id, version, wrapped_key, tenant_key_version, NULL FROM asked;
+SELECT tenant_id, subject_id, version, wrapped_key, tenant_key_version, NULL, NULL FROM asked;
 
 -- name: insert_data_keys
--- Only under a tenant key that is still in use: KEY SHARE makes its retirement wait for us, and a retired one gives
--- no row here, so that the caller starts over with the new one. Sorted, so that two creators can't deadlock.
+-- Only under the newest tenant key in use: KEY SHARE makes its retirement wait for us, and one that is retired or has a
+-- successor gives no row here, so that the caller, who may have remembered it, starts over with the new one. Sorted, so that two
+-- creators can't deadlock.
 WITH new AS (
     SELECT tenant_id, subject_id, version, wrapped_key, tenant_key_version
     FROM unnest(:tenant_ids::text[], :subject_ids::text[], :versions::integer[], :wrapped_keys::bytea[],
@@ -40,6 +42,10 @@ WITH new AS (
         SELECT mine.tenant_id, mine.version FROM kernel.tenant_keys AS mine
         WHERE mine.tenant_id = used.tenant_id AND mine.purpose = 'wrapping' AND mine.version = used.tenant_key_version
           AND mine.state = 'active'
+          AND NOT EXISTS (
+              SELECT FROM kernel.tenant_keys AS newer
+              WHERE newer.tenant_id = used.tenant_id AND newer.purpose = 'wrapping' AND newer.version > used.tenant_key_version
+                AND newer.state = 'active')
         FOR KEY SHARE
     ) AS known
 )

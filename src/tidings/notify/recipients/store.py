@@ -10,8 +10,10 @@ import msgspec
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import Row, TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId, time_of
+from tidings.kernel.keys.keyring import StoredKey
 from tidings.kernel.mapping import RowMapper, by_name, columns, tuple_columns
 from tidings.kernel.sql import Queries, json_text
+from tidings.notify.recipients.addresses import NewAddress
 from tidings.notify.recipients.errors import UnknownRecipientError
 from tidings.notify.recipients.model import Identity, IdentityType, Recipient
 
@@ -33,6 +35,8 @@ class MatchedRecipient:
 
     recipient: Recipient
     addresses: dict[tuple[str, str], MatchedAddress]
+    #: All versions of its data key, as they are stored.
+    keys: tuple[StoredKey, ...] = field(default=(), repr=False)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,7 +90,9 @@ async def match_recipients(tx: TenantTx | TenantsTx, wanted: Lookup) -> Matches:
     rows = await tx.fetch(QUERIES.match_recipients, **ids, **identities, **addresses)
     return Matches(
         known={
-            row["place"]: MatchedRecipient(recipient=from_row(row), addresses=_addresses(row))
+            row["place"]: MatchedRecipient(
+                recipient=from_row(row), addresses=_addresses(row), keys=_stored_keys(row)
+            )
             for row in rows
             if row["id"] is not None
         },
@@ -112,9 +118,12 @@ async def lock_new_addresses(
 
 
 async def insert_recipients(
-    tx: TenantTx | TenantsTx, tenant_ids: Sequence[TenantId], facts: Sequence[RecipientFacts]
+    tx: TenantTx | TenantsTx,
+    tenant_ids: Sequence[TenantId],
+    facts: Sequence[RecipientFacts],
+    addresses: Sequence[NewAddress],
 ) -> dict[RecipientId, Recipient]:
-    """Those that are new; another transaction made the others in the meantime."""
+    """Those that are new, with their addresses; another transaction made the others in the meantime."""
     rows = await tx.fetch(
         QUERIES.insert_recipients,
         tenant_ids=list(tenant_ids),
@@ -124,6 +133,18 @@ async def insert_recipients(
         tags=[json_text(list(f.tags)) for f in facts],
         attributes=[json_text(f.attributes) for f in facts],
         created_ats=[time_of(f.id) for f in facts],
+        **columns(
+            addresses,
+            address_tenants="tenant_id",
+            address_ids="id",
+            address_recipients="recipient_id",
+            address_channels="channel",
+            address_hashes="address_hash",
+            address_ciphertexts="ciphertext",
+            address_primaries="is_primary",
+            address_verifieds="verified",
+        ),
+        address_created_ats=[time_of(a.id) for a in addresses],
     )
     return {recipient.id: recipient for recipient in map(from_row, rows)}
 
@@ -198,6 +219,13 @@ def _addresses(row: Row) -> dict[tuple[str, str], MatchedAddress]:
             *(row[column] for column in columns), strict=True
         )
     }
+
+
+def _stored_keys(row: Row) -> tuple[StoredKey, ...]:
+    if row["key_versions"] is None:
+        return ()
+    rows = zip(row["key_versions"], row["wrapped_keys"], row["tenant_key_versions"], strict=True)
+    return tuple(StoredKey(*key) for key in rows)
 
 
 def _identity(row: Row) -> Identity | None:

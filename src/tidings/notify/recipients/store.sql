@@ -2,7 +2,8 @@
 -- Finds all recipients of a set at once: by id, by identity, or by address. By address a recipient without an identity comes first (the
 -- oldest, so that all callers agree), then the only one who has it; `nameless` leaves all who have an identity aside. Where
 -- several have it none is chosen, and they are named. OFFSET 0 and LATERAL hold the planner to one index look-up each: a
--- generic plan knows nothing of the length of an array. Addresses come along as arrays, to spare a second trip.
+-- generic plan knows nothing of the length of an array. Addresses and the wrapped data keys come along as arrays, to spare a
+-- second trip; a recipient and its keys are of one snapshot.
 WITH asked AS (
     SELECT wanted.place, wanted.tenant_id, wanted.id, NULL::text[] AS candidates
     FROM unnest(:id_places::integer[], :id_tenants::text[], :ids::text[]) AS wanted (place, tenant_id, id)
@@ -39,7 +40,8 @@ WITH asked AS (
 )
 SELECT asked.place, asked.candidates, mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext,
        mine.primary_locale, mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version,
-       mine.updated_at, known.address_ids, known.channels, known.hashes, known.primaries, known.verifieds
+       mine.updated_at, known.address_ids, known.channels, known.hashes, known.primaries, known.verifieds,
+       keys.key_versions, keys.wrapped_keys, keys.tenant_key_versions
 FROM asked
 LEFT JOIN LATERAL (
     SELECT r.id, r.identity_type, r.identity_id, r.display_name_ciphertext, r.primary_locale, r.primary_timezone,
@@ -53,7 +55,13 @@ CROSS JOIN LATERAL (
            array_agg(a.is_primary) AS primaries, array_agg(a.verified) AS verifieds
     FROM notification.recipient_addresses AS a
     WHERE a.tenant_id = asked.tenant_id AND a.recipient_id = asked.id
-) AS known;
+) AS known
+CROSS JOIN LATERAL (
+    SELECT array_agg(k.version) AS key_versions, array_agg(k.wrapped_key) AS wrapped_keys,
+           array_agg(k.tenant_key_version) AS tenant_key_versions
+    FROM kernel.data_keys AS k
+    WHERE k.tenant_id = asked.tenant_id AND k.subject_id = asked.id
+) AS keys;
 
 -- name: lock_new_addresses
 -- A recipient known by address alone has no unique key: a transaction that makes one for an address waits here for one that is
@@ -64,24 +72,41 @@ FROM (SELECT DISTINCT hashtextextended(wanted, 7411002) AS key
 
 -- name: insert_recipients
 -- What is not said is the tenant's default. Sorted by identity, so that two sets can't deadlock; the transaction that loses the race
--- for an identity gets no row back and reads the winner's.
-INSERT INTO notification.recipients (
-    tenant_id, id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
-    attributes, created_at, updated_at
+-- for an identity gets no row back and reads the winner's. The addresses of those that are made go with them.
+WITH made AS (
+    INSERT INTO notification.recipients (
+        tenant_id, id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
+        attributes, created_at, updated_at
+    )
+    SELECT fresh.tenant_id, fresh.id, fresh.identity_type, fresh.identity_id, fresh.display_name_ciphertext,
+           coalesce(fresh.locale, tenant.default_locale), coalesce(fresh.timezone, tenant.default_timezone),
+           ARRAY(SELECT jsonb_array_elements_text(fresh.tags::jsonb)), fresh.attributes::jsonb, fresh.created_at,
+           fresh.created_at
+    FROM unnest(
+        :tenant_ids::text[], :ids::text[], :identity_types::text[], :identity_ids::text[], :names::bytea[], :locales::text[],
+        :timezones::text[], :tags::text[], :attributes::text[], :created_ats::timestamptz[]
+    ) AS fresh (tenant_id, id, identity_type, identity_id, display_name_ciphertext, locale, timezone, tags, attributes, created_at)
+    JOIN notification.tenants_local AS tenant ON tenant.tenant_id = fresh.tenant_id
+    ORDER BY fresh.tenant_id, fresh.identity_type, fresh.identity_id, fresh.id
+    ON CONFLICT ON CONSTRAINT uq_recipients_identity DO NOTHING
+    RETURNING tenant_id, id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
+              attributes, erased_at, version, updated_at
+), reached AS (
+    INSERT INTO notification.recipient_addresses (
+        tenant_id, id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at, updated_at
+    )
+    SELECT fresh.tenant_id, fresh.id, fresh.recipient_id, fresh.channel, fresh.address_hash, fresh.address_ciphertext,
+           fresh.is_primary, fresh.verified, fresh.created_at, fresh.created_at
+    FROM unnest(
+        :address_tenants::text[], :address_ids::text[], :address_recipients::text[], :address_channels::text[],
+        :address_hashes::text[], :address_ciphertexts::bytea[], :address_primaries::boolean[], :address_verifieds::boolean[],
+        :address_created_ats::timestamptz[]
+    ) AS fresh (tenant_id, id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at)
+    JOIN made ON made.tenant_id = fresh.tenant_id AND made.id = fresh.recipient_id
 )
-SELECT fresh.tenant_id, fresh.id, fresh.identity_type, fresh.identity_id, fresh.display_name_ciphertext,
-       coalesce(fresh.locale, tenant.default_locale), coalesce(fresh.timezone, tenant.default_timezone),
-       ARRAY(SELECT jsonb_array_elements_text(fresh.tags::jsonb)), fresh.attributes::jsonb, fresh.created_at,
-       fresh.created_at
-FROM unnest(
-    :tenant_ids::text[], :ids::text[], :identity_types::text[], :identity_ids::text[], :names::bytea[], :locales::text[],
-    :timezones::text[], :tags::text[], :attributes::text[], :created_ats::timestamptz[]
-) AS fresh (tenant_id, id, identity_type, identity_id, display_name_ciphertext, locale, timezone, tags, attributes, created_at)
-JOIN notification.tenants_local AS tenant ON tenant.tenant_id = fresh.tenant_id
-ORDER BY fresh.tenant_id, fresh.identity_type, fresh.identity_id, fresh.id
-ON CONFLICT ON CONSTRAINT uq_recipients_identity DO NOTHING
-RETURNING id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
-          attributes, erased_at, version, updated_at;
+SELECT id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags, attributes, erased_at,
+       version, updated_at
+FROM made;
 
 -- name: lock_recipients
 -- Every change of a recipient, an address or preferences takes this lock; in the order of ids. No statement changes a key,

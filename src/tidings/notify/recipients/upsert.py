@@ -1,6 +1,6 @@
 """Makes recipients known, or brings them up to date: a whole set in a bounded number of statements.
 
-All unchanged: 2 statements (find, keys). All new: 6 (find, three for their keys, recipients, addresses).
+All unchanged: one statement (find, with their keys). All new: three (find, keys, recipients with their addresses).
 The inline object of a notification comes through here too.
 """
 
@@ -15,7 +15,7 @@ from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
-from tidings.kernel.keys.keyring import Keyring, Subject
+from tidings.kernel.keys.keyring import Keyring, StoredKey, Subject
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.recipients import addresses as address_store
@@ -152,28 +152,35 @@ class RecipientUpserter:
         self, tx: TenantTx | TenantsTx, strangers: Sequence[_Group], known: Sequence[_Group], now: datetime
     ) -> tuple[dict[str, DataKey], dict[str, bool]]:
         """Write those who are new; the keys of all, and whose mailbox is proven. Who lost a race is known afterwards."""
-        ids = {RECIPIENT.new(now): group for group in strangers}
-        subjects = [(g.tenant_id, g.known.recipient.id) for g in known if g.known]
-        subjects += [(group.tenant_id, new_id) for new_id, group in ids.items()]
-        keys = _by_recipient(await self.keyring.data_keys_of(tx, subjects))
-        if not ids:
+        keys = await self._keys_of(tx, known)
+        if not strangers:
             return keys, {}
+        ids = {RECIPIENT.new(now): group for group in strangers}
+        new = [(group.tenant_id, new_id) for new_id, group in ids.items()]
+        keys |= _by_recipient(await self.keyring.new_data_keys(tx, new))
+        addresses = {
+            new_id: addresses_of_new(new_id, group.addresses, keys[new_id], now=now)
+            for new_id, group in ids.items()
+        }
         made = await store.insert_recipients(
             tx,
             [group.tenant_id for group in ids.values()],
             [facts_of_new(new_id, group.spec, keys[new_id]) for new_id, group in ids.items()],
+            [address for theirs in addresses.values() for address in theirs],
         )
-        fresh = []
         for new_id, recipient in made.items():
-            group = ids[new_id]
-            group.result = UpsertResult(recipient=recipient, created=True, changed=True)
-            fresh += addresses_of_new(new_id, group.addresses, keys[new_id], now=now)
-        if fresh:
-            await address_store.add_addresses(tx, fresh)
+            ids[new_id].result = UpsertResult(recipient=recipient, created=True, changed=True)
         lost = {new_id: group for new_id, group in ids.items() if new_id not in made}
         if lost:
             await self._follow_winners(tx, lost, keys)
-        return keys, proven_mailboxes(fresh)
+        return keys, proven_mailboxes(address for new_id in made for address in addresses[new_id])
+
+    async def _keys_of(self, tx: TenantTx | TenantsTx, known: Iterable[_Group]) -> dict[str, DataKey]:
+        """The keys that came with those who were found."""
+        stored: dict[Subject, Sequence[StoredKey]] = {
+            (g.tenant_id, g.known.recipient.id): g.known.keys for g in known if g.known
+        }
+        return _by_recipient(await self.keyring.open_keys(tx, stored)) if stored else {}
 
     async def _follow_winners(
         self, tx: TenantTx | TenantsTx, lost: Mapping[RecipientId, _Group], keys: dict[str, DataKey]
@@ -184,8 +191,7 @@ class RecipientUpserter:
                 tx.of(tenant_id), [who for who, group in lost.items() if group in some]
             )
         await _find(tx, list(lost.values()))
-        found = [(g.tenant_id, g.known.recipient.id) for g in lost.values() if g.known]
-        keys.update(_by_recipient(await self.keyring.data_keys_of(tx, found)))
+        keys.update(await self._keys_of(tx, lost.values()))
 
     async def _change(
         self, tx: TenantTx, known: Sequence[_Group], keys: Mapping[str, DataKey], now: datetime

@@ -51,7 +51,9 @@ async def _talk(app: Answer, *pieces: bytes) -> _Wire:
         for _ in range(5):
             await asyncio.sleep(0)
     await asyncio.gather(*protocol.tasks)
+    closed = wire.closed
     protocol.connection_lost(None)
+    wire.closed = closed
     return wire
 
 
