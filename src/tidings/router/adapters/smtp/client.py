@@ -69,6 +69,8 @@ class SmtpConnection:
         self._needs_reset = False
         #: Nothing was written behind the content that is under way.
         self._alone = True
+        #: Told when content was handed to the server; what it returns is called when the answer is read.
+        self.on_sent: Callable[[], Callable[[], None]] = lambda: lambda: None
         self.wire = wire
 
     @classmethod
@@ -99,7 +101,9 @@ class SmtpConnection:
                     continue
                 content_sent = True
                 following = self._send_content(current, take)
+                answered = self.on_sent()
                 reply = await self.wire.reply(current.deadline(self._server.timeout_seconds))
+                answered()
                 current.settle(outcome_of(reply, current.message))
                 content_sent = False
                 # Its story is told; whatever happens from here on happens to the next.

@@ -18,6 +18,7 @@ from tidings.kernel.logs import get_logger
 from tidings.router.adapters.connect import ConnectError
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
 from tidings.router.adapters.smtp.client import SmtpConnection
+from tidings.router.adapters.smtp.window import ConnectionWindow
 
 _log = get_logger("smtp")
 
@@ -174,6 +175,9 @@ class SmtpPool:
         self._connect = connect
         self._build = build
         self._most = connections
+        self._window: ConnectionWindow | None = None
+        #: Connections that send just now.
+        self._sending = 0
         self._idle_seconds = idle_seconds
         self._batch_seconds = batch_seconds
         self._goodbye_seconds = goodbye_seconds
@@ -201,6 +205,8 @@ class SmtpPool:
         if self._closed:
             return [TryLater(reason="the adapter is closed", code="closed") for _ in messages]
         outcomes: list[Outcome] = [LATE] * len(messages) if learned is None else learned
+        if self._window is None:
+            self._window = ConnectionWindow(self._most, on_more=self._call_workers)
         batch = _Batch(len(messages), self._batch_seconds, within, outcomes)
         jobs = [_Job(self, message, batch, place) for place, message in enumerate(messages)]
         for job in jobs:
@@ -256,12 +262,24 @@ class SmtpPool:
             if not job.begun:
                 job.settle(TryLater(reason="the server could not be reached in time", code="connection"))
 
-    def _call_workers(self) -> None:
-        work = len(self._line)
-        while self._idle and work:
+    @property
+    def _room(self) -> int:
+        """Connections that may be in use beside those that are."""
+        return (self._window.size if self._window else self._most) - self._sending
+
+    def _wake_idle(self) -> int:
+        """Have idle connections look at the line, as many as there is work and room for; how many do."""
+        woken = min(len(self._idle), len(self._line), self._room)
+        for _ in range(woken):
             _wake(self._idle.popleft())
-            work -= 1
-        for _ in range(min(work, self._most - len(self._workers))):
+        return max(woken, 0)
+
+    def _call_workers(self) -> None:
+        woken = self._wake_idle()
+        # Those that are neither idle nor sending are about to.
+        about_to = len(self._workers) - len(self._idle) - self._sending
+        more = min(len(self._line) - woken, self._most - len(self._workers), self._room - about_to)
+        for _ in range(more):
             self._hopeful += 1
             worker = asyncio.create_task(self._work())
             self._workers.add(worker)
@@ -275,6 +293,9 @@ class SmtpPool:
                 self._fail_line("the adapter failed", "internal")
         if self._line and not self._workers:
             self._call_workers()
+        elif self._line:
+            # It may have been one of few that were in use, and found no other connection.
+            self._wake_idle()
 
     async def _work(self) -> None:
         connection: SmtpConnection | None = None
@@ -283,7 +304,7 @@ class SmtpPool:
                 if connection is not None and not connection.usable:
                     gone, connection = connection, None
                     await self._leave(gone)
-                if not self._line:
+                if not self._line or self._room <= 0:
                     if connection is None or not await self._rest(connection):
                         return
                     continue
@@ -296,7 +317,13 @@ class SmtpPool:
                             self._fail_line(error.reason, error.code)
                         return
                     self._open += 1
-                await connection.run(self._take)
+                    if self._window is not None:
+                        connection.on_sent = self._window.sent
+                self._sending += 1
+                try:
+                    await connection.run(self._take)
+                finally:
+                    self._sending -= 1
         finally:
             self._hopeful -= 1
             if connection is not None:
@@ -323,8 +350,8 @@ class SmtpPool:
         return bool(self._line)
 
     def _take(self) -> _Job | None:
-        """The next message, built."""
-        while self._line:
+        """The next message, built; none where more connections are in use than are needed."""
+        while self._line and self._room >= 0:
             job = self._line.popleft()
             if not job.wanted:
                 continue
