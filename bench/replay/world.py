@@ -450,7 +450,9 @@ class World:
         bus = PostgresBus(runtime_url, self.db, clock=SystemClock())
         self._relay = bus.relay("chan")
         handlers = {
-            (outcome.GROUP, outcome.SUBJECTS): outcome.handler(outbox=outbox, clock=clock, effects=effects),
+            (outcome.GROUP, outcome.SUBJECTS): outcome.NotificationSettler(
+                outbox=outbox, clock=clock, effects=effects
+            ).apply,
             (consumer.GROUP, consumer.SUBJECTS): consumer.handler(
                 outbox=outbox, clock=clock, effects=effects
             ),

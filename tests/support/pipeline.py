@@ -8,8 +8,8 @@ import fcntl
 import json
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -162,6 +162,17 @@ class PipelineWorld:
     @property
     def db(self) -> Database:
         return self.system.db
+
+    @contextmanager
+    def router_alone(self) -> Iterator[None]:
+        """The router as in a process without notify: outcomes reach it by their events alone."""
+        recorder = self.system.executions.recorder
+        settler = recorder.settler
+        object.__setattr__(recorder, "settler", None)
+        try:
+            yield
+        finally:
+            object.__setattr__(recorder, "settler", settler)
 
     async def settle(self) -> None:
         """Do all that can be done now: due, decided, sent, recorded, told."""

@@ -33,9 +33,7 @@ class ConsumersStage:
         bus, outbox, clock = kernel.bus, kernel.outbox, kernel.clock
         effects = notify.parts.get(AddressEffects)
         #: What hears outcomes and receipts, once for each set of a tenant's events.
-        self.on_outcomes = outcome.handler(
-            outbox=outbox, clock=clock, stripe=stripe(Stripe.OUTCOMES), effects=effects
-        )
+        self.on_outcomes = notify.settler.apply
         self.on_receipts = receipts.handler(
             outbox=outbox, effects=effects, clock=clock, stripe=stripe(Stripe.RECEIPTS)
         )

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
-from tidings.contracts.delivery import StepPreparer
+from tidings.contracts.delivery import OutcomeSettler, StepPreparer
 from tidings.kernel.durable.in_hand import InHand
 from tidings.router.conversations.sent import SentNotes
 from tidings.router.executions.answer_journal import AnswerJournal
@@ -29,7 +29,13 @@ class ExecutionsStage:
     """From a notification that is to go out to its one outcome."""
 
     def __init__(
-        self, kernel: "KernelStage", router: "RouterStage", vendors: "VendorsStage", *, preparer: StepPreparer
+        self,
+        kernel: "KernelStage",
+        router: "RouterStage",
+        vendors: "VendorsStage",
+        *,
+        preparer: StepPreparer,
+        settler: OutcomeSettler | None = None,
     ) -> None:
         self._kernel = kernel
         self._parts = parts = router.parts.add(StepPreparer, preparer)
@@ -41,7 +47,7 @@ class ExecutionsStage:
         parts.add(AnswerJournal, self.journal)
         parts.get(AnswerRecovery)
         self.recorder = parts.get(
-            Recorder, note_sent=parts.get(SentNotes).note_sent, stripe=stripe(Stripe.SPEND)
+            Recorder, note_sent=parts.get(SentNotes).note_sent, settler=settler, stripe=stripe(Stripe.SPEND)
         )
         self.router = parts.get(ExecutionRouter, in_hand=self._in_hand)
 

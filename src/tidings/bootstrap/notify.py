@@ -8,9 +8,11 @@ from tidings.contracts.delivery import ExecutionHistory
 from tidings.contracts.profiles import MailboxNews
 from tidings.notify.accept.attachments import Attachments
 from tidings.notify.categories.registry import Categories
+from tidings.notify.dispatch.outcome import NotificationSettler
 from tidings.notify.erasure.erase import Eraser
 from tidings.notify.imports.engine import Importer
 from tidings.notify.preference_center.links import UnsubscribeLinks
+from tidings.notify.receipts.address_effects import AddressEffects
 from tidings.notify.render.engine import V8Renderer
 from tidings.notify.render.model import Renderer
 from tidings.notify.suppressions.suppress import Suppressor
@@ -61,6 +63,10 @@ class NotifyStage:
             callbacks=router.parts.get(StoredCallbackForgetter),
             backups_kept=kernel.settings.stores.backups_kept,
             stripe=stripe(Stripe.ERASE),
+        )
+        #: Settles notifications, with the router's record or when its event arrives.
+        self.settler = parts.get(
+            NotificationSettler, effects=parts.get(AddressEffects), stripe=stripe(Stripe.OUTCOMES)
         )
         self.visits = parts.get(VisitRecorder, stripe=stripe(Stripe.VISITS))
         kernel.closing.push_async_callback(self.visits.settle)

@@ -122,6 +122,7 @@ class System:
             self.router,
             self.vendors,
             preparer=self.composition.gate,
+            settler=self.notify.settler,
         )
 
     @cached_property

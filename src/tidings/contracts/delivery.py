@@ -1,7 +1,8 @@
 """The port between notify and the router: hand-offs, steps that notify prepares, one outcome that comes back.
 
 All that passes is frozen data that can be encoded. In one process these are calls; the outcome is always an event, so
-that it also arrives where notify and the router run apart. Where they share a process, `InProcessRouter` saves the way.
+that it also arrives where notify and the router run apart. Where they share a process, `InProcessRouter` saves the way, and
+`OutcomeSettler` the way back: the event then only tells of what is settled.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -371,6 +372,36 @@ class DeliveryOutcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     #: Why, where it was not delivered: a code.
     reason: str | None = None
     attempts: tuple[AttemptTold, ...] = ()
+
+
+class TenantOutcome(Struct, frozen=True, kw_only=True):
+    """An outcome in a set of several tenants'."""
+
+    tenant_id: TenantId
+    outcome: DeliveryOutcome
+    #: The place in a trace that its notification comes from.
+    traceparent: str | None = None
+
+
+class OutcomeSettler(Protocol):
+    """Settles notifications in the transaction in which the router records their outcomes.
+
+    Only where notify and the router share a process and a database; elsewhere, and where it fails, the consumer group does
+    it when the event arrives.
+    """
+
+    @property
+    def group(self) -> str:
+        """The consumer group that need not apply the events of what is settled here."""
+        ...
+
+    def settles(self, outcome: DeliveryOutcome) -> bool:
+        """Whether it is one for `settle_in`; the others are left to the consumer group."""
+        ...
+
+    async def settle_in(self, tx: TenantTx | TenantsTx, outcomes: Sequence[TenantOutcome]) -> None:
+        """Settle a set, of whatever tenants `tx` is for. After an exception `tx` can't be committed."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import LiteralString
 
-from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.db import PlatformTx, TenantsTx, TenantTx
 from tidings.kernel.events import Event, envelope_of
 from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
@@ -39,7 +39,7 @@ class Outbox:
         self.schema = schema
         self._queries = _queries(schema)
 
-    async def append(self, tx: TenantTx | PlatformTx, events: Sequence[Event]) -> None:
+    async def append(self, tx: TenantTx | TenantsTx | PlatformTx, events: Sequence[Event]) -> None:
         """Publish these events with whatever else `tx` commits, in this order.
 
         Two transactions that write events of one lane and don't wait for each other (by a lock on the row
@@ -48,7 +48,7 @@ class Outbox:
         if not events:
             return
         # A tenant's own events: its id is sent once. All others are sent as they are, and refused where they may not be.
-        own = tx.tenant_id
+        own = None if isinstance(tx, TenantsTx) else tx.tenant_id
         if any(event.tenant_id != own for event in events):
             own = None
         await tx.execute(

@@ -688,6 +688,7 @@ CREATE TABLE bff_backoffice.outbox (
     enqueued_at timestamp with time zone DEFAULT now() NOT NULL,
     publish_attempts integer DEFAULT 0 NOT NULL,
     last_error text,
+    applied_by text COLLATE pg_catalog."C",
     CONSTRAINT ck_outbox_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
@@ -695,6 +696,8 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', au
 ALTER TABLE ONLY bff_backoffice.outbox FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE bff_backoffice.outbox IS 'Events of the back office, written with the change they announce; the relay moves them to the bus.';
+
+COMMENT ON COLUMN bff_backoffice.outbox.applied_by IS 'The consumer group that has applied it in the transaction that wrote it.';
 
 ALTER TABLE bff_backoffice.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME bff_backoffice.outbox_seq_seq
@@ -1391,6 +1394,7 @@ CREATE TABLE chan.outbox (
     enqueued_at timestamp with time zone DEFAULT now() NOT NULL,
     publish_attempts integer DEFAULT 0 NOT NULL,
     last_error text,
+    applied_by text COLLATE pg_catalog."C",
     CONSTRAINT ck_outbox_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
@@ -1398,6 +1402,8 @@ WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', au
 ALTER TABLE ONLY chan.outbox FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE chan.outbox IS 'Events of the router, written with the change they announce; the relay moves them to the bus.';
+
+COMMENT ON COLUMN chan.outbox.applied_by IS 'The consumer group that has applied it in the transaction that wrote it.';
 
 ALTER TABLE chan.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME chan.outbox_seq_seq
@@ -1736,7 +1742,8 @@ CREATE TABLE kernel.bus_events (
     subject text NOT NULL COLLATE pg_catalog."C",
     ordering_key text NOT NULL COLLATE pg_catalog."C",
     payload text NOT NULL,
-    envelope text NOT NULL
+    envelope text NOT NULL,
+    applied_by text COLLATE pg_catalog."C"
 )
 PARTITION BY RANGE (published_at);
 
@@ -1745,6 +1752,8 @@ ALTER TABLE ONLY kernel.bus_events FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE kernel.bus_events IS 'The stream: every published event in its order. One partition a day, dropped after seven.';
 
 COMMENT ON COLUMN kernel.bus_events.published_at IS 'When the relay moved it here, by the server''s clock.';
+
+COMMENT ON COLUMN kernel.bus_events.applied_by IS 'The consumer group that has applied it in the transaction that wrote it.';
 
 CREATE TABLE kernel.bus_parked (
     group_name text NOT NULL COLLATE pg_catalog."C",
@@ -3133,6 +3142,7 @@ CREATE TABLE notification.outbox (
     enqueued_at timestamp with time zone DEFAULT now() NOT NULL,
     publish_attempts integer DEFAULT 0 NOT NULL,
     last_error text,
+    applied_by text COLLATE pg_catalog."C",
     CONSTRAINT ck_outbox_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
@@ -3146,6 +3156,8 @@ COMMENT ON COLUMN notification.outbox.seq IS 'Given at insert, visible at commit
 COMMENT ON COLUMN notification.outbox.payload IS 'JSON: the event''s data. Ids and facts; no address, no body, no secret.';
 
 COMMENT ON COLUMN notification.outbox.envelope IS 'JSON: CloudEvents attributes, traceparent, schema version.';
+
+COMMENT ON COLUMN notification.outbox.applied_by IS 'The consumer group that has applied it in the transaction that wrote it.';
 
 ALTER TABLE notification.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME notification.outbox_seq_seq
@@ -4211,8 +4223,6 @@ CREATE INDEX ix_consumed_events_expiry ON notification.consumed_events USING btr
 CREATE INDEX ix_dedup_ledger_expiry ON notification.dedup_ledger USING btree (expires_at);
 
 CREATE INDEX ix_delivery_attempts_notification ON ONLY notification.delivery_attempts USING btree (tenant_id, notification_id, attempt_number);
-
-CREATE INDEX ix_delivery_attempts_vendor_message ON ONLY notification.delivery_attempts USING btree (tenant_id, vendor, vendor_message_id) WHERE (vendor_message_id IS NOT NULL);
 
 CREATE INDEX ix_digest_windows_flush_ready ON notification.digest_windows USING btree (flush_at) WHERE (state <> 'flushed'::text);
 
@@ -5719,7 +5729,15 @@ CREATE POLICY tenant_sets ON notification.dedup_ledger TO tidings_runtime USING 
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
+CREATE POLICY tenant_sets ON notification.delivery_attempts TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 CREATE POLICY tenant_sets ON notification.dispatch_queue TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.early_bounces TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 

@@ -5,9 +5,11 @@ import re
 from collections.abc import Sequence
 
 from tests.support.bus import DEADLINE, BusUnderTest, Effects, running
-from tidings.kernel.events import Event
+from tidings.kernel.db import Database
+from tidings.kernel.events import Event, envelope_of
 from tidings.kernel.ids import TenantId
-from tidings.kernel.postgres_bus import PostgresBus, stream
+from tidings.kernel.postgres_bus import PostgresBus, Wakeups, stream
+from tidings.kernel.postgres_bus.wakeups import BUS_CHANNEL
 
 _RARE = "rare.happened.v1"
 
@@ -88,3 +90,38 @@ def _literal(value: object) -> str:
     if value is None:
         return "NULL"
     return str(value) if isinstance(value, int) else f"'{value}'"
+
+
+async def test_an_event_that_a_group_has_applied_is_read_by_the_others_alone(
+    under_test: BusUnderTest, tenant_id: TenantId
+) -> None:
+    """It was applied in the transaction that wrote it: its row names the group."""
+    await under_test.publish(tenant_id, [1, 2])
+    applied = under_test.event(tenant_id, 3)
+    async with under_test.db.tenant(tenant_id) as tx:
+        await tx.connection.execute(
+            "INSERT INTO notification.outbox (id, tenant_id, subject, ordering_key, payload, envelope, applied_by) "
+            "VALUES ($1, $2, $3, $4, $5, $6, 'first')",
+            *(
+                applied.id,
+                tenant_id,
+                applied.subject,
+                applied.ordering_key,
+                applied.data,
+                envelope_of(applied),
+            ),
+        )
+    await under_test.relay()
+    for group in ("first", "second"):
+        await under_test.bus.consumer(under_test.subscription(Effects(group))).drain()
+    assert await under_test.values("first") == [1, 2]
+    assert await under_test.values("second") == [1, 2, 3]
+
+
+def test_a_group_is_not_called_for_what_it_has_applied() -> None:
+    wakeups = Wakeups("postgresql://nowhere", Database("postgresql://nowhere"))
+    mine, others = (wakeups.on_subjects(BUS_CHANNEL, r"^rare\..+$", group) for group in ("mine", "others"))
+    wakeups._heard(None, 0, BUS_CHANNEL, "common.v1 rare.v1!mine")
+    assert (mine.called, others.called) == (False, True)
+    wakeups._heard(None, 0, BUS_CHANNEL, "rare.v1!mine rare.v1")
+    assert mine.called

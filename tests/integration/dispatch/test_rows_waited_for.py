@@ -20,6 +20,7 @@ from tidings.notify.accept.events import moved_event
 from tidings.notify.dispatch import outcome, store
 from tidings.notify.dispatch.store import Move
 from tidings.notify.erasure import store as erasure
+from tidings.router.state_machine.model import ATTEMPT
 
 _CLOCK = SystemClock()
 _NOW = _CLOCK.now()
@@ -118,7 +119,7 @@ def _changing(text: str, *values: object) -> Change:
 
 def _delivered(tenant_id: TenantId, notification_id: NotificationId) -> Event:
     attempt = AttemptTold(
-        id="att_told",
+        id=ATTEMPT.new(_NOW),
         step=1,
         channel="email",
         vendor="smtp",
@@ -150,7 +151,7 @@ def _delivered(tenant_id: TenantId, notification_id: NotificationId) -> Event:
 def _settling(
     db: Database, tenant_id: TenantId, ids: list[NotificationId]
 ) -> Callable[[], Awaitable[object]]:
-    handle = outcome.handler(outbox=Outbox("notification"), clock=_CLOCK)
+    handle = outcome.NotificationSettler(outbox=Outbox("notification"), clock=_CLOCK).apply
 
     async def settle() -> None:
         async with db.tenant(tenant_id, by_index=True) as tx:

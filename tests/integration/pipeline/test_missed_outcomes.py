@@ -15,7 +15,7 @@ pytestmark = pytest.mark.xdist_group("pipeline-missed-outcomes")
 def sweeper(world: PipelineWorld, settled_for: timedelta = timedelta(0)) -> OutcomeSweeper:
     """The real one, with less patience."""
     system = world.system
-    settle = outcome.handler(outbox=system.kernel.outbox, clock=system.clock)
+    settle = outcome.NotificationSettler(outbox=system.kernel.outbox, clock=system.clock).apply
     return OutcomeSweeper(
         system.db,
         StoredEnds(),
@@ -39,7 +39,8 @@ async def send_and_lose_the_outcome(sender: Sender, count: int) -> list[str]:
     """Sent, and over for the router; what it announced is gone before anybody has read it."""
     world = sender.world
     ids = [(await sender.send())["id"] for _ in range(count)]
-    await world.system.dispatch.job.drain()
+    with world.router_alone():
+        await world.system.dispatch.job.drain()
     async with world.unguarded("chan.outbox") as owner:
         await owner.execute("DELETE FROM chan.outbox WHERE tenant_id = $1", sender.tenant_id)
     await world.settle()

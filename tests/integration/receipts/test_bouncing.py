@@ -8,6 +8,7 @@ import pytest
 from tests.integration.receipts.world import ReceiptsWorld, again
 from tests.support.people import rows, told
 from tidings.kernel.ids import time_of
+from tidings.router.state_machine.model import ATTEMPT
 
 COUNTED = "SELECT name, sum(n)::int AS n FROM notification.counters GROUP BY name ORDER BY name"
 LOG = (
@@ -147,7 +148,9 @@ async def test_a_bounce_of_another_attempt_changes_no_status(
     tenant = await world.tenant()
     person = await world.recipient(tenant.id, ("email", "two@example.test"), ("sms", "+93701234567"))
     sent = await world.sent(tenant.id, person)
-    by_sms = world.attempted(sent, id="attempt_sms", step=2, channel="sms", vendor="http", status="delivered")
+    by_sms = world.attempted(
+        sent, id=ATTEMPT.new(time_of(sent.id)), step=2, channel="sms", vendor="http", status="delivered"
+    )
     done = world.outcome(sent, world.attempted(sent), by_sms, final_channel="sms", evidence="delivered")
     bounce = world.receipt(sent, "bounced", "hard_bounce")
 

@@ -26,6 +26,7 @@ from tidings.contracts.delivery import (
     SkipStep,
     StepAsk,
     StepRecord,
+    TenantOutcome,
     WaitRecord,
     WaitStep,
 )
@@ -153,6 +154,25 @@ PASSING: list[tuple[Any, Any]] = [
                     id="attempt_1", step=1, channel="sms", status="accepted", started_at=NOW, ended_at=NOW
                 ),
             ),
+        ),
+    ),
+    (
+        TenantOutcome,
+        TenantOutcome(
+            tenant_id=TenantId("ten_1"),
+            outcome=DeliveryOutcome(
+                notification_id="ntf_1",
+                recipient_id="rcp_1",
+                execution_id="exec_1",
+                result="DELIVERED",
+                ended_at=NOW,
+                attempts=(
+                    AttemptTold(
+                        id="attempt_1", step=1, channel="sms", status="accepted", started_at=NOW, ended_at=NOW
+                    ),
+                ),
+            ),
+            traceparent="00-1-2-01",
         ),
     ),
     (

@@ -90,7 +90,7 @@ class Consumer:
             db, subscription, clock=clock, tenants_at_once=self._settings.tenants_at_once
         )
         self._owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-        self._wake = wakeups.on_subjects(BUS_CHANNEL, subscription.expression())
+        self._wake = wakeups.on_subjects(BUS_CHANNEL, subscription.expression(), subscription.group)
         self._lease_ends = 0.0
         self._outages = 0
         self._backoff = Backoff(longest=self._settings.longest_outage_pause)

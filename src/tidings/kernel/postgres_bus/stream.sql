@@ -1,9 +1,10 @@
 -- name: read_events
 -- What the group wants of the next stretch, and the stretch's last event, wanted or not: the others only move the cursor,
--- and most groups want few. The limit is on what is looked at, so that a group with rare subjects does not scan a day at once.
+-- and most groups want few. What the group has applied with the change itself is not wanted again. The limit is on what is looked at, so that a group with rare subjects does not scan a day at once.
 WITH seen AS MATERIALIZED (
     SELECT position, published_at,
-        subject = ANY(:plain::text[]) OR coalesce(subject ~ :wild, false) AS wanted
+        (subject = ANY(:plain::text[]) OR coalesce(subject ~ :wild, false))
+            AND applied_by IS DISTINCT FROM :group AS wanted
     FROM kernel.bus_events
     WHERE position > :position AND published_at >= :published_at::timestamptz - INTERVAL '1 day'
     ORDER BY position LIMIT :limit

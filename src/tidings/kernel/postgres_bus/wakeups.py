@@ -65,7 +65,7 @@ class Wakeups:
         self._db = db
         self._settings = settings or WakeupSettings()
         self._wakes: dict[tuple[str, str], list[Wakeup]] = {}
-        self._readers: dict[str, list[tuple[re.Pattern[str], Wakeup]]] = {}
+        self._readers: dict[str, list[tuple[re.Pattern[str], str, Wakeup]]] = {}
         self._hearers: dict[str, list[Callable[[str | None], None]]] = {}
         self._connection: asyncpg.Connection | None = None
         self._busy = asyncio.Lock()
@@ -83,10 +83,13 @@ class Wakeups:
         self._asked.set()
         return wake
 
-    def on_subjects(self, channel: str, expression: str) -> Wakeup:
-        """What is set when one of the subjects named on that channel fits, or none is named; otherwise as `on`."""
+    def on_subjects(self, channel: str, expression: str, group: str) -> Wakeup:
+        """What is set when one of the subjects named on that channel fits, or none is named; otherwise as `on`.
+
+        A subject that is named as `subject!group` is one whose events that group has applied already.
+        """
         wake = Wakeup()
-        self._readers.setdefault(channel, []).append((re.compile(expression), wake))
+        self._readers.setdefault(channel, []).append((re.compile(expression), group, wake))
         self._asked.set()
         return wake
 
@@ -190,9 +193,9 @@ class Wakeups:
             return
         for wake in self._wakes.get((channel, payload), ()):
             wake.set()
-        subjects = payload.split()
-        for fits, wake in self._readers.get(channel, ()):
-            if not subjects or any(map(fits.match, subjects)):
+        named = [name.partition("!") for name in payload.split()]
+        for fits, group, wake in self._readers.get(channel, ()):
+            if not named or any(by != group and fits.match(subject) for subject, _, by in named):
                 wake.set()
         for hear in self._hearers.get(channel, ()):
             hear(payload)
@@ -202,7 +205,7 @@ class Wakeups:
             for hear in hearers:
                 hear(None)
         for readers in self._readers.values():
-            for _, wake in readers:
+            for _, _, wake in readers:
                 wake.set()
         for wakes in self._wakes.values():
             for wake in wakes:

@@ -1,16 +1,16 @@
-"""Hears from the router what became of notifications, and lets them rest: a consumer of its outcome events."""
+"""Lets notifications rest when the router says what became of them: with its record, or when its event arrives."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from opentelemetry.trace import SpanKind
 
-from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
+from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome, TenantOutcome
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId, RecipientAddressId, RecipientId
-from tidings.kernel.bus import TenantHandler
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.events import Event
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import columns, sparse_columns
@@ -46,13 +46,33 @@ _OUTCOMES: Final = {
 }
 
 
-def handler(
-    *, outbox: Outbox, clock: Clock, stripe: int = 0, effects: AddressEffects | None = None
-) -> TenantHandler:
-    """Applies one tenant's outcomes, all in one transaction; without `effects`, no address is suppressed by one."""
-    bounces = Bounces(outbox=outbox, clock=clock, stripe=stripe)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NotificationSettler:
+    """Settles sets of notifications; the contract's `OutcomeSettler`, and the handler of the consumer group."""
 
-    async def apply(tx: TenantTx, events: Sequence[Event]) -> None:
+    outbox: Outbox
+    clock: Clock
+    #: Without it, no address is suppressed by an outcome.
+    effects: AddressEffects | None = None
+    #: Which of the counts of a day it adds to.
+    stripe: int = 0
+
+    @property
+    def group(self) -> str:
+        """The consumer group that need not apply the events of what `settle_in` settles."""
+        return GROUP
+
+    def settles(self, outcome: DeliveryOutcome) -> bool:
+        """All but those that say something about an address: that takes keys, which may be a call to a key service."""
+        return not _effects([outcome])
+
+    async def settle_in(self, tx: TenantTx | TenantsTx, outcomes: Sequence[TenantOutcome]) -> None:
+        """Settle a set in the router's own transaction, of whatever tenants that is for."""
+        with span_of_set("outcomes", "outcomes apply", (one.traceparent for one in outcomes)):
+            await self._settle(tx, outcomes)
+
+    async def apply(self, tx: TenantTx, events: Sequence[Event]) -> None:
+        """Apply one tenant's events, all in one transaction."""
         traceparents = (event.traceparent for event in events)
         with span_of_set(
             "outcomes",
@@ -62,40 +82,50 @@ def handler(
             tenant_id=tx.tenant_id,
             event_ids=[event.id for event in events],
         ):
-            await settle(tx, events)
+            outcomes = [
+                TenantOutcome(
+                    tenant_id=tx.tenant_id,
+                    outcome=event.payload_as(DeliveryOutcome),
+                    traceparent=event.traceparent,
+                )
+                for event in events
+            ]
+            await self._settle(tx, outcomes)
+            told = _effects([one.outcome for one in outcomes])
+            if told and self.effects is not None:
+                await self.effects.apply(tx, told)
 
-    async def settle(tx: TenantTx, events: Sequence[Event]) -> None:
-        outcomes = [event.payload_as(DeliveryOutcome) for event in events]
-        now = clock.now()
+    async def _settle(self, tx: TenantTx | TenantsTx, outcomes: Sequence[TenantOutcome]) -> None:
+        # In one order with all who lock notifications: no deadlock.
+        ordered = sorted(outcomes, key=lambda one: (one.tenant_id, one.outcome.notification_id))
+        now = self.clock.now()
         given = {
             "now": now,
             "day": now.date(),
-            "stripe": stripe,
-            **created_columns([time_of(o.notification_id) for o in outcomes]),
-            **columns(outcomes, "reason ended_at evidence final_channel", ids="notification_id"),
-            "statuses": [status_of(o).value for o in outcomes],
+            "stripe": self.stripe,
+            **created_columns([time_of(one.outcome.notification_id) for one in ordered]),
+            **columns(
+                ordered,
+                "tenant_id outcome.reason outcome.ended_at outcome.evidence outcome.final_channel",
+                ids="outcome.notification_id",
+            ),
+            "statuses": [status_of(one.outcome).value for one in ordered],
         }
-        reasons = {o.notification_id: o.reason for o in outcomes}
-        traces = {o.notification_id: event.traceparent for o, event in zip(outcomes, events, strict=True)}
-        moved = await tx.fetch(QUERIES.settle, **given, **_attempts(outcomes))
-        if len(moved) < len(reasons):
+        by_key = {(one.tenant_id, one.outcome.notification_id): one for one in ordered}
+        moved = await tx.fetch(QUERIES.settle, **given, **_attempts(ordered))
+        if len(moved) < len(by_key):
             # Over before, or waited for. The latter are locked by now, and a new statement sees them.
             moved += await tx.fetch(QUERIES.settle, **given, **_attempts([]))
-        await outbox.append(
-            tx,
-            [
-                _event(
-                    tx.tenant_id, row, reasons.get(row["id"]), clock=clock, traceparent=traces.get(row["id"])
-                )
-                for row in moved
-            ],
+        await self.outbox.append(
+            tx, [_event(row, by_key[row["tenant_id"], row["id"]], clock=self.clock) for row in moved]
         )
-        await bounces.settled(tx, [row["id"] for row in moved if row["came_back"]])
-        told = _effects(outcomes)
-        if told and effects is not None:
-            await effects.apply(tx, told)
-
-    return apply
+        came_back: dict[TenantId, list[str]] = {}
+        for row in moved:
+            if row["came_back"]:
+                came_back.setdefault(row["tenant_id"], []).append(row["id"])
+        bounces = Bounces(outbox=self.outbox, clock=self.clock, stripe=self.stripe)
+        for tenant_id in sorted(came_back):
+            await bounces.settled(tx.of(tenant_id), came_back[tenant_id])
 
 
 def status_of(outcome: DeliveryOutcome) -> NotificationStatus:
@@ -111,11 +141,14 @@ def status_of(outcome: DeliveryOutcome) -> NotificationStatus:
     return NotificationStatus.FAILED
 
 
-def _event(
-    tenant_id: TenantId, row: Any, reason: str | None, *, clock: Clock, traceparent: str | None
-) -> Event:
+def _event(row: Any, told: TenantOutcome, *, clock: Clock) -> Event:
     return moved_event(
-        tenant_id, facts_of(row), row["status"], reason=reason, clock=clock, traceparent=traceparent
+        row["tenant_id"],
+        facts_of(row),
+        row["status"],
+        reason=told.outcome.reason,
+        clock=clock,
+        traceparent=told.traceparent,
     )
 
 
@@ -140,22 +173,24 @@ def _effects(outcomes: Sequence[DeliveryOutcome]) -> list[EffectReport]:
     ]
 
 
-def _attempts(outcomes: Sequence[DeliveryOutcome]) -> dict[str, list[Any]]:
-    made: list[tuple[int, DeliveryOutcome, AttemptTold]] = []
+def _attempts(outcomes: Sequence[TenantOutcome]) -> dict[str, list[Any]]:
+    made: list[tuple[int, TenantOutcome, AttemptTold]] = []
     for outcome in outcomes:
-        calls = [a for a in outcome.attempts if a.status in _OUTCOMES and a.vendor is not None]
+        calls = [a for a in outcome.outcome.attempts if a.status in _OUTCOMES and a.vendor is not None]
         made += [(number, outcome, attempt) for number, attempt in enumerate(calls, start=1)]
     attempts = [attempt for _, _, attempt in made]
-    ids = [DELIVERY_ATTEMPT.new(attempt.started_at) for attempt in attempts]
+    # The router's own, under another name: the same when it is told again.
+    ids = [f"{DELIVERY_ATTEMPT.prefix}_{attempt.id[-26:]}" for attempt in attempts]
     return {
+        "attempt_tenants": [o.tenant_id for _, o, _ in made],
         "attempt_ids": ids,
         "attempt_starts": [time_of(id_) for id_ in ids],
         "attempt_numbers": [number for number, _, _ in made],
         "attempt_latencies": [
             max(0, int((a.ended_at - a.started_at).total_seconds() * 1000)) for _, _, a in made
         ],
-        "attempt_notifications": [o.notification_id for _, o, _ in made],
-        "attempt_executions": [o.execution_id for _, o, _ in made],
+        "attempt_notifications": [o.outcome.notification_id for _, o, _ in made],
+        "attempt_executions": [o.outcome.execution_id for _, o, _ in made],
         "attempt_outcomes": [_OUTCOMES[a.status] for _, _, a in made],
         **columns(
             attempts,

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=69, newest=69)
+SERVES: Final = SchemaRange(oldest=70, newest=70)
 
 
 async def check_servable(

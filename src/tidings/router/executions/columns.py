@@ -1,6 +1,6 @@
 """What happened to a set of executions, as the columns of one statement."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOut
 from tidings.kernel.events import Event, envelope_of
 from tidings.kernel.ids import EVENT
 from tidings.kernel.mapping import by_name
-from tidings.router.executions.model import ExecutionChange
+from tidings.router.executions.model import ExecutionChange, ExecutionId
 from tidings.router.executions.snapshot import path_text, state_text
 from tidings.router.state_machine.model import CIRCUIT_OPEN, ClosedAttempt, ExecutionEnd
 
@@ -19,22 +19,53 @@ SOURCE: Final = "/tidings/router"
 
 _NAMES: Final = (
     "tenant_ids", "ids", "versions", "keeps", "reserveds", "spents", "currencies", "states", "due_ats", "waits",
-    "results", "evidences", "final_channels", "paths", "event_ids", "payloads", "envelopes",
+    "results", "evidences", "final_channels", "paths", "event_ids", "payloads", "envelopes", "applied_bys",
 )  # fmt: skip
 _ATTEMPT_NAMES: Final = (
     "attempt_tenants", "attempt_executions", "attempt_ids", "attempt_started_ats", "attempt_steps", "channels", "account_ids", "vendors",
     "provider_message_ids", "statuses", "reasons", "meanings", "costs", "cost_currencies",
     "http_statuses", "retry_afters", "errors", "answer_refs", "address_hashes", "addresses", "senders", "digests",
 )  # fmt: skip
-_NO_END: Final = (None,) * 7
+_NO_END: Final = (None,) * 8
 _NO_RECORD: Final = (None,) * 4
 
 _encode = msgspec.json.Encoder().encode
 
 
-def columns_of(changes: Sequence[ExecutionChange], *, now: datetime) -> dict[str, list[Any]]:
-    """By the names that the statement gives them."""
-    rows = [_row(change, now) for change in changes]
+def outcomes_of(changes: Sequence[ExecutionChange], *, now: datetime) -> dict[ExecutionId, DeliveryOutcome]:
+    """What is to be told of those that end."""
+    return {
+        change.execution.id: DeliveryOutcome(
+            notification_id=change.execution.notification_id,
+            recipient_id=change.execution.recipient_id,
+            execution_id=change.execution.id,
+            result=end.result,
+            ended_at=now,
+            evidence=end.evidence,
+            final_channel=end.final_channel,
+            reason=end.reason,
+            attempts=tuple(map(told_attempt, change.transition.state.attempts)),
+        )
+        for change in changes
+        if (end := change.transition.end) is not None
+    }
+
+
+def columns_of(
+    changes: Sequence[ExecutionChange],
+    outcomes: Mapping[ExecutionId, DeliveryOutcome],
+    applied_by: Mapping[ExecutionId, str],
+    *,
+    now: datetime,
+) -> dict[str, list[Any]]:
+    """By the names that the statement gives them; `applied_by`: the groups that apply outcomes in the same transaction."""
+    rows = [
+        _row(change, now)
+        if (end := change.transition.end) is None
+        else (*_known(change), None, None, None, *_end(change, end, outcomes[id_]), applied_by.get(id_))
+        for change in changes
+        for id_ in (change.execution.id,)
+    ]
     made = [_attempt(change, attempt) for change in changes for attempt in change.transition.new_attempts]
     attempts = list(map(list, zip(*made, strict=True))) if made else [[] for _ in _ATTEMPT_NAMES]
     return {
@@ -43,10 +74,9 @@ def columns_of(changes: Sequence[ExecutionChange], *, now: datetime) -> dict[str
     }
 
 
-def _row(change: ExecutionChange, now: datetime) -> tuple[Any, ...]:
-    execution, transition = change.execution, change.transition
-    cost_budget = transition.state.cost_budget
-    known = (
+def _known(change: ExecutionChange) -> tuple[Any, ...]:
+    execution, cost_budget = change.execution, change.transition.state.cost_budget
+    return (
         execution.tenant_id,
         execution.id,
         execution.version,
@@ -55,8 +85,11 @@ def _row(change: ExecutionChange, now: datetime) -> tuple[Any, ...]:
         cost_budget.spent,
         change.currency,
     )
-    if transition.end is not None:
-        return (*known, None, None, None, *_end(change, transition.end, now))
+
+
+def _row(change: ExecutionChange, now: datetime) -> tuple[Any, ...]:
+    """Of one that goes on."""
+    transition = change.transition
     # What is asked for and not taken up in the same go is due at once.
     due_at = now if transition.ask else transition.due_at
     waits = (
@@ -64,7 +97,7 @@ def _row(change: ExecutionChange, now: datetime) -> tuple[Any, ...]:
         if any(active.waits == CIRCUIT_OPEN for active in transition.state.active_steps)
         else None
     )
-    return (*known, state_text(transition.state), due_at, waits, *_NO_END)
+    return (*_known(change), state_text(transition.state), due_at, waits, *_NO_END)
 
 
 def _attempt(change: ExecutionChange, attempt: ClosedAttempt) -> tuple[Any, ...]:
@@ -101,35 +134,23 @@ def _record(change: ExecutionChange, attempt: ClosedAttempt) -> tuple[Any, ...]:
     return record.address_hash, record.address_ciphertext, sender, record.digest
 
 
-def _end(change: ExecutionChange, end: ExecutionEnd, now: datetime) -> tuple[Any, ...]:
-    execution, attempt = change.execution, change.transition.state.attempts
+def _end(change: ExecutionChange, end: ExecutionEnd, outcome: DeliveryOutcome) -> tuple[Any, ...]:
+    execution = change.execution
     event = Event(
-        id=EVENT.new(now),
+        id=EVENT.new(outcome.ended_at),
         tenant_id=execution.tenant_id,
         subject=OUTCOME_SUBJECT,
         ordering_key=execution.notification_id,
-        data=_encode(
-            DeliveryOutcome(
-                notification_id=execution.notification_id,
-                recipient_id=execution.recipient_id,
-                execution_id=execution.id,
-                result=end.result,
-                ended_at=now,
-                evidence=end.evidence,
-                final_channel=end.final_channel,
-                reason=end.reason,
-                attempts=tuple(told_attempt(one) for one in attempt),
-            )
-        ).decode(),
+        data=_encode(outcome).decode(),
         source=SOURCE,
-        time=now,
+        time=outcome.ended_at,
         traceparent=execution.traceparent,
     )
     return (
         end.result,
         end.evidence,
         end.final_channel,
-        path_text(attempt),
+        path_text(change.transition.state.attempts),
         event.id,
         event.data,
         envelope_of(event),

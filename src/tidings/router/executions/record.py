@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Final, TypeAlias, TypeVar
 
-from tidings.contracts.delivery import DeliveryResult
+from tidings.contracts.delivery import DeliveryResult, OutcomeSettler
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantsTx, TenantTx
 from tidings.kernel.durable.retry_policy import Backoff
@@ -25,10 +25,10 @@ from tidings.kernel.errors import (
     PartitionMissingError,
 )
 from tidings.kernel.ids import TenantId
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.router.executions import store
 from tidings.router.executions.bill import spent_in
-from tidings.router.executions.columns import columns_of
+from tidings.router.executions.columns import columns_of, outcomes_of
 from tidings.router.executions.learning import observations_of
 from tidings.router.executions.model import (
     ExecutionChange,
@@ -38,6 +38,7 @@ from tidings.router.executions.model import (
     moment,
 )
 from tidings.router.executions.sent_message import SentMessage
+from tidings.router.executions.settle import NotSettledError, Settling
 from tidings.router.profiles.store import learn
 from tidings.router.spend import record_spend as spend
 from tidings.router.spend.model import SpendEntry
@@ -78,6 +79,8 @@ class Recorder:
     observer: ExecutionObserver
     #: Is given messages that people can answer.
     note_sent: NoteSent
+    #: Settles notifications along with their outcomes; None where notify is not in this process.
+    settler: OutcomeSettler | None = None
     #: Which of the counts of a day this worker adds to.
     stripe: int = 0
 
@@ -132,14 +135,34 @@ class Recorder:
     async def _write(
         self, worker: str, changes: Sequence[ExecutionChange], now: datetime
     ) -> set[ExecutionId]:
-        columns = columns_of(changes, now=now)
+        try:
+            return await self._write_set(worker, changes, now, self.settler)
+        except NotSettledError as error:
+            # What the vendors have answered must not wait for notify: its consumer settles them, each on its own.
+            self.observer.failed("settle")
+            cause = why(error.__cause__ or error)
+            _log.warning("outcomes_not_settled_with_record", count=len(changes), **cause)
+            return await self._write_set(worker, changes, now, None)
+
+    async def _write_set(
+        self,
+        worker: str,
+        changes: Sequence[ExecutionChange],
+        now: datetime,
+        settler: OutcomeSettler | None,
+    ) -> set[ExecutionId]:
+        outcomes = outcomes_of(changes, now=now)
+        settling = Settling.of(settler, outcomes)
+        columns = columns_of(changes, outcomes, settling.applied_by, now=now)
         tenants = {change.execution.tenant_id for change in changes}
 
         async def write() -> set[ExecutionId]:
             async with self.db.tenants(tenants, by_index=True) as tx:
                 kept = await store.record_transitions(tx, columns, worker=worker, now=now)
-                await self._follow(tx, [change for change in changes if change.execution.id in kept], now)
-                return kept
+                done = [change for change in changes if change.execution.id in kept]
+                await settling.settle(tx, [change for change in done if kept[change.execution.id]])
+                await self._follow(tx, done, now)
+                return set(kept)
 
         # A commit without an answer may have succeeded: then the version check lets nothing pass twice. A set of several
         # tenants does not wait for a lock of one of them.

@@ -56,12 +56,15 @@ async def find_receipts(
 
 async def record_transitions(
     tx: TenantsTx, values: Mapping[str, Any], *, worker: str, now: datetime
-) -> set[ExecutionId]:
-    """Write what happened to a set of executions; those that were still ours, and as we had read them."""
+) -> dict[ExecutionId, bool]:
+    """Write what happened to a set of executions; those that were still ours and as we had read them.
+
+    Each with whether this is the first outcome of its notification.
+    """
     rows = await tx.fetch(
         QUERIES.record_transitions, worker=worker, now=now, subject=OUTCOME_SUBJECT, **values
     )
-    return {row["id"] for row in rows}
+    return {row["id"]: row["is_first_outcome"] for row in rows}
 
 
 async def note_clock_events(

@@ -102,18 +102,18 @@ ORDER BY heard.recorded_at, heard.id;
 
 -- name: record_transitions
 -- One statement a set, of whatever tenants, all or nothing, under an optimistic lock: a worker that lost the claim, or fails the version check, writes nothing: no
--- attempt, no end, no event. The event goes out only if this is the first outcome.
+-- attempt, no end, no event. The event goes out only if this is the first outcome, with the group that applies it in this transaction.
 WITH told AS (
     SELECT * FROM unnest(
         :tenant_ids::text[], :ids::text[], :versions::integer[], :keeps::boolean[], :reserveds::bigint[], :spents::bigint[],
         :currencies::text[], :states::text[], :due_ats::timestamptz[], :waits::text[],
         :results::text[], :evidences::text[], :final_channels::text[], :paths::text[],
-        :event_ids::text[], :payloads::text[], :envelopes::text[]
+        :event_ids::text[], :payloads::text[], :envelopes::text[], :applied_bys::text[]
     ) AS told (
         tenant_id, id, read_version, keep, reserved, spent,
         currency, state, due_at, waits_for,
         result, evidence, final_channel, path,
-        event_id, payload, envelope
+        event_id, payload, envelope, applied_by
     )
 ), found AS MATERIALIZED (
     -- Each by its key and locked, whatever the planner thinks of the table's size; no other transaction changes them from here on.
@@ -181,12 +181,12 @@ WITH told AS (
     ON CONFLICT (tenant_id, notification_id, recipient_id) DO NOTHING
     RETURNING event_id
 ), announced AS (
-    INSERT INTO chan.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
-    SELECT event_id, tenant_id, :subject, notification_id, payload, envelope
+    INSERT INTO chan.outbox (id, tenant_id, subject, ordering_key, payload, envelope, applied_by)
+    SELECT event_id, tenant_id, :subject, notification_id, payload, envelope, applied_by
     FROM found
     WHERE (event_id IN (SELECT event_id FROM proven)) IS TRUE
 )
-SELECT id FROM found;
+SELECT id, (event_id IN (SELECT event_id FROM proven)) IS TRUE AS is_first_outcome FROM found;
 
 -- name: note_clock_events
 -- What our own clock says about attempts: that their receipt did not come in time, or that they were called off.
