@@ -72,25 +72,27 @@ class Tx:
     async def fetch(self, query: Query, *sources: object, **values: Any) -> list[Row]:
         """All rows."""
         with translated():
-            return list(await self.connection.fetch(query.text, *query.arguments(values, self, *sources)))
+            arguments = query.arguments(values, self, *sources)
+            return list(await self.connection.fetch(query.text_for(arguments), *arguments))
 
     async def fetch_one(self, query: Query, *sources: object, **values: Any) -> Row | None:
         """The first row, if there is one."""
         with translated():
-            row: Row | None = await self.connection.fetchrow(
-                query.text, *query.arguments(values, self, *sources)
-            )
+            arguments = query.arguments(values, self, *sources)
+            row: Row | None = await self.connection.fetchrow(query.text_for(arguments), *arguments)
             return row
 
     async def fetch_value(self, query: Query, *sources: object, **values: Any) -> Any:
         """The first column of the first row, or None."""
         with translated():
-            return await self.connection.fetchval(query.text, *query.arguments(values, self, *sources))
+            arguments = query.arguments(values, self, *sources)
+            return await self.connection.fetchval(query.text_for(arguments), *arguments)
 
     async def execute(self, query: Query, *sources: object, **values: Any) -> int:
         """Run it; how many rows it touched."""
         with translated():
-            tag: str = await self.connection.execute(query.text, *query.arguments(values, self, *sources))
+            arguments = query.arguments(values, self, *sources)
+            tag: str = await self.connection.execute(query.text_for(arguments), *arguments)
         count = tag.rpartition(" ")[2]
         return int(count) if count.isdigit() else 0
 

@@ -11,10 +11,11 @@ same table in several schemas writes `{schema}` and is loaded once per schema.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, LiteralString, TypeVar
 
@@ -57,6 +58,19 @@ class Query:
     text: str
     #: The names behind `$1`, `$2`, …, in order.
     parameters: tuple[str, ...]
+    #: Where `oldest` and `newest` are among the arguments, if the statement is bounded by them.
+    span: tuple[int, int] | None = None
+
+    def text_for(self, arguments: Sequence[Any]) -> str:
+        """The statement for these arguments: the months that they are in are named, so that its plan knows no others.
+
+        Bounds that are parameters are looked at when the plan runs, after all months were locked and made ready.
+        """
+        if self.span is None:
+            return self.text
+        oldest, newest = (arguments[place].astimezone(UTC) for place in self.span)
+        first, end = oldest.year * 12 + oldest.month - 1, newest.year * 12 + newest.month
+        return _in_months(self.text, self.span, first, end) if end - first <= _MOST_MONTHS else self.text
 
     def arguments(self, values: Mapping[str, Any], *sources: object) -> list[Any]:
         """The values in the order of the statement: those given by name, and attributes of the first source that has one.
@@ -144,7 +158,16 @@ def _parse(text: str, *, source: str) -> Iterator[tuple[str, Query]]:
         if not statement:
             raise BadQueryFileError(f"{source}: {name} has no statement")
         numbered, parameters = number_parameters(statement.rstrip().rstrip(";"))
-        yield name, Query(name=name, why=why, text=numbered, parameters=parameters)
+        span = (parameters.index("oldest"), parameters.index("newest")) if _BOUNDS.search(statement) else None
+        yield name, Query(name=name, why=why, text=numbered, parameters=parameters, span=span)
+
+
+@lru_cache(maxsize=512)
+def _in_months(text: str, span: tuple[int, int], first: int, end: int) -> str:
+    """With the months from `first` until before `end`, counted from the year 0, as constants beside the bounds."""
+    start, stop = (f"'{month // 12:04}-{month % 12 + 1:02}-01 00:00:00+00'" for month in (first, end))
+    bounds = rf"([\w.]+) BETWEEN \${span[0] + 1} AND \${span[1] + 1}\b"
+    return re.sub(bounds, rf"\g<0> AND \g<1> >= {start} AND \g<1> < {stop}", text)
 
 
 def _split_why(body: str) -> tuple[str, str]:
@@ -152,6 +175,12 @@ def _split_why(body: str) -> tuple[str, str]:
     count = next((i for i, line in enumerate(lines) if not line.startswith("--")), len(lines))
     why = " ".join(line.removeprefix("--").strip() for line in lines[:count])
     return why, "\n".join(lines[count:]).strip()
+
+
+#: How a statement leaves out months of a table: the column, and the bounds of what it was given.
+_BOUNDS: Final = re.compile(r"([\w.]+) BETWEEN :oldest AND :newest")
+#: More than that in one set is no hot path, and would make a statement of its own for each stretch of time.
+_MOST_MONTHS: Final = 2
 
 
 def number_parameters(statement: str) -> tuple[str, tuple[str, ...]]:

@@ -1,5 +1,6 @@
 """Named queries with named parameters."""
 
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -94,3 +95,31 @@ def test_an_object_of_another_tenant_than_the_transactions_is_refused() -> None:
     for other in ("tnt_b", None):
         with pytest.raises(TypeError, match="another tenant"):
             query.arguments({}, SimpleNamespace(tenant_id=other), row)
+
+
+_BOUNDED = (
+    "-- name: find\n-- By key.\nSELECT 1 FROM t AS n JOIN u ON u.id = n.id AND n.created_at BETWEEN :oldest AND :newest"
+    " WHERE n.id = :id AND n.weight BETWEEN :least AND :most"
+)
+
+
+def test_a_statement_names_the_months_of_what_it_is_given(tmp_path: Path) -> None:
+    """So that its plan knows no others; a moment counts by its month in UTC, as partitions do."""
+    (tmp_path / "store.sql").write_text(_BOUNDED)
+    query = Queries.beside(str(tmp_path / "store.py")).find
+    east = timezone(timedelta(hours=5))
+
+    def text(oldest: datetime, newest: datetime) -> str:
+        return query.text_for([oldest, newest, "x", 1, 2])
+
+    assert text(
+        datetime(2026, 11, 3, tzinfo=UTC), datetime(2026, 11, 30, 23, 59, tzinfo=UTC)
+    ) == query.text.replace(
+        "BETWEEN $1 AND $2",
+        "BETWEEN $1 AND $2 AND n.created_at >= '2026-11-01 00:00:00+00' AND n.created_at < '2026-12-01 00:00:00+00'",
+    )
+    assert "n.created_at >= '2026-12-01 00:00:00+00' AND n.created_at < '2027-02-01 00:00:00+00'" in text(
+        datetime(2027, 1, 1, 4, tzinfo=east), datetime(2027, 1, 1, 6, tzinfo=east)
+    )
+    # So many that each stretch of time would be a statement of its own.
+    assert text(datetime(2026, 11, 3, tzinfo=UTC), datetime(2027, 1, 3, tzinfo=UTC)) == query.text
