@@ -3,7 +3,7 @@
 Each connection has one message in the air: handed to the server, and its answer not read yet. After a kill nobody knows what became of
 those, and they are sent again. A server that answers within one turn of our own event loop is never waited for, and further
 connections to it only have more in the air. So with every content the time until the answer is compared with the time
-until the loop came round: where the server is as quick as the loop, connections are left idle one by one; where it
+until the loop came round: where the server is as quick as the loop, half of the connections are left idle; where it
 takes longer, twice as many are used, up to the account's limit.
 """
 
@@ -64,7 +64,7 @@ class ConnectionWindow:
 
     def _decide(self) -> None:
         if self._took <= self._turns * _QUICK:
-            self.size = max(min(LEAST, self._most), self.size - 1)
+            self.size = max(min(LEAST, self._most), self.size // 2)
         more = self._took > self._turns * _SLOW and self.size < self._most
         if more:
             self.size = min(self._most, self.size * 2)
