@@ -12,7 +12,7 @@ import pytest
 from tests.support.bus import DEADLINE, BusUnderTest, Effects, note, postgres_bus, running
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
-from tidings.kernel.bus import NoSuchDeadLetterError
+from tidings.kernel.bus import NoSuchDeadLetterError, tenant_by_tenant
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError
@@ -378,6 +378,46 @@ async def test_one_transaction_holds_one_tenants_events(
     assert await consumer.drain() == 15
 
     assert sorted(group.transactions, key=str) == sorted([tenant_id, other_tenant, None], key=str)
+
+
+async def test_a_set_of_several_tenants_is_one_transaction(
+    under_test: BusUnderTest, tenant_id: TenantId, other_tenant: TenantId
+) -> None:
+    """For a handler that takes them; what it does is what it does tenant by tenant."""
+    together, apart = Effects("together"), Effects("apart")
+    each_once = {"on_tenants_events": tenant_by_tenant(together), "on_platform_events": together}
+    mixed = under_test.bus.consumer(under_test.subscription(together, **each_once))
+    single = under_test.bus.consumer(
+        under_test.subscription(apart, on_platform_events=apart, on_tenant_events=apart)
+    )
+    for value in range(5):
+        await under_test.publish(tenant_id, [value])
+        await under_test.publish(other_tenant, [10 + value])
+        await under_test.publish(None, [20 + value])
+    await under_test.relay()
+
+    assert [await mixed.drain(), await single.drain()] == [15, 15]
+    assert [await mixed.drain(), await single.drain()] == [0, 0]
+
+    assert sorted(together.transactions, key=str) == sorted([tenant_id, other_tenant, None], key=str)
+    assert sorted(await under_test.effects("together")) == sorted(await under_test.effects("apart"))
+    assert len(together.seen) == 2
+
+
+async def test_a_poisoned_event_of_one_tenant_holds_up_no_other(
+    by_hand: BusUnderTest, tenant_id: TenantId, other_tenant: TenantId
+) -> None:
+    """A mixed set is halved like any other."""
+    group = Effects("group", refused={3})
+    consumer = by_hand.bus.consumer(by_hand.subscription(group, on_tenants_events=tenant_by_tenant(group)))
+    await by_hand.publish(tenant_id, [1, 2, 3, 4])
+    await by_hand.publish(tenant_id, [5], key="another")
+    await by_hand.publish(other_tenant, [6, 7])
+    await by_hand.relay()
+
+    assert await consumer.drain() == 5
+
+    assert sorted(await by_hand.values("group")) == [1, 2, 5, 6, 7]
 
 
 async def test_a_platform_handler_alone_gets_everything(

@@ -78,12 +78,15 @@ class Effects:
     calls: int = 0
     #: The kinds of transaction it was called in, and whose.
     transactions: list[TenantId | None] = field(default_factory=list)
+    #: The transactions it was called in, by number.
+    seen: set[str] = field(default_factory=set)
     #: Called inside the transaction, before it commits.
     before_commit: Callable[[Sequence[Event]], Awaitable[None]] | None = None
 
     async def __call__(self, tx: TenantTx | PlatformTx, events: Sequence[Event]) -> None:
         self.calls += 1
         self.transactions.append(tx.tenant_id if isinstance(tx, TenantTx) else None)
+        self.seen.add(await tx.connection.fetchval("SELECT pg_current_xact_id()::text"))
         await note(tx, self.group, events)
         if any(event.payload()["value"] in self.refused for event in events):
             raise Refused("words@of.a.person must not be kept")
@@ -153,7 +156,7 @@ class BusUnderTest:
 
     def subscription(self, handler: Effects, **more: Any) -> Subscription:
         """A subscription of that handler for tenants' events, tried three times."""
-        if "on_platform_events" not in more:
+        if "on_platform_events" not in more and "on_tenants_events" not in more:
             more.setdefault("on_tenant_events", handler)
         more.setdefault("retry", RetryPolicy(max_attempts=3, first_delay=timedelta(seconds=10)))
         more.setdefault("subjects", (">",))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
-from tidings.kernel.bus import Subscription
+from tidings.kernel.bus import Subscription, tenant_by_tenant
 from tidings.notify.channels import health
 from tidings.notify.dispatch import outcome
 from tidings.notify.dispatch.unsettled import OutcomeSweeper
@@ -93,7 +93,7 @@ class ConsumersStage:
                 engagement.SUBJECTS,
                 ledger="chan",
                 by_index=True,
-                on_tenant_events=engagement.handler(clock=clock),
+                on_tenants_events=tenant_by_tenant(engagement.handler(clock=clock)),
             )
         )
 

@@ -9,7 +9,7 @@ Promised by every implementation, and asked of each by `tests/conformance/test_b
   long some other transaction stays open.
 - Events of one lane (tenant and ordering key) reach a group in the order in which they were committed.
 - An event has its effect once in a group: the handler's writes and the note that the event was consumed
-  commit together. Handlers work in sets; one transaction holds one tenant's events.
+  commit together. Handlers work in sets; one transaction holds one tenant's events, or those of the tenants that it names.
 - Processes that read for the same group share it without help. When one is killed, another goes on within
   the lease.
 - An event whose handler fails is set aside and tried again, later and later. The events behind it in its
@@ -25,14 +25,16 @@ from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from typing import Literal, LiteralString, Protocol
 
-from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.db import PlatformTx, TenantsTx, TenantTx
 from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.errors import BadValueError, TidingsError
 from tidings.kernel.events import Event
-from tidings.kernel.ids import DeadLetterId
+from tidings.kernel.ids import DeadLetterId, TenantId
 
 #: Applies one tenant's events, all in `tx`. It raises to have them tried again, one by one.
 TenantHandler = Callable[[TenantTx, Sequence[Event]], Awaitable[None]]
+#: Applies events of several tenants, all in `tx`, which names them.
+TenantsHandler = Callable[[TenantsTx, Sequence[Event]], Awaitable[None]]
 #: Applies events as the platform, all in `tx`.
 PlatformHandler = Callable[[PlatformTx, Sequence[Event]], Awaitable[None]]
 
@@ -46,7 +48,8 @@ class Subscription:
     """What one consumer group wants, and what it does with it.
 
     With `on_tenant_events` each tenant's events come in a transaction of that tenant, and events without a
-    tenant go to `on_platform_events`. With `on_platform_events` alone, everything goes there.
+    tenant go to `on_platform_events`. With `on_platform_events` alone, everything goes there. With `on_tenants_events`
+    the events of several tenants share a transaction; every table that the handler touches must be open to sets.
     """
 
     #: The name under which the group's place on the bus is kept. Changing it starts a new group.
@@ -57,6 +60,7 @@ class Subscription:
     #: The schema of the service whose `consumed_events` remembers what was applied.
     ledger: LiteralString
     on_tenant_events: TenantHandler | None = None
+    on_tenants_events: TenantsHandler | None = None
     on_platform_events: PlatformHandler | None = None
     #: Where a group that has never read begins: with the oldest event still kept, or with the next one.
     start: Literal["beginning", "now"] = "beginning"
@@ -71,7 +75,11 @@ class Subscription:
             raise BadValueError("group", "must be lower-case letters, digits, dots and dashes, at most 100")
         if not self.subjects or not all(_PATTERN.fullmatch(pattern) for pattern in self.subjects):
             raise BadValueError("subjects", "must be dotted words, * for one word, > at the end for the rest")
-        if self.on_tenant_events is None and self.on_platform_events is None:
+        if self.on_tenants_events is not None and (self.on_tenant_events is not None or self.by_lane):
+            raise BadValueError(
+                "on_tenants_events", "takes the place of on_tenant_events, and no lanes apart"
+            )
+        if not any((self.on_tenant_events, self.on_tenants_events, self.on_platform_events)):
             raise BadValueError("on_tenant_events", "or on_platform_events must be given")
 
     def expression(self) -> str:
@@ -88,6 +96,21 @@ class Subscription:
         """The others as one expression; None where there are none."""
         patterns = [pattern for pattern in self.subjects if _WILD & set(pattern)]
         return _any_of(patterns) if patterns else None
+
+
+def tenant_by_tenant(handle: TenantHandler) -> TenantsHandler:
+    """Calls a handler that knows one tenant for each tenant of a set, in the same transaction, in the order of tenants."""
+
+    async def apply(tx: TenantsTx, events: Sequence[Event]) -> None:
+        by_tenant: dict[TenantId, list[Event]] = {}
+        for event in events:
+            if event.tenant_id is None:
+                raise NoHandlerError
+            by_tenant.setdefault(event.tenant_id, []).append(event)
+        for tenant_id in sorted(by_tenant):
+            await handle(tx.of(tenant_id), by_tenant[tenant_id])
+
+    return apply
 
 
 def _any_of(patterns: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import LiteralString
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database, PlatformTx, TenantTx
+from tidings.kernel.db import Database, PlatformTx, TenantsTx, TenantTx
 from tidings.kernel.events import Event
 from tidings.kernel.sql import Queries
 
@@ -30,7 +30,12 @@ class ConsumedEvents:
         self._queries = _queries(schema)
 
     async def first_times(
-        self, tx: TenantTx | PlatformTx, events: Sequence[Event], *, consumer: str, now: datetime
+        self,
+        tx: TenantTx | TenantsTx | PlatformTx,
+        events: Sequence[Event],
+        *,
+        consumer: str,
+        now: datetime,
     ) -> list[Event]:
         """Those events that `consumer` has never applied, in the same order; they count as applied if `tx` commits."""
         rows = await tx.fetch(

@@ -67,6 +67,11 @@ class EventDelivery:
         return settlement
 
     def _sets(self, arrivals: Sequence[Arrival]) -> list[list[Arrival]]:
+        if self._subscription.on_tenants_events is not None:
+            parts = (
+                [one for one in arrivals if (one.event.tenant_id is None) is kind] for kind in (False, True)
+            )
+            return [part for part in parts if part]
         if self._subscription.on_tenant_events is None:
             return [list(arrivals)] if arrivals else []
         together: dict[str | None, list[Arrival]] = {}
@@ -133,7 +138,13 @@ class EventDelivery:
         subscription = self._subscription
         events = [arrival.event for arrival in arrivals]
         tenant_id, now = events[0].tenant_id, self._clock.now()
-        if subscription.on_tenant_events is not None and tenant_id is not None:
+        if subscription.on_tenants_events is not None and tenant_id is not None:
+            named = {event.tenant_id for event in events if event.tenant_id is not None}
+            async with self._db.tenants(named, by_index=subscription.by_index) as tenants_tx:
+                new = await self._ledger.first_times(tenants_tx, events, consumer=subscription.group, now=now)
+                if new:
+                    await subscription.on_tenants_events(tenants_tx, new)
+        elif subscription.on_tenant_events is not None and tenant_id is not None:
             async with self._db.tenant(tenant_id, by_index=self._subscription.by_index) as tx:
                 new = await self._ledger.first_times(tx, events, consumer=subscription.group, now=now)
                 if new:

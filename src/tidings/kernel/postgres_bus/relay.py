@@ -29,8 +29,9 @@ class RelaySettings:
 
     #: Events moved by one statement at most.
     batch: int = 2_000
-    #: The pause after a set that was not full: long enough to gather one, too short to be felt.
-    gather: float = 0.05
+    #: The pause after a set that was not full: long enough to gather one. No message waits for it: what follows from an
+    #: outcome is done where it is recorded, and the events only tell of it.
+    gather: float = 0.2
     #: The pause after a set of no more than `few` events: nothing speaks for a crowd.
     brief: float = 0.002
     few: int = 4
