@@ -1,7 +1,10 @@
 """What the API serves: every resource behind the access guard."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING
+
+from prometheus_client import Counter, Histogram
 
 from tidings import __version__
 from tidings.bootstrap.surface import Served, resources_of
@@ -84,8 +87,16 @@ def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:
 
 
 def _counting(metrics: Metrics) -> Callable[[Answered], None]:
+    # Methods, routes and statuses are few; finding a labelled metric takes longer than counting with it.
+    @cache
+    def of(method: str, route: str, status: int) -> tuple[Counter, Histogram]:
+        return metrics.requests.labels(method, route, str(status)), metrics.request_seconds.labels(
+            method, route
+        )
+
     def count(answered: Answered) -> None:
-        metrics.requests.labels(answered.method, answered.route, str(answered.status)).inc()
-        metrics.request_seconds.labels(answered.method, answered.route).observe(answered.seconds)
+        requests, seconds = of(answered.method, answered.route, answered.status)
+        requests.inc()
+        seconds.observe(answered.seconds)
 
     return count

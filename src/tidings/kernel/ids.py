@@ -76,7 +76,7 @@ def time_of(any_id: str) -> datetime:
     there is no row.
     """
     seconds, rest = divmod(min(ulid_to_timestamp(any_id[-26:]), _LAST_MILLISECOND), 1000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest * 1000)
+    return _EPOCH + timedelta(0, seconds, rest * 1000)
 
 
 TENANT = IdKind("tnt", TenantId)

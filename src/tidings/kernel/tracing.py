@@ -38,8 +38,7 @@ def current_traceparent() -> str | None:
 
 def traceparent_of(place: trace.SpanContext) -> str:
     """A place in a trace, as the W3C header has it."""
-    trace_id, span_id = trace.format_trace_id(place.trace_id), trace.format_span_id(place.span_id)
-    return f"00-{trace_id}-{span_id}-{place.trace_flags:02x}"
+    return f"00-{place.trace_id:032x}-{place.span_id:016x}-{place.trace_flags:02x}"
 
 
 def trace_id_of(traceparent: str | None) -> str | None:

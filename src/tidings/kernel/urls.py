@@ -8,7 +8,8 @@ import idna
 
 MAX_HOST_BYTES = 253
 MAX_URL_CHARACTERS = 2048
-_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+_LABELS = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")
 
 
 def normalise_host(host: str) -> str | None:
@@ -22,7 +23,7 @@ def normalise_host(host: str) -> str | None:
             lowered = idna.encode(host, uts46=True, std3_rules=True).decode("ascii").lower()
         except (idna.IDNAError, UnicodeError):
             return None
-    if len(lowered) > MAX_HOST_BYTES or not all(_LABEL.fullmatch(label) for label in lowered.split(".")):
+    if len(lowered) > MAX_HOST_BYTES or not _LABELS.fullmatch(lowered):
         return None
     return lowered
 

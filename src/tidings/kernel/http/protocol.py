@@ -63,15 +63,18 @@ class LimitedProtocol(HttpToolsProtocol):
             # Before the parser keeps it. A head that begins in the middle of `data` counts from the next on.
             self._head_bytes += len(data)
         super().data_received(data)
-        if self._head_bytes is not None and self._head_bytes > LONGEST_HEAD:
+        if self._head_bytes is None:
+            return
+        if self._head_bytes > LONGEST_HEAD:
             self._refuse(HeadTooLargeError())
+        elif self._patience is None and not self.transport.is_closing():
+            # It has begun and is not whole; most come as a whole, and need no timer.
+            self._wait_for_head()
 
     def on_message_begin(self) -> None:
         """A request begins."""
         self._head_bytes = 0
         self._left_over = 0
-        if self._patience is None:
-            self._wait_for_head()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:

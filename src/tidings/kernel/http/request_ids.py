@@ -27,6 +27,8 @@ _SANE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 _NO_TRACE = "0" * 32
 _NO_SPAN = "0" * 16
+_TRACE_ID = slice(3, 35)
+_SPAN_BITS = (1 << 64) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +59,8 @@ class RequestIds:
         request_id = self._request_id(scope)
         span = self._span(scope)
         place = span.get_span_context()
-        trace_id = trace.format_trace_id(place.trace_id)
         traceparent = traceparent_of(place)
+        trace_id = traceparent[_TRACE_ID]
         added = [
             (b"x-request-id", request_id.encode()),
             (b"traceparent", traceparent.encode()),
@@ -110,7 +112,10 @@ class RequestIds:
             ours = span.get_span_context()
             if ours.is_valid and trace.format_span_id(ours.span_id) != parent:
                 return span
-        return NonRecordingSpan(_place(trace_id or os.urandom(16).hex(), os.urandom(8).hex(), flags))
+        if trace_id:
+            return NonRecordingSpan(_place(trace_id, os.urandom(8).hex(), flags))
+        made = int.from_bytes(os.urandom(24))
+        return NonRecordingSpan(SpanContext(made >> 64, made & _SPAN_BITS, is_remote=True))
 
 
 def request_id_of(scope: Scope) -> str:
@@ -127,7 +132,7 @@ def _method(scope: Scope) -> str:
 
 
 def _parse(traceparent: str | None) -> tuple[str, str, int]:
-    match = _TRACEPARENT.fullmatch(traceparent or "")
+    match = _TRACEPARENT.fullmatch(traceparent) if traceparent else None
     if match is None or match[1] == _NO_TRACE or match[2] == _NO_SPAN:
         return "", "", 0
     return match[1], match[2], int(match[3], 16)

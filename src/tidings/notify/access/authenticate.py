@@ -45,7 +45,7 @@ class KeyAuthenticator:
         self._on_broken_seal = on_broken_seal
         self._clock = clock
         self._last_used = last_used
-        self._memory: TtlCache[ApiKeyId, ApiKey | None] = announced_cache(
+        self._memory: TtlCache[ApiKeyId, tuple[ApiKey, Caller] | None] = announced_cache(
             changes, "notification.api_keys", clock=clock, ttl=timedelta(seconds=REMEMBERED_SECONDS)
         )
 
@@ -55,11 +55,12 @@ class KeyAuthenticator:
         if read is None:
             raise UnauthenticatedError(UNKNOWN)
         key_id, secret = read
-        key = await self._memory.get_or_fetch(key_id, self._find)
-        if key is None:
+        found = await self._memory.get_or_fetch(key_id, self._find)
+        if found is None:
             # The same work as for a key that exists.
             hash_secret(secret)
             raise UnauthenticatedError(UNKNOWN)
+        key, caller = found
         if not key.opened_by(secret):
             raise UnauthenticatedError(UNKNOWN)
         now = self._clock.now()
@@ -67,19 +68,21 @@ class KeyAuthenticator:
             # Only the owner of the secret gets this far; it helps them alone.
             raise UnauthenticatedError(_ENDED[key.state(now)])
         self._last_used.note(key, now)
-        return key.caller()
+        return caller
 
     def forget(self, key_id: ApiKeyId) -> None:
         """This process just changed it: look it up anew."""
         self._memory.forget(key_id)
 
-    async def _find(self, key_id: ApiKeyId) -> ApiKey | None:
+    async def _find(self, key_id: ApiKeyId) -> tuple[ApiKey, Caller] | None:
         """As it was written by the application; a row that was written or changed by another program is no key."""
         await self._seals.get_ready()
         async with self._db.platform() as tx:
             key = await store.find_any_key(tx, key_id=key_id)
-        if key is None or await self._seals.holds(key):
-            return key
+        if key is None:
+            return None
+        if await self._seals.holds(key):
+            return key, key.caller()
         _log.error("api_key_seal_broken", key_id=key.id, tenant_id=key.tenant_id, sealed=key.seal is not None)
         if self._on_broken_seal is not None:
             self._on_broken_seal()

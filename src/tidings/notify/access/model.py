@@ -128,7 +128,7 @@ def credential(key_id: ApiKeyId, secret: str) -> str:
 def read_credential(text: str) -> tuple[ApiKeyId, str] | None:
     """The id and the secret in a credential; None where it has not the form of one."""
     match = _CREDENTIAL.fullmatch(text)
-    return (API_KEY.parse(f"key_{match[1]}"), match[2]) if match and match[1][0] <= "7" else None
+    return (ApiKeyId(f"{API_KEY.prefix}_{match[1]}"), match[2]) if match and match[1][0] <= "7" else None
 
 
 def check_spec(spec: KeySpec, *, tenant_id: TenantId | None, now: datetime) -> None:

@@ -9,6 +9,8 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import datetime
 from typing import Final, Literal
 
+from msgspec import structs
+
 from tidings.contracts.delivery import DeliveryRoute, PreparedStep, Router
 from tidings.contracts.enums import AUTO, CHANNELS, NotificationStatus
 from tidings.contracts.ladder import LadderStep
@@ -136,7 +138,7 @@ class Simulator:
         at = order.scheduled_for or self.clock.now()
         decision = decide(person.facts, _request(order, person), at)
         row = order.as_row(person.recipient_id, person.key, person.pepper)
-        pending = replace(row, status=NotificationStatus.QUEUED)
+        pending = structs.replace(row, status=NotificationStatus.QUEUED)
         routes = routes_of(pending, person.facts)
         simulation = Simulation(
             would="stop",
