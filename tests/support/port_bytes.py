@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from tidings.contracts.delivery import (
+    Answered,
     DeliveryPlan,
     HandOff,
     InProcessRouter,
@@ -86,7 +87,7 @@ class RemoteRouter(EncodedRouter):
         """What a handover table would keep."""
         kept = [delivery.hand_off for delivery in deliveries]
 
-        async def hand_over() -> None:
+        async def hand_over(answered: Answered | None = None) -> None:
             for _ in range(2):
                 await self.start(kept)
 

@@ -30,12 +30,13 @@ class DispatchStage:
     ) -> None:
         self._kernel = kernel
         self._parts = parts = notify.parts
-        parts.get(Dispatcher, router=executions.router, stripe=stripe(Stripe.DISPATCH))
+        dispatcher = parts.get(Dispatcher, router=executions.router, stripe=stripe(Stripe.DISPATCH))
         self.job = parts.get(
             DispatchJob,
             wake=accept.dispatch_wake,
             express=accept.express_wake,
             held_up=lambda: notify.renderer.held_up,
+            apart=lambda tenant: notify.renderer.slow_lately(tenant) or dispatcher.waits(tenant),
         )
         releaser = parts.get(ScheduleReleaser, wake_dispatcher=accept.dispatch_wake.set)
         self.schedule = parts.make(

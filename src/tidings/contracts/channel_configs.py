@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.contracts.prices import PriceModel
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import FieldError
 
@@ -76,8 +76,10 @@ class ChannelConfigs(Protocol):
 class SharedAccounts(Protocol):
     """The platform's accounts among those that a tenant sends through, at the moment of sending."""
 
-    async def shared(self, tx: TenantTx) -> Mapping[str, str | None]:
-        """The handle of each by vendor; remembered for about a second, as the accounts are."""
+    async def shared_by(
+        self, tx: TenantTx | TenantsTx, tenant_ids: Collection[TenantId]
+    ) -> Mapping[TenantId, Mapping[str, str | None]]:
+        """By tenant, the handle of each by vendor; remembered for about a second, as the accounts are."""
         ...
 
 

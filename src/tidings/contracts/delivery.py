@@ -5,7 +5,7 @@ that it also arrives where notify and the router run apart. Where they share a p
 `OutcomeSettler` the way back: the event then only tells of what is settled.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol, TypeAlias
@@ -176,8 +176,16 @@ class Router(Protocol):
         ...
 
 
-#: Sends the first steps of executions that were started, and records the answers; to be awaited after the commit.
-SendFirstSteps: TypeAlias = Callable[[], Awaitable[None]]
+#: So many messages of this tenant are not on their way any more.
+Answered: TypeAlias = Callable[[TenantId, int], object]
+
+
+class SendFirstSteps(Protocol):
+    """Sends the first steps of executions that were started, and records the answers; to be awaited after the commit."""
+
+    async def __call__(self, answered: Answered | None = None) -> None:
+        """`answered` hears of each tenant's messages when their vendors have answered, while others still wait for theirs."""
+        ...
 
 
 class InProcessRouter(Router, Protocol):

@@ -70,6 +70,33 @@ async def test_a_small_tenant_is_not_held_up_by_a_large_one(fresh_db: Database) 
     assert claimed.by_tenant[small] == wanted
 
 
+async def test_a_flood_and_a_trickle_of_two_hundred_share_claims(fresh_db: Database) -> None:
+    """Every tenant has its turn within three claims; the flood gets what the others leave, and no claim is half empty."""
+    worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
+    flood, trickle = _tenant(), [_tenant() for _ in range(200)]
+    await _queue(fresh_db, flood, 1000)
+    for tenant in trickle:
+        await _queue(fresh_db, tenant, 1)
+    served: Counter[TenantId] = Counter()
+    for _ in range(3):
+        claimed = await turns.claim(worker, most=100)
+        assert len(claimed) == 100
+        served.update({tenant: len(ids) for tenant, ids in claimed.by_tenant.items()})
+    assert all(served[tenant] == 1 for tenant in trickle)
+    assert served[flood] == 100
+
+
+async def test_what_small_tenants_leave_goes_to_the_large_one(fresh_db: Database) -> None:
+    worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
+    large, small = _tenant(), [_tenant() for _ in range(9)]
+    await _queue(fresh_db, large, 500)
+    for tenant in small:
+        await _queue(fresh_db, tenant, 1)
+    claimed = await turns.claim(worker, most=100)
+    assert len(claimed.by_tenant[large]) == 91
+    assert all(len(claimed.by_tenant[tenant]) == 1 for tenant in small)
+
+
 async def test_the_circle_goes_on_where_it_stopped_and_nobody_is_left_out(fresh_db: Database) -> None:
     worker, turns = await _worker(fresh_db), FairClaimer(fresh_db)
     tenants = [_tenant() for _ in range(40)]

@@ -91,11 +91,11 @@ async def test_people_of_several_tenants_are_loaded_as_each_tenants_alone(world:
     alone = {}
     for tenant_id, mine in zip(tenants, people, strict=True):
         async with world.db.tenant(tenant_id, by_index=True) as tx:
-            alone[tenant_id] = await world.loader.load(tx, shared, mine, channels=["inapp", "push"])
+            alone[tenant_id] = await world.loader.load(tx, shared, mine, channels=["email"])
     mixed = [(tenant_id, one) for tenant_id, mine in zip(tenants, people, strict=True) for one in mine]
     lies = [(tenants[0], people[1][0])]
     async with world.db.tenants(tenants, by_index=True) as both, counted(both) as asked:
-        together = await world.loader.load_set(both, shared, [*mixed, *lies], channels=["inapp", "push"])
+        together = await world.loader.load_set(both, shared, [*mixed, *lies], channels=["email"])
     assert len(asked) <= 6
     assert set(together) == set(tenants)
     for tenant_id in tenants:

@@ -114,7 +114,7 @@ class ChannelTester:
         vendor = request.vendor or config.vendor
         if vendor not in config.vendors:
             raise BadValueError("vendor", f"must be one of the channel's: {', '.join(config.vendors)}")
-        shared = await self.accounts.shared(tx)
+        shared = (await self.accounts.shared_by(tx, [tx.tenant_id]))[tx.tenant_id]
         shown = shown_on(request.channel, config.sender)
         if not authorised(request.channel, shown, policy, vendor=vendor, shared=shared):
             raise SenderUnauthorisedError

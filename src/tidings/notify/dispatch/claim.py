@@ -16,7 +16,7 @@ QUERIES = Queries.beside(__file__)
 
 LOWEST: Final = 3
 #: Tenants that get a turn in one round at most.
-_MOST_SEATS: Final = 16
+_MOST_SEATS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,8 @@ class ClaimedBatches:
     by_tenant: Mapping[TenantId, Sequence[NotificationId]]
     #: The priority that all of them have.
     rank: int = LOWEST
+    #: A tenant got its whole share and may have more, or the circle of tenants was cut at its end.
+    more: bool = False
 
     def __len__(self) -> int:
         return sum(map(len, self.by_tenant.values()))
@@ -49,8 +51,24 @@ class FairClaimer:
                     tx, worker=worker, most=most, from_rank=from_rank, to_rank=to_rank, full=list(full)
                 )
                 if found:
-                    return found
+                    return await self._filled(tx, found, worker=worker, most=most, full=list(full))
         return ClaimedBatches(by_tenant={})
+
+    async def _filled(
+        self, tx: WorkerTx, found: ClaimedBatches, *, most: int, **asked: Any
+    ) -> ClaimedBatches:
+        """What tenants with little leave of their shares goes to those that have more, and to those at the beginning of the circle."""
+        left = most - len(found)
+        if left <= 0 or not found.more:
+            return found
+        rank = found.rank
+        more = await self._round(tx, most=left, from_rank=rank, to_rank=rank, **asked)
+        if more is None:
+            return found
+        by_tenant = {tenant_id: [*ids] for tenant_id, ids in found.by_tenant.items()}
+        for tenant_id, ids in more.by_tenant.items():
+            by_tenant.setdefault(tenant_id, []).extend(ids)
+        return ClaimedBatches(by_tenant=by_tenant, rank=rank)
 
     async def _round(self, tx: WorkerTx, *, most: int, **asked: Any) -> ClaimedBatches | None:
         # The circle closes: tenants before the last one in the order of ids come after its end.
@@ -65,7 +83,9 @@ class FairClaimer:
                     ids.append(NotificationId(row["notification_id"]))
                 # A single tenant need not be looked for after itself first.
                 self._after = max(found) if len(found) > 1 else ""
-                return ClaimedBatches(by_tenant=found, rank=rows[0]["priority"])
+                shares = {row["tenant_id"]: row["share"] for row in rows}
+                more = bool(after) or any(len(ids) == shares[tenant] for tenant, ids in found.items())
+                return ClaimedBatches(by_tenant=found, rank=rows[0]["priority"], more=more)
         return None
 
 

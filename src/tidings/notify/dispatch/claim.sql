@@ -32,7 +32,7 @@ WITH RECURSIVE best AS MATERIALIZED (
 ), shares AS MATERIALIZED (
     SELECT tenant_id, greatest(1, :most::integer * weight / (sum(weight) OVER ())) AS share FROM turns
 ), picked AS MATERIALIZED (
-    SELECT q.tenant_id, q.notification_id
+    SELECT q.tenant_id, q.notification_id, shares.share
     FROM shares CROSS JOIN best CROSS JOIN LATERAL (
         SELECT f.tenant_id, f.notification_id FROM notification.dispatch_queue AS f
         WHERE f.claimed_by IS NULL
@@ -47,7 +47,7 @@ UPDATE notification.dispatch_queue AS mine
 SET claimed_by = :worker
 FROM picked
 WHERE mine.tenant_id = picked.tenant_id AND mine.notification_id = picked.notification_id
-RETURNING mine.tenant_id, mine.notification_id, mine.priority;
+RETURNING mine.tenant_id, mine.notification_id, mine.priority, picked.share::integer AS share;
 
 -- name: give_back
 -- A turn that ended in an error: free again, and counted, so that one that always fails is set aside in the end. That the

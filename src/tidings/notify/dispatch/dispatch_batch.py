@@ -1,8 +1,9 @@
 """The use case "dispatch a batch", of whatever tenants: load, decide, render, hand over to the router; two transactions for all."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import groupby
@@ -11,6 +12,7 @@ from typing import Final, TypeAlias
 from msgspec import structs
 
 from tidings.contracts.delivery import (
+    Answered,
     DeliveryRoute,
     HandOff,
     InProcessRouter,
@@ -88,6 +90,12 @@ class Dispatcher:
     clock: Clock
     #: Which of the counts this process adds to.
     stripe: int = 0
+    #: Tenants that wait for a lock of their own.
+    _waiting: Counter[TenantId] = field(default_factory=Counter, init=False)
+
+    def waits(self, tenant_id: TenantId) -> bool:
+        """Whether a tenant's notifications wait for a lock: the next ones should keep no other tenant waiting."""
+        return tenant_id in self._waiting
 
     async def dispatch_batch(
         self, batch: Sequence[OwnedId], worker: WorkerId, *, give_way: GiveWay | None = None
@@ -98,7 +106,7 @@ class Dispatcher:
         """
         since = started()
         shared = await self.loader.shared()
-        async with self.db.tenant(batch[0][0], by_index=True) as tx:
+        async with self.db.tenants({tenant_id for tenant_id, _ in batch}, by_index=True) as tx:
             found = await store.load_pending_of(tx, batch)
             pending = [found[owned] for owned in batch if owned in found]
             people = [(row.tenant_id, row.recipient_id) for row in pending]
@@ -218,11 +226,23 @@ class Dispatcher:
             by_tenant = [list(some) for _, some in groupby(ordered, key=lambda case: case.pending.tenant_id)]
             return partial(self._write_apart, by_tenant, worker)
 
-    async def _write_apart(self, by_tenant: Sequence[Sequence[_Case]], worker: WorkerId) -> None:
+    async def _write_apart(
+        self,
+        by_tenant: Sequence[Sequence[_Case]],
+        worker: WorkerId,
+        answered: Answered | None = None,
+    ) -> None:
         async def write_and_send(cases: Sequence[_Case]) -> None:
-            send = await self._write_set(cases, worker)
+            tenant_id = cases[0].pending.tenant_id
+            self._waiting[tenant_id] += 1
+            try:
+                send = await self._write_set(cases, worker)
+            finally:
+                self._waiting[tenant_id] -= 1
+                if not self._waiting[tenant_id]:
+                    del self._waiting[tenant_id]
             if send is not None:
-                await send()
+                await send(answered)
 
         results = await asyncio.gather(*map(write_and_send, by_tenant), return_exceptions=True)
         for result in results:
@@ -233,7 +253,7 @@ class Dispatcher:
         now = self.clock.now()
         moves = [_move(case) for case in cases]
         events = [self._event(move) for move in moves]
-        async with self.db.tenant(cases[0].pending.tenant_id, by_index=True) as tx:
+        async with self.db.tenants({case.pending.tenant_id for case in cases}, by_index=True) as tx:
             await self.steps.keep_links(tx, [case.made for case in cases])
             moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self.stripe)
             gone = [case for case in cases if (case.pending.tenant_id, case.pending.id) in moved]

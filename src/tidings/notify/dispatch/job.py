@@ -6,6 +6,7 @@ One claimer, several batches at once; `pace.py` says when it claims and how much
 import asyncio
 import time
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import Final
 
 from tidings.contracts.delivery import SendFirstSteps
@@ -16,6 +17,7 @@ from tidings.kernel.durable.presence import Presence, WorkerId
 from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.durable.wakeup import Wakeup, run_on_wakeup
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError, PartitionMissingError, TidingsError
+from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.metrics import Metrics
 from tidings.kernel.postgres_bus.wakeups import Rest, Wakeups
@@ -53,9 +55,13 @@ class DispatchJob:
         express: Wakeup,
         metrics: Metrics,
         held_up: Callable[[], Collection[str]] = frozenset,
+        apart: Callable[[TenantId], bool] = lambda _: False,
         settings: DispatchSettings | None = None,
     ) -> None:
-        """`held_up`: the tenants whose messages take long to render just now; no other tenant waits for them."""
+        """`held_up`: the tenants whose messages take long to render just now; no other tenant waits for them.
+
+        `apart`: whether a tenant has batches of its own, because its messages took long lately or wait for a lock.
+        """
         self._db = db
         self._claimer = claimer
         self._dispatcher = dispatcher
@@ -65,7 +71,7 @@ class DispatchJob:
         self._wake = wake
         self._express = express
         self._metrics = metrics
-        self._pace = DispatchPace(settings or DispatchSettings(), held_up=held_up)
+        self._pace = DispatchPace(settings or DispatchSettings(), held_up=held_up, apart=apart)
         self._tasks: set[asyncio.Task[None]] = set()
         self._resting = False
         #: Claimed and not yet handed over.
@@ -160,12 +166,16 @@ class DispatchJob:
                 self._pace.dispatched(batch)
                 self._wake.set()
             if send is not None:
-                await send()
+                await send(partial(self._answered, batch))
         except Exception as error:  # noqa: BLE001  # what it had in hand is found by the rescuer
             _log.error("carry_out_failed", error=type(error).__name__, exc_info=error)
         finally:
             self._pace.sent(batch)
             self._wake.set()
+
+    def _answered(self, batch: DispatchBatch, tenant_id: TenantId, count: int) -> None:
+        self._pace.answered(batch, tenant_id, count)
+        self._wake.set()
 
     async def _failed(self, batch: Sequence[OwnedId], worker: WorkerId, error: Exception) -> None:
         self._metrics.job_failures.labels("dispatch").inc()

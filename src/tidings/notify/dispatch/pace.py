@@ -76,6 +76,8 @@ class DispatchBatch:
     #: Critical or high.
     urgent: bool
     began: float
+    #: How many of each tenant have no answer yet.
+    on_the_way: dict[TenantId, int]
 
     @property
     def owned(self) -> list[OwnedId]:
@@ -87,9 +89,17 @@ class DispatchPace:
     """Counts what is under way, and says what may be claimed next."""
 
     def __init__(
-        self, settings: DispatchSettings, *, held_up: Callable[[], Collection[str]] = frozenset
+        self,
+        settings: DispatchSettings,
+        *,
+        held_up: Callable[[], Collection[str]] = frozenset,
+        apart: Callable[[TenantId], bool] = lambda _: False,
     ) -> None:
-        """`held_up`: the tenants whose messages take long to render just now; no other tenant waits for them."""
+        """`held_up`: the tenants whose messages take long to render just now; no other tenant waits for them.
+
+        `apart`: whether a tenant has batches of its own, because its messages took long lately or wait for a lock.
+        """
+        self._apart = apart
         self._settings = settings
         self._held_up = held_up
         #: Batches that are being dispatched.
@@ -148,9 +158,13 @@ class DispatchPace:
         for tenant_id, ids in claimed.by_tenant.items():
             self._on_the_way[tenant_id] += len(ids)
         began = time.monotonic()
+        alone = {t for t in claimed.by_tenant if self._apart(t)}
+        together = {t: ids for t, ids in claimed.by_tenant.items() if t not in alone}
+        apart = [{t: ids} for t, ids in claimed.by_tenant.items() if t in alone]
         batches = [
-            DispatchBatch({tenant_id: ids}, plan.express, urgent, began)
-            for tenant_id, ids in claimed.by_tenant.items()
+            DispatchBatch(some, plan.express, urgent, began, {t: len(ids) for t, ids in some.items()})
+            for some in (together, *apart)
+            if some
         ]
         self._slots(express=plan.express).update(batches)
         self._urgent += len(batches) if urgent else 0
@@ -163,14 +177,22 @@ class DispatchPace:
             ended = time.monotonic()
             self._idle_until = ended + (ended - batch.began) * self._settings.idle_beside_urgent
 
+    def answered(self, batch: DispatchBatch, tenant_id: TenantId, count: int) -> None:
+        """Vendors have answered for so many of a tenant, while others of the batch still wait."""
+        left = batch.on_the_way
+        count = min(count, left.get(tenant_id, 0))
+        if count:
+            left[tenant_id] -= count
+            _take_off(self._on_the_way, tenant_id, count)
+
     def sent(self, batch: DispatchBatch) -> None:
         """The vendors have answered for all of the batch."""
         self._urgent -= batch.urgent
         if not self._urgent:
             self._calm.set()
             self._calm = asyncio.Event()
-        for tenant_id, ids in batch.by_tenant.items():
-            _take_off(self._on_the_way, tenant_id, len(ids))
+        for tenant_id in batch.by_tenant:
+            self.answered(batch, tenant_id, batch.on_the_way[tenant_id])
 
     async def give_way(self) -> None:
         """Let what is critical or high by; not for long, because a vendor of theirs may hang."""

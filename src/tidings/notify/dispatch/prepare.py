@@ -7,18 +7,19 @@ from typing import Final
 import msgspec
 
 from tidings.contracts.delivery import PreparedStep, SkipStep, StepAsk
-from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
-from tidings.kernel.ids import TenantId
+from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.mapping import by_name
 from tidings.notify.accept.row import NotificationRow
 from tidings.notify.decide import trace
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import after, encode_snapshot
 from tidings.notify.dispatch.exact_bodies import refs_of
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
-from tidings.notify.dispatch.store import Move
+from tidings.notify.dispatch.store import Move, OwnedId
 from tidings.notify.facts.load import FactsLoader
 
 #: Lines of a trace that are kept at most, and how many of them are the first.
@@ -38,55 +39,53 @@ class StepGate:
 
     async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         """One answer each, in the same order; what the gates said is kept with the notification."""
-        answers: dict[int, PreparedStep] = {}
-        for tenant_id in sorted({ask.tenant_id for ask in asks}):
-            places = [place for place, ask in enumerate(asks) if ask.tenant_id == tenant_id]
-            prepared = await self._of_tenant(tenant_id, [asks[place] for place in places])
-            answers.update(zip(places, prepared, strict=True))
-        return [answers[place] for place in range(len(asks))]
-
-    async def _of_tenant(self, tenant_id: TenantId, asks: Sequence[StepAsk]) -> list[PreparedStep]:
+        if not asks:
+            return []
         shared = await self.loader.shared()
-        async with self.db.tenant(tenant_id, by_index=True) as tx:
-            found = await store.load_pending(tx, [ask.notification_id for ask in asks])
-            people = {p.recipient_id for p in found.values()} | {ask.recipient_id for ask in asks}
-            facts = await self.loader.load(
-                tx, shared, people, channels={ask.channel for ask in asks}, guardians=False
-            )
-            pepper = await self.keyring.pepper(tx)
-        known = [ask for ask in asks if ask.notification_id in found]
-        made = await self.steps.make(
-            {tenant_id: facts},
-            {tenant_id: pepper},
-            [
-                StepWork(
-                    pending=found[ask.notification_id],
-                    recipient_id=ask.recipient_id,
-                    channel=ask.channel,
-                    step=ask.step,
-                    taken=ask.taken,
-                )
-                for ask in known
-            ],
-        )
+        wanted = list(dict.fromkeys(map(_owned, asks)))
+        async with self.db.tenants({ask.tenant_id for ask in asks}, by_index=True) as tx:
+            found = await store.load_pending_of(tx, wanted)
+            people = {(row.tenant_id, row.recipient_id) for row in found.values()}
+            people |= {(ask.tenant_id, ask.recipient_id) for ask in asks}
+            channels = {ask.channel for ask in asks}
+            facts = await self.loader.load_set(tx, shared, people, channels=channels, guardians=False)
+            peppers = await self.keyring.peppers(tx, facts)
+        known = [ask for ask in asks if _owned(ask) in found]
+        works = [
+            by_name(StepWork, ask, pending=found[_owned(ask)], recipient_id=ask.recipient_id) for ask in known
+        ]
+        made = await self.steps.make(facts, peppers, works)
         moves = _moves(found, [(ask, step) for ask, step in zip(known, made, strict=True)])
         if moves:
-            async with self.steps.keeping_bodies(made), self.db.tenant(tenant_id, by_index=True) as tx:
-                await self.steps.keep_links(tx, made)
-                await store.note_steps(tx, moves, now=self.clock.now())
+            async with self.steps.keeping_bodies(made):
+                await self._note(moves, made)
         prepared = {_key(ask): step.prepared for ask, step in zip(known, made, strict=True)}
         gone = SkipStep(reason="notification_unknown", result="FAILED", ends=True)
         return [prepared.get(_key(ask), gone) for ask in asks]
 
+    async def _note(self, moves: Sequence[Move], made: Sequence[StepMade]) -> None:
+        """Keep what the gates said; where a row of some tenant is locked, tenant by tenant."""
+        tenants = sorted({move.pending.tenant_id for move in moves})
+        try:
+            async with self.db.tenants(tenants, by_index=True) as tx:
+                await self.steps.keep_links(tx, made)
+                await store.note_steps(tx, moves, now=self.clock.now())
+        except DatabaseBusyError:
+            if len(tenants) == 1:
+                raise
+            for tenant_id in tenants:
+                await self._note(
+                    [move for move in moves if move.pending.tenant_id == tenant_id],
+                    [step for step in made if step.links is None or step.links.token.tenant_id == tenant_id],
+                )
 
-def _moves(
-    found: Mapping[NotificationId, NotificationRow], made: Sequence[tuple[StepAsk, StepMade]]
-) -> list[Move]:
+
+def _moves(found: Mapping[OwnedId, NotificationRow], made: Sequence[tuple[StepAsk, StepMade]]) -> list[Move]:
     """What is kept of the steps, one for each notification: several of its steps may be taken at once."""
-    moves: dict[NotificationId, Move] = {}
+    moves: dict[OwnedId, Move] = {}
     for ask, step in made:
-        pending = found[ask.notification_id]
-        before = moves.get(ask.notification_id)
+        pending = found[_owned(ask)]
+        before = moves.get(_owned(ask))
         composed = step.composed
         move = Move(
             pending=pending,
@@ -107,8 +106,9 @@ def _moves(
                 record=step.record,
                 body_ref=_refs(move.body_ref, step.body_ref),
             )
-        moves[ask.notification_id] = move
-    return list(moves.values())
+        moves[_owned(ask)] = move
+    # In one order everywhere, so that two sets never wait for each other crosswise.
+    return [moves[owned] for owned in sorted(moves)]
 
 
 def _refs(before: str | None, mine: str | None) -> str | None:
@@ -128,5 +128,9 @@ def _bounded(text: str) -> str:
     )
 
 
-def _key(ask: StepAsk) -> tuple[NotificationId, RecipientId, int]:
-    return ask.notification_id, ask.recipient_id, ask.step
+def _owned(ask: StepAsk) -> OwnedId:
+    return ask.tenant_id, ask.notification_id
+
+
+def _key(ask: StepAsk) -> tuple[OwnedId, RecipientId, int]:
+    return _owned(ask), ask.recipient_id, ask.step

@@ -92,8 +92,9 @@ class FactsLoader:
         addresses: dict[Person, dict[Channel, list[AddressFacts]]] = {}
         keys: dict[Subject, DataKey] = {}
         if not SENDERLESS.issuperset(wanted):
+            accounts = await self.accounts.shared_by(tx, tenants)
             tenants = {
-                tenant_id: replace(tenant, shared=await self.accounts.shared(tx.of(tenant_id)))
+                tenant_id: replace(tenant, shared=accounts[tenant_id])
                 for tenant_id, tenant in tenants.items()
             }
         if wanted:

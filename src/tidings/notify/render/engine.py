@@ -6,6 +6,7 @@ message is by itself.
 """
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,6 +30,8 @@ _AT_ONCE: Final = 0.5
 _PER_MINUTE: Final = 3.0
 #: Expressions of a content above which it always goes by the slow lane: so many are compiled in some 50 milliseconds.
 _HEAVY: Final = 500
+#: How long a tenant whose messages took long has batches of its own.
+_SLOW_SECONDS: Final = 60.0
 _REMEMBERED: Final = 10_000
 #: How much longer a call may take in the slow lane, where the largest text that can be published is compiled first.
 _SLOW_LANE_FACTOR: Final = 2.5
@@ -55,6 +58,8 @@ class V8Renderer:
         #: Who is over it goes by the slow lane.
         self._budget = budget or Budget(at_once=_AT_ONCE, per_minute=_PER_MINUTE)
         self._held_up: Counter[str] = Counter()
+        #: Until when a tenant counts as one whose messages take long.
+        self._slow_until: dict[str, float] = {}
         #: Tenants that shared a call which took long; one of them is to blame.
         self._suspects: set[str] = set()
         #: By the key of a content, whether it is heavy.
@@ -64,6 +69,14 @@ class V8Renderer:
     def held_up(self) -> frozenset[str]:
         """The tenants whose messages are in the slow lane just now."""
         return frozenset(self._held_up)
+
+    def slow_lately(self, tenant: str) -> bool:
+        """Whether messages of a tenant were in the slow lane within the last minute, or the next ones will be."""
+        return (
+            self._slow_until.get(tenant, 0.0) > time.monotonic()
+            or tenant in self._suspects
+            or self._budget.wait_of(tenant) > 0
+        )
 
     @property
     def pids(self) -> list[int]:
@@ -166,6 +179,9 @@ class V8Renderer:
             return await self._call(self._fast, jobs)
         tenant = jobs[0].tenant
         self._held_up[tenant] += 1
+        if len(self._slow_until) >= _REMEMBERED:
+            self._slow_until.clear()
+        self._slow_until[tenant] = time.monotonic() + _SLOW_SECONDS
         try:
             return await self._call(self._slow, jobs)
         finally:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from tidings.contracts.channel_configs import adapter_of
 from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.db import Database, TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.ttl_cache import TtlCache
 from tidings.router.accounts import store
@@ -47,14 +47,11 @@ class Accounts:
         self, tenant_ids: Collection[TenantId]
     ) -> Mapping[TenantId, Mapping[str, StoredAccount]]:
         """Of each of them, by vendor; those that are not known are looked up together."""
-        found = {id_: known for id_ in tenant_ids if (known := self._known.get(id_)) is not None}
+        found = self._remembered(tenant_ids)
         missing = [id_ for id_ in tenant_ids if id_ not in found]
         if missing:
-            generation = self._known.generation
             async with self._db.tenants(missing) as tx:
-                stored = await store.find_accounts_of_all(tx, missing)
-            for id_, accounts in stored.items():
-                found[id_] = self._keep(id_, accounts, generation)
+                found |= await self._look_up(tx, missing)
         return found
 
     async def within(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
@@ -62,10 +59,28 @@ class Accounts:
         known = self._known.get(tx.tenant_id)
         return known if known is not None else await self._look(tx)
 
-    async def shared(self, tx: TenantTx) -> Mapping[str, str | None]:
-        """The handles of those that are the platform's, by vendor: the contract's `SharedAccounts`."""
-        accounts = await self.within(tx)
-        return {vendor: account.handle for vendor, account in accounts.items() if account.platform}
+    async def shared_by(
+        self, tx: TenantTx | TenantsTx, tenant_ids: Collection[TenantId]
+    ) -> Mapping[TenantId, Mapping[str, str | None]]:
+        """By tenant, the handles of those that are the platform's, by vendor: the contract's `SharedAccounts`."""
+        found = self._remembered(tenant_ids)
+        missing = [id_ for id_ in tenant_ids if id_ not in found]
+        if missing:
+            found |= await self._look_up(tx, missing)
+        return {
+            id_: {vendor: account.handle for vendor, account in accounts.items() if account.platform}
+            for id_, accounts in found.items()
+        }
+
+    def _remembered(self, tenant_ids: Collection[TenantId]) -> dict[TenantId, Mapping[str, StoredAccount]]:
+        return {id_: known for id_ in tenant_ids if (known := self._known.get(id_)) is not None}
+
+    async def _look_up(
+        self, tx: TenantTx | TenantsTx, tenant_ids: Collection[TenantId]
+    ) -> dict[TenantId, Mapping[str, StoredAccount]]:
+        generation = self._known.generation
+        stored = await store.find_accounts_of_all(tx, tenant_ids)
+        return {id_: self._keep(id_, accounts, generation) for id_, accounts in stored.items()}
 
     async def _look(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
         generation = self._known.generation

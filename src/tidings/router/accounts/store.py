@@ -28,7 +28,7 @@ async def find_accounts(
 
 
 async def find_accounts_of_all(
-    tx: TenantsTx, tenant_ids: Collection[TenantId]
+    tx: TenantTx | TenantsTx, tenant_ids: Collection[TenantId]
 ) -> dict[TenantId, list[StoredAccount]]:
     """Of each tenant its own, then the platform's."""
     rows = await tx.fetch(QUERIES.find_accounts_of_all, tenant_ids=sorted(tenant_ids))

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from dataclasses import replace as with_field
@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from opentelemetry.trace import SpanKind
 
+from tidings.contracts.delivery import Answered
 from tidings.contracts.enums import UseCase
 from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.kernel.blobs.store import BlobStore
@@ -86,7 +87,9 @@ class VendorCaller:
     keyring: Keyring | None = None
     journal: AnswerJournal | None = None
 
-    async def call(self, worker: str, outgoing: Sequence[OutgoingExecution]) -> None:
+    async def call(
+        self, worker: str, outgoing: Sequence[OutgoingExecution], *, answered: Answered | None = None
+    ) -> None:
         """Each account gets its set at once, whatever the tenants; a slow item keeps no other waiting, but for steps of
         the same execution."""
         accounts: AccountsByTenant = {}
@@ -95,7 +98,10 @@ class VendorCaller:
             accounts = await self.vendors.accounts.of_all({item.execution.tenant_id for item in outgoing})
         singles = [(item, item.attempts[0]) for item in outgoing if len(item.attempts) == 1]
         several = [item for item in outgoing if len(item.attempts) > 1]
-        sets = [self._call_singles(worker, some) for some in _by_account(singles, accounts)]
+        sets = [
+            self._told(answered, [item for item, _ in some.calls], self._call_singles(worker, some))
+            for some in _by_account(singles, accounts)
+        ]
         if several:
             sets += [
                 self._call_several(
@@ -110,6 +116,17 @@ class VendorCaller:
         for ended in await asyncio.gather(*sets, return_exceptions=True):
             if isinstance(ended, BaseException):
                 raise ended
+
+    async def _told(
+        self, answered: Answered | None, items: Sequence[OutgoingExecution], calls: Awaitable[None]
+    ) -> None:
+        """What has its answers is not waited for by whoever counts what is on its way."""
+        try:
+            await calls
+        finally:
+            if answered is not None:
+                for tenant_id, count in Counter(item.execution.tenant_id for item in items).items():
+                    answered(tenant_id, count)
 
     async def _call_singles(self, worker: str, calls: _AccountCalls) -> None:
         async with self._keeping() as keep:

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 
 from msgspec.structs import replace
 
-from tidings.contracts.delivery import DeliveryPlan, HandOff, PlannedDelivery, SendFirstSteps
+from tidings.contracts.delivery import Answered, DeliveryPlan, HandOff, PlannedDelivery, SendFirstSteps
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantsTx, TenantTx
 from tidings.kernel.durable.in_hand import InHand
@@ -82,7 +83,7 @@ class ExecutionRouter:
     ) -> SendFirstSteps:
         """Write the executions in notify's transaction; after its commit, await what is returned."""
         started = await self._start(tx, deliveries)
-        return lambda: self._carry_out(started)
+        return partial(self._carry_out, started)
 
     async def _start(
         self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
@@ -90,7 +91,7 @@ class ExecutionRouter:
         worker, now = self.worker_id(), moment(self.clock)
         return await start(tx, deliveries, machine=self.machine, worker=worker, now=now)
 
-    async def _carry_out(self, started: StartedExecutions) -> None:
+    async def _carry_out(self, started: StartedExecutions, answered: Answered | None = None) -> None:
         """After the commit: send what was reserved, record the answers; end what has no step."""
         ids = [execution.id for execution in started.without_steps]
         ids += [outgoing.execution.id for outgoing in started.outgoing]
@@ -107,4 +108,4 @@ class ExecutionRouter:
                 ]
                 await self.committer.commit(started.worker, changes)
             if started.outgoing:
-                await self.caller.call(started.worker, started.outgoing)
+                await self.caller.call(started.worker, started.outgoing, answered=answered)
