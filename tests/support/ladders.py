@@ -159,6 +159,13 @@ class Worker:
         async with self._db.tenant(tenant_id) as tx:
             return await self.router.start_in(tx, booked)
 
+    async def begin_set(self, wishes: Sequence[Wish]) -> SendFirstSteps:
+        """The same for wishes of several tenants, in one transaction."""
+        tenants = {wish.hand_off.tenant_id for wish in wishes}
+        booked = await self.booked(wishes[0].hand_off.tenant_id, wishes)
+        async with self._db.tenants(tenants, by_index=True) as tx:
+            return await self.router.start_in(tx, booked)
+
     async def send(self, tenant_id: TenantId, wishes: Sequence[Wish]) -> None:
         """As notify's dispatcher does it."""
         send = await self.begin(tenant_id, wishes)

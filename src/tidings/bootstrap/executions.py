@@ -49,6 +49,7 @@ class ExecutionsStage:
         self.recorder = parts.get(
             Recorder, note_sent=parts.get(SentNotes).note_sent, settler=settler, stripe=stripe(Stripe.SPEND)
         )
+        kernel.closing.push_async_callback(self.recorder.close)
         self.router = parts.get(ExecutionRouter, in_hand=self._in_hand)
 
     @cached_property

@@ -253,16 +253,22 @@ class Database:
         )
 
     def tenants(
-        self, tenant_ids: Iterable[TenantId], *, caller_role: CallerRole | None = None, by_index: bool = False
+        self,
+        tenant_ids: Iterable[TenantId],
+        *,
+        caller_role: CallerRole | None = None,
+        by_index: bool = False,
+        briefly: bool = False,
     ) -> _Transaction[TenantsTx]:
         """A transaction for a set of rows of these tenants, built from the rows; a row of any other tenant is refused.
 
         Every statement in it carries the tenant of each row, and joins on it. Of several tenants none waits long for a
-        lock on a row of another: the transaction ends with a `DatabaseBusyError`, and the caller goes on tenant by tenant.
+        lock on a row of another: the transaction ends with a `DatabaseBusyError`, and the caller goes on tenant by tenant. `briefly`: so does a set of one,
+        because sets of others wait behind it.
         """
         named = frozenset(tenant_ids)
         begin = _begin("app.tenant_ids", sorted(named), caller_role, by_index=by_index)
-        if len(named) > 1:
+        if briefly or len(named) > 1:
             begin += _BRIEFLY
         return _Transaction(self._pool, begin, lambda connection: TenantsTx(connection, named))
 

@@ -71,6 +71,13 @@ class Gatherer(Generic[K, T, R]):
         # A caller who hangs up does not undo what is being done: only the answer is dropped.
         return await asyncio.shield(answer)
 
+    async def close(self) -> None:
+        """Cut off what is under way although its callers are gone; call it when nothing more comes."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
     async def _run(self, key: K, lane: _Lane[T, R]) -> None:
         try:
             # A caller that arrives in the same turn of the loop joins the set.
@@ -109,8 +116,7 @@ class Gatherer(Generic[K, T, R]):
 def _fail(answer: "asyncio.Future[R]", error: BaseException) -> None:
     if answer.done():
         return
-    answer.set_exception(
-        error if isinstance(error, Exception) else DatabaseUnavailableError("the process is stopping")
-    )
+    stopping = isinstance(error, asyncio.CancelledError | KeyboardInterrupt | SystemExit)
+    answer.set_exception(DatabaseUnavailableError("the process is stopping") if stopping else error)
     # A caller who has gone does not look at it, and that is no event for the logs.
     answer.exception()

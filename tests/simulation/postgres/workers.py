@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from random import Random
 
 from tests.simulation.postgres.draw import Person, Setting
@@ -95,10 +95,10 @@ class StampedRecorder(Recorder):
     stamps: Stamps
     noted: dict[str, int]
 
-    async def _write(self, worker: str, notes: Sequence[ExecutionChange], now: datetime) -> set[ExecutionId]:
+    async def _write(self, worker: str, notes: Sequence[ExecutionChange]) -> set[ExecutionId]:
         stamp = self.stamps.next()
         self.noted.update({note.execution.notification_id: stamp for note in notes if note.keep})
-        return await super()._write(worker, notes, now)
+        return await super()._write(worker, notes)
 
 
 class MortalWorker(Process):

@@ -114,3 +114,24 @@ async def test_who_hangs_up_undoes_nothing() -> None:
     recorder.go.set()
     assert await stays == 20
     assert recorder.sets == [("a", [1, 2])]
+
+
+async def test_closing_cuts_off_what_its_callers_have_left() -> None:
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def work(_key: str, _items: Sequence[int]) -> list[int]:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return []
+
+    gatherer = Gatherer(work)
+    caller = asyncio.ensure_future(gatherer.do("a", 1))
+    await began.wait()
+    caller.cancel()
+    await asyncio.wait([caller])
+    assert not ended.is_set()
+    await gatherer.close()
+    assert ended.is_set()

@@ -1,5 +1,8 @@
 """Records transitions: attempts, the new state, the end and the outcome event of a set of whatever tenants, in one statement.
 
+Answers that come in at about the same time, from different calls and of whatever tenants, share a transaction (group commit):
+while one is under way those that come wait and form the next; one that comes alone does not wait.
+
 It only records. What follows from events is decided by the state machine, where the events come in: `advance.py`, `call.py`
 and, after a conflict, `commit.py`. The statement writes nothing of an execution with a lost claim, or with a version that is
 newer than the one that was read (the version check of an optimistic lock): that is a conflict.
@@ -8,10 +11,10 @@ newer than the one that was read (the version check of an optimistic lock): that
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from tidings.contracts.delivery import DeliveryResult, OutcomeSettler
 from tidings.kernel.clock import Clock
@@ -24,6 +27,7 @@ from tidings.kernel.errors import (
     DatabaseUnavailableError,
     PartitionMissingError,
 )
+from tidings.kernel.gather import Gatherer
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.router.executions import store
@@ -51,12 +55,23 @@ _log = get_logger("executions")
 _DUE_AGAIN: Final = timedelta(seconds=5)
 #: How long an answer that was learned is kept while the database is away.
 _ANSWER_KEPT_SECONDS: Final = 600.0
+#: Sets of callers that share a transaction at most; what waits is bounded by what this worker has claimed.
+_MOST_SETS: Final = 50
+_MOST_WAITING: Final = 100_000
 #: The same set will be written some day, as it is; a missing partition is made by an operator, or by the job.
 DATABASE_AWAY: Final = (DatabaseUnavailableError, DatabaseBusyError, PartitionMissingError)
 
 
 #: Is given messages that were accepted and can be answered, in the transaction that writes them.
 NoteSent: TypeAlias = Callable[[TenantTx, Sequence[SentMessage], datetime], Awaitable[None]]
+
+
+class _Lane(NamedTuple):
+    """Whose changes share a transaction."""
+
+    worker: str
+    #: None: of all tenants.
+    tenant_id: TenantId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +98,15 @@ class Recorder:
     settler: OutcomeSettler | None = None
     #: Which of the counts of a day this worker adds to.
     stripe: int = 0
+    _gatherer: Gatherer[_Lane, Sequence[ExecutionChange], set[ExecutionId]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        gatherer = Gatherer(self._write_sets, most_at_once=_MOST_SETS, most_waiting=_MOST_WAITING)
+        object.__setattr__(self, "_gatherer", gatherer)
+
+    async def close(self) -> None:
+        """Cut off what is being written although its callers are gone."""
+        await self._gatherer.close()
 
     async def record(self, worker: str, changes: Sequence[ExecutionChange]) -> Recorded:
         """Write a set. Where one of them can't be written, the others are, and its claim is released."""
@@ -90,8 +114,10 @@ class Recorder:
             return Recorded([], [])
         # In one order with the writers of receipts: no deadlock.
         changes = sorted(changes, key=lambda change: change.execution.claim)
+        if apart := self._held_up(worker, changes):
+            return _joined(await asyncio.gather(*(self.record(worker, some) for some in apart)))
         try:
-            kept = await self._write(worker, changes, moment(self.clock))
+            kept = await self._write(worker, changes)
         except DATABASE_AWAY as error:
             if isinstance(error, DatabaseBusyError) and (apart := _by_tenant(changes)):
                 # A row of some tenant is locked: the others don't wait for it.
@@ -132,41 +158,67 @@ class Recorder:
                     raise
                 await self.clock.sleep(backoff.after_failure())
 
-    async def _write(
-        self, worker: str, changes: Sequence[ExecutionChange], now: datetime
-    ) -> set[ExecutionId]:
+    async def _write(self, worker: str, changes: Sequence[ExecutionChange]) -> set[ExecutionId]:
+        """Write a set together with what others write at this moment; those that were written."""
+        tenants = {change.execution.tenant_id for change in changes}
+        alone = _Lane(worker, *tenants) if len(tenants) == 1 else None
+
+        async def write() -> set[ExecutionId]:
+            if alone is not None and self._gatherer.works_on(alone):
+                return await self._gatherer.do(alone, changes)
+            try:
+                return await self._gatherer.do(_Lane(worker), changes)
+            except DatabaseBusyError:
+                if alone is None:
+                    raise
+                # A row of some tenant is locked: this tenant's changes wait for their own locks only.
+                return await self._gatherer.do(alone, changes)
+
+        # A commit without an answer may have succeeded: then the version check lets nothing pass twice. A set of several
+        # tenants does not wait for a lock of one of them.
+        return await self.retried(write, but=DatabaseBusyError if alone is None else None)
+
+    async def _write_sets(
+        self, lane: _Lane, sets: Sequence[Sequence[ExecutionChange]]
+    ) -> list[set[ExecutionId]]:
+        """Write the sets of several callers in one transaction; for each, those that were written."""
+        changes = sorted(
+            (change for some in sets for change in some), key=lambda change: change.execution.claim
+        )
         try:
-            return await self._write_set(worker, changes, now, self.settler)
+            kept = await self._write_together(lane, changes, self.settler)
         except NotSettledError as error:
             # What the vendors have answered must not wait for notify: its consumer settles them, each on its own.
             self.observer.failed("settle")
             cause = why(error.__cause__ or error)
             _log.warning("outcomes_not_settled_with_record", count=len(changes), **cause)
-            return await self._write_set(worker, changes, now, None)
+            kept = await self._write_together(lane, changes, None)
+        return [{change.execution.id for change in some} & kept for some in sets]
 
-    async def _write_set(
-        self,
-        worker: str,
-        changes: Sequence[ExecutionChange],
-        now: datetime,
-        settler: OutcomeSettler | None,
+    async def _write_together(
+        self, lane: _Lane, changes: Sequence[ExecutionChange], settler: OutcomeSettler | None
     ) -> set[ExecutionId]:
+        now = moment(self.clock)
         outcomes = outcomes_of(changes, now=now)
         settling = Settling.of(settler, outcomes)
         columns = columns_of(changes, outcomes, settling.applied_by, now=now)
         tenants = {change.execution.tenant_id for change in changes}
+        # Sets of other tenants wait behind one in the lane of all.
+        async with self.db.tenants(tenants, by_index=True, briefly=lane.tenant_id is None) as tx:
+            kept = await store.record_transitions(tx, columns, worker=lane.worker, now=now)
+            done = [change for change in changes if change.execution.id in kept]
+            await settling.settle(tx, [change for change in done if kept[change.execution.id]])
+            await self._follow(tx, done, now)
+        return set(kept)
 
-        async def write() -> set[ExecutionId]:
-            async with self.db.tenants(tenants, by_index=True) as tx:
-                kept = await store.record_transitions(tx, columns, worker=worker, now=now)
-                done = [change for change in changes if change.execution.id in kept]
-                await settling.settle(tx, [change for change in done if kept[change.execution.id]])
-                await self._follow(tx, done, now)
-                return set(kept)
-
-        # A commit without an answer may have succeeded: then the version check lets nothing pass twice. A set of several
-        # tenants does not wait for a lock of one of them.
-        return await self.retried(write, but=DatabaseBusyError if len(tenants) > 1 else None)
+    def _held_up(self, worker: str, changes: Sequence[ExecutionChange]) -> list[list[ExecutionChange]]:
+        """Where a tenant's changes wait for a lock: its next ones join them, and the others go on without it."""
+        by_tenant = _by_tenant(changes)
+        held = [some for some in by_tenant if self._gatherer.works_on(_lane_of(worker, some))]
+        if not held:
+            return []
+        free = [change for some in by_tenant if some not in held for change in some]
+        return [*held, free] if free else held
 
     async def _follow(self, tx: TenantsTx, done: Sequence[ExecutionChange], now: datetime) -> None:
         """What goes with transitions that were written, in their transaction: clock events, profiles, conversations, costs."""
@@ -198,6 +250,10 @@ class Recorder:
                 )
         for result, count in ends.items():
             self.observer.ended(result, count)
+
+
+def _lane_of(worker: str, changes: Sequence[ExecutionChange]) -> _Lane:
+    return _Lane(worker, changes[0].execution.tenant_id)
 
 
 def _by_tenant(changes: Sequence[ExecutionChange]) -> list[list[ExecutionChange]]:

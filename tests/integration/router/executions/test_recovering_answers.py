@@ -64,6 +64,7 @@ async def cut_off(dead: Worker, work: "asyncio.Future[None]", count: int) -> Non
             await asyncio.sleep(0.01)
     work.cancel()
     await asyncio.gather(work, return_exceptions=True)
+    await dead.recorder.close()
 
 
 @pytest.mark.parametrize("route", [EMAIL, SMS], ids=["smtp", "http"])
