@@ -168,10 +168,10 @@ async def test_deleting_twice_is_fine(blobs: BlobStore) -> None:
 
 async def test_listing_stays_in_its_folder(blobs: BlobStore) -> None:
     """A tenant's keys, and not those of one whose id begins alike."""
-    mine = [rendered_key(TENANT_ID, NOTIFICATION.new(NOW), 1, at=NOW) for _ in range(120)]
+    mine = [attachment_key(TENANT_ID, NOTIFICATION.new(NOW), "a.pdf") for _ in range(120)]
     for key in mine:
         await blobs.put(key, b"x", owner_id="ntf")
-    await blobs.put(BlobKey(f"{TENANT_ID}X/rendered/x"), b"x", owner_id="ntf")
+    await blobs.put(BlobKey(f"{TENANT_ID}X/attachments/x"), b"x", owner_id="ntf")
 
     assert sorted([key async for key in blobs.list(TENANT_ID)]) == sorted(mine)
     assert [key async for key in blobs.list("tnt_nobody")] == []

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -30,9 +31,14 @@ async def _rename(sender: Sender, recipient_id: str, name: str) -> None:
     assert answer.status_code == 200, answer.text
 
 
-def _objects(world: PipelineWorld, sender: Sender) -> list[str]:
-    folder = world.folder / "blobs" / sender.tenant_id / "rendered"
-    return sorted(path.name for path in folder.rglob("*.bin"))
+def _folder(world: PipelineWorld) -> Path:
+    return world.folder / "blobs" / "_platform" / "rendered"
+
+
+def _objects(world: PipelineWorld, *senders: Sender) -> list[str]:
+    """Those named after a message of one of these."""
+    tenants = {sender.tenant_id[4:].lower() for sender in senders}
+    return sorted(path.name for path in _folder(world).rglob("*.bin") if path.name.split(".")[3] in tenants)
 
 
 async def test_regulated_words_stay_what_they_were_when_the_name_changes(world: PipelineWorld) -> None:
@@ -48,7 +54,7 @@ async def test_regulated_words_stay_what_they_were_when_the_name_changes(world: 
         shown, again = await _body(sender, kept["id"]), await _body(sender, plain["id"])
         told = [(await sender.explain(one["id"]))["template"]["words_kept"] for one in (kept, plain)]
         by_channel = await _body(sender, kept["id"], channel="email")
-        for path in (world.folder / "blobs" / sender.tenant_id / "rendered").rglob("*.bin"):
+        for path in _folder(world).rglob("*.bin"):
             assert b"Laila" not in path.read_bytes(), "sealed where it lies"
     assert list(json.loads(row["body_ref"])) == ["email"]
     assert other["body_ref"] is None
@@ -82,16 +88,34 @@ async def test_a_set_shares_an_object_and_test_messages_have_none(world: Pipelin
         assert _objects(world, tester) == []
 
 
+async def test_a_set_of_several_tenants_shares_an_object_too(world: PipelineWorld) -> None:
+    async with world.sender() as one, world.sender() as other:
+        sent = [(sender, await sender.send(f"{unused()}@example.test")) for sender in (one, other)]
+        await world.settle()
+        assert len(_objects(world, one, other)) == 1
+        shown = [await _body(sender, message["id"]) for sender, message in sent]
+        rows = [await sender.rows(_ROW, message["id"]) for sender, message in sent]
+        # Each opens at its own place and at no other.
+        refs = [json.loads(row["body_ref"])["email"] for [row] in rows]
+    assert [body["exact"] for body in shown] == [True, True]
+    assert len({ref.rpartition("#")[0] for ref in refs}) == 1
+    assert len(set(refs)) == 2
+
+
 async def test_a_blob_store_that_is_away_keeps_no_message_back(world: PipelineWorld) -> None:
     to = f"{unused()}@example.test"
     async with world.sender() as sender:
-        in_the_way = world.folder / "blobs" / sender.tenant_id
-        in_the_way.mkdir(parents=True, exist_ok=True)
-        (in_the_way / "rendered").write_text("no folder")
+        folder = _folder(world)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            folder.rename(folder.with_name("away"))
+        folder.write_text("no folder")
         sent = await sender.send(to)
         await world.settle()
         status, shown = await sender.status(sent["id"]), await _body(sender, sent["id"])
-        (in_the_way / "rendered").unlink()
+        folder.unlink()
+        if folder.with_name("away").exists():
+            folder.with_name("away").rename(folder)
     assert status == "delivered"
     assert len(world.received(to)) == 1
     assert shown["exact"] is True, "rendered again, and proven by its digest"
@@ -104,13 +128,13 @@ async def test_words_go_after_seven_years_and_objects_that_nobody_names_after_tw
         await sender.send(f"{unused()}@example.test")
         await world.settle()
         [named] = _objects(world, sender)
-        folder = next((world.folder / "blobs" / sender.tenant_id / "rendered").rglob(named)).parent
+        folder = next(_folder(world).rglob(named)).parent
         # A set whose hand-over was rolled back: the same words at another place, which no row names.
         orphan = folder / named.replace(".1.", ".2.")
         blobs, now = world.system.kernel.blobs, world.clock.now()
-        whole = await blobs.get(f"{sender.tenant_id}/rendered/{now:%Y/%m/%d}/{named}")  # type: ignore[arg-type]
+        whole = await blobs.get(f"_platform/rendered/{now:%Y/%m/%d}/{named}")  # type: ignore[arg-type]
         await blobs.put(
-            f"{sender.tenant_id}/rendered/{now:%Y/%m/%d}/{orphan.name}",  # type: ignore[arg-type]
+            f"_platform/rendered/{now:%Y/%m/%d}/{orphan.name}",  # type: ignore[arg-type]
             whole.content,
             owner_id=whole.owner_id,
         )

@@ -10,7 +10,7 @@ from tidings.contracts.ids import NOTIFICATION, NotificationId
 from tidings.kernel.blobs.keys import checked_key, escape_file_name, owner_of, shown
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.notify.blob_keys import attachment_key, rendered_key
+from tidings.notify.blob_keys import attachment_key, first_of, rendered_key
 from tidings.router.blob_keys import answer_key, webhook_key
 from tidings.router.ids import INBOUND_WEBHOOK
 from tidings.router.state_machine.model import ATTEMPT
@@ -27,15 +27,17 @@ def test_the_layout() -> None:
     """As the data model has it; the day is that of the id."""
     assert (
         rendered_key(TENANT_ID, NOTIFICATION_ID, 2, at=DAY)
-        == f"{TENANT_ID}/rendered/2026/03/09/{NOTIFICATION_ID}.2.1773100740000.bin"
+        == f"_platform/rendered/2026/03/09/{NOTIFICATION_ID}.2.1773100740000.{TENANT_ID[4:].lower()}.bin"
     )
+    assert first_of(rendered_key(TENANT_ID, NOTIFICATION_ID, 2, at=DAY)) == (TENANT_ID, NOTIFICATION_ID)
     assert (
         attachment_key(TENANT_ID, NOTIFICATION_ID, "invoice.pdf")
         == f"{TENANT_ID}/attachments/2026/03/09/{NOTIFICATION_ID}/invoice.pdf"
     )
     assert webhook_key("ses", WEBHOOK_ID) == f"_platform/webhooks/ses/2026/03/09/{WEBHOOK_ID}.json"
     assert answer_key(ATTEMPT_ID) == f"_platform/answers/2026/03/09/{ATTEMPT_ID}.bin"
-    assert owner_of(rendered_key(TENANT_ID, NOTIFICATION_ID, 1, at=DAY)) == TENANT_ID
+    assert owner_of(rendered_key(TENANT_ID, NOTIFICATION_ID, 1, at=DAY)) == "_platform"
+    assert owner_of(attachment_key(TENANT_ID, NOTIFICATION_ID, "a")) == TENANT_ID
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """The exact words of messages whose retention class is `regulated`: kept seven years, each under its person's key.
 
-The bodies of one set share an object. It is stored beside the transaction that hands the set over, and is there before a vendor
+The bodies of one set share an object, whatever tenants they are of. It is stored beside the transaction that hands the set over, and is there before a vendor
 is called. A row names them by channel as `<key of the object>#<place in it>`. Where storing fails the message goes out all the
 same: its words can be rendered again, and the digest says whether they are what was sent.
 """
@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -51,10 +51,19 @@ class KeptBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class BodyToKeep:
     """A message that is ready, and the recipient whose key it is sealed under."""
 
+    tenant_id: TenantId
     notification_id: NotificationId
     step: int
     key: DataKey
     body: KeptBody
+
+
+class SealedBody(NamedTuple):
+    """A body as an object holds it."""
+
+    tenant_id: TenantId
+    notification_id: NotificationId
+    content: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +75,16 @@ class PackedBodies:
     content: bytes = field(repr=False)
 
 
-def pack(tenant_id: TenantId, bodies: Sequence[BodyToKeep], *, now: datetime) -> PackedBodies:
-    """The object for these bodies; the place of each in it is its place here."""
+def pack(bodies: Sequence[BodyToKeep], *, now: datetime) -> PackedBodies:
+    """The object for these bodies, of one tenant or of several; the place of each in it is its place here."""
     first = bodies[0]
-    name = rendered_key(tenant_id, first.notification_id, first.step, at=now)
+    name = rendered_key(first.tenant_id, first.notification_id, first.step, at=now)
     boxes = [
-        (one.notification_id, one.key.seal(_encode(one.body), _purpose(one.notification_id)))
+        SealedBody(
+            one.tenant_id,
+            one.notification_id,
+            one.key.seal(_encode(one.body), _purpose(one.notification_id)),
+        )
         for one in bodies
     ]
     return PackedBodies(key=name, owner_id=first.notification_id, content=msgspec.msgpack.encode(boxes))
@@ -96,13 +109,13 @@ async def read(blobs: BlobStore, key: DataKey, notification_id: NotificationId, 
     boxes = contents_of((await blobs.get(checked_key(name))).content)
     if int(place) >= len(boxes):
         raise BadValueError("body_ref", "names a place that its object does not have")
-    opened = key.unseal(boxes[int(place)][1], _purpose(notification_id))
+    opened = key.unseal(boxes[int(place)].content, _purpose(notification_id))
     return msgspec.json.decode(opened, type=KeptBody)
 
 
-def contents_of(content: bytes) -> list[tuple[NotificationId, bytes]]:
-    """The notifications whose bodies an object holds, each with its sealed body."""
-    return msgspec.msgpack.decode(content, type=list[tuple[NotificationId, bytes]])
+def contents_of(content: bytes) -> list[SealedBody]:
+    """The bodies that an object holds."""
+    return msgspec.msgpack.decode(content, type=list[SealedBody])
 
 
 def refs_of(text: str | None) -> dict[Channel, str]:

@@ -292,8 +292,8 @@ class StepMaker:
 def _with_bodies(
     facts: Mapping[TenantId, Facts], works: Sequence[StepWork], made: list[StepMade], now: datetime
 ) -> list[StepMade]:
-    """The same, with the objects for the exact words of those that are kept: one for each tenant."""
-    kept: dict[TenantId, dict[int, BodyToKeep]] = {}
+    """The same, with the object for the exact words of those that are kept."""
+    kept: dict[int, BodyToKeep] = {}
     for place, (work, step) in enumerate(zip(works, made, strict=True)):
         composed = step.composed
         if composed is None:
@@ -302,15 +302,20 @@ def _with_bodies(
         if key is None or key.destroyed:
             continue
         if work.pending.retention_class == KEPT_CLASS and not work.pending.is_test:
-            kept.setdefault(work.tenant_id, {})[place] = BodyToKeep(
-                notification_id=work.pending.id, step=work.step, key=key, body=_body(composed)
+            kept[place] = BodyToKeep(
+                tenant_id=work.tenant_id,
+                notification_id=work.pending.id,
+                step=work.step,
+                key=key,
+                body=_body(composed),
             )
-    for tenant_id, bodies in kept.items():
-        packed = pack(tenant_id, list(bodies.values()), now=now)
-        for index, place in enumerate(bodies):
-            work = works[place]
-            ref = refs_text(work.pending.body_ref, work.channel, f"{packed.key}#{index}")
-            made[place] = replace(made[place], bodies=packed, body_ref=ref)
+    if not kept:
+        return made
+    packed = pack(list(kept.values()), now=now)
+    for index, place in enumerate(kept):
+        work = works[place]
+        ref = refs_text(work.pending.body_ref, work.channel, f"{packed.key}#{index}")
+        made[place] = replace(made[place], bodies=packed, body_ref=ref)
     return made
 
 
