@@ -177,10 +177,10 @@ async def test_a_real_turn_is_told_from_acceptance_to_the_vendors_answer(alone: 
         "dispatched",
         "attempt",
         "outcome",
+        "delivered",
     ]
-    assert (found["notification"]["status"], found["phase"]) == ("dispatched", "ending")
-    assert found["next"]["what"] == "finish"
-    assert found["timeline"][-1]["result"] == "DELIVERED"
+    assert (found["notification"]["status"], found["phase"], found["next"]) == ("delivered", None, None)
+    assert found["timeline"][-2]["result"] == "DELIVERED"
     gates = [(line["gate"], line["step"]) for line in found["decision"]]
     assert gates[0] == ("tenant_active", None)
     assert ("sender_authorised", 1) in gates
