@@ -46,7 +46,7 @@ class AccessStage:
         """Refuses requests of tenants that are frozen, suspended or gone."""
         from tidings.kernel.http.tenant_gate import TenantGate
 
-        return self._parts.get(TenantGate, states=self.tenant_states)
+        return self._parts.get(TenantGate, states=self.tenant_states, changes=self._kernel.changes)
 
     @cached_property
     def last_used(self) -> "LastUsed":
@@ -67,7 +67,11 @@ class AccessStage:
         """Who a key belongs to."""
         from tidings.notify.access.authenticate import KeyAuthenticator
 
-        return self._parts.get(KeyAuthenticator, on_broken_seal=self.metrics.api_key_seals_broken.inc)
+        return self._parts.get(
+            KeyAuthenticator,
+            on_broken_seal=self.metrics.api_key_seals_broken.inc,
+            changes=self._kernel.changes,
+        )
 
     def api_jobs(self) -> "dict[str, Job]":
         """What writes down when the keys were used here."""

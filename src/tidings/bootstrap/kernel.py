@@ -292,6 +292,10 @@ class KernelStage:
         return {"database": self.db.ping, "partitions": self.partition_readiness.check, **hot_state}
 
     def api_jobs(self) -> "dict[str, Job]":
+        """What a process needs that only serves the API: it hears of changes."""
+        return {"wakeups": self.bus.wakeups, **self._vault_job()}
+
+    def _vault_job(self) -> "dict[str, Job]":
         """What keeps this process' own token with Vault fresh."""
         return {"vault": self.vault} if self.vault is not None else {}
 
@@ -303,6 +307,8 @@ class KernelStage:
 
         broken = self.metrics.audit_broken
         return {
+            **self._vault_job(),
+            # It hears of changes too.
             "bus": self.bus,
             **{f"relay_{schema}": self.bus.relay(schema) for schema in _SERVICES},
             "partitions": self.partitions,

@@ -223,7 +223,7 @@ class System:
             **kernel.jobs(),
             **self.access.jobs(),
             **self.notify.jobs(),
-            **self.api_jobs(),
+            **self.access.api_jobs(),
             "presence": kernel.presence,
             **dispatch.jobs(),
             **self.executions.jobs(),

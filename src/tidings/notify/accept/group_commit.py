@@ -158,7 +158,7 @@ class GroupCommit:
     async def _group(self, lane: _Lane, items: Sequence[ValidOrder]) -> list[Outcome]:
         tenants = {item.order.by.tenant_id for item in items}
         with _span(items):
-            async with self._db.tenants(tenants, caller_role=lane.role) as tx:
+            async with self._db.tenants(tenants, caller_role=lane.role, by_index=True) as tx:
                 outcomes = await self._once_each(tx, items)
             self._wake_for(items)
             return outcomes
