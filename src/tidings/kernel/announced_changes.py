@@ -6,11 +6,13 @@ when the change commits. While announcements do not come through, `live` is fals
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.postgres_bus.wakeups import Wakeups
 from tidings.kernel.ttl_cache import TtlCache
+
+if TYPE_CHECKING:  # Commands that only read have caches too, and no bus.
+    from tidings.kernel.postgres_bus.wakeups import Wakeups
 
 CHANGES_CHANNEL: Final = "tidings_changes"
 #: Forgets what is known of the row with this key: its tenant, or its id. None: all of it.
@@ -20,7 +22,7 @@ Forget: TypeAlias = Callable[[str | None], None]
 class AnnouncedChanges:
     """Tells caches what to forget; one for each process."""
 
-    def __init__(self, wakeups: Wakeups) -> None:
+    def __init__(self, wakeups: "Wakeups") -> None:
         self._listening = wakeups.listening
         self._forget: dict[str, list[Forget]] = {}
         wakeups.hear(CHANGES_CHANNEL, self._heard)
