@@ -79,7 +79,7 @@ class SharedAccounts(Protocol):
     async def shared_by(
         self, tx: TenantTx | TenantsTx, tenant_ids: Collection[TenantId]
     ) -> Mapping[TenantId, Mapping[str, str | None]]:
-        """By tenant, the handle of each by vendor; remembered for about a second, as the accounts are."""
+        """By tenant, the handle of each by vendor; remembered as the accounts are."""
         ...
 
 

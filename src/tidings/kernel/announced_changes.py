@@ -23,14 +23,14 @@ class AnnouncedChanges:
     """Tells caches what to forget; one for each process."""
 
     def __init__(self, wakeups: "Wakeups") -> None:
-        self._listening = wakeups.listening
+        self._wakeups = wakeups
         self._forget: dict[str, list[Forget]] = {}
         wakeups.hear(CHANGES_CHANNEL, self._heard)
 
     @property
     def live(self) -> bool:
         """Whether every change is announced to this process."""
-        return self._listening.is_set()
+        return self._wakeups.proved
 
     def on(self, table: str, forget: Forget) -> None:
         """Call it when a row of the table was changed, and with None when any may have been, or the row is the platform's."""

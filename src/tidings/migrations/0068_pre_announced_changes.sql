@@ -30,12 +30,6 @@ DROP TRIGGER IF EXISTS announce_change ON notification.api_keys;
 CREATE TRIGGER announce_change
     AFTER INSERT OR DELETE OR UPDATE OF secret_hash, scopes, role, environment, expires_at, revoked_at, rotated_to, overlap_ends_at, seal
     ON notification.api_keys FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('id');
-DROP TRIGGER IF EXISTS announce_change ON notification.channels;
-CREATE TRIGGER announce_change AFTER INSERT OR UPDATE OR DELETE ON notification.channels
-    FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
-DROP TRIGGER IF EXISTS announce_change ON notification.branding;
-CREATE TRIGGER announce_change AFTER INSERT OR UPDATE OR DELETE ON notification.branding
-    FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 DROP TRIGGER IF EXISTS announce_change ON notification.categories;
 CREATE TRIGGER announce_change AFTER INSERT OR UPDATE OR DELETE ON notification.categories
     FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');

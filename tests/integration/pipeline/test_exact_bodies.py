@@ -5,12 +5,14 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.integration.erasure.somebody import erase
 from tests.support.clock import ManualClock
 from tests.support.people import unused
 from tests.support.pipeline import HOME, PipelineWorld, Sender
+from tidings.notify.dispatch.exact_bodies import contents_of
 from tidings.notify.dispatch.exact_bodies_sweep import BODIES_KEPT, BodySweeper
 
 pytestmark = pytest.mark.xdist_group("pipeline-sent")
@@ -147,3 +149,7 @@ async def test_words_go_after_seven_years_and_objects_that_nobody_names_after_tw
         late = BodySweeper(world.db, lambda: blobs, ManualClock(now + BODIES_KEPT + timedelta(days=2)))
         assert await late.sweep(1000) >= 1
         assert _objects(world, sender) == []
+
+
+def test_an_object_of_one_tenant_as_it_was_before_is_still_read() -> None:
+    assert contents_of(msgspec.msgpack.encode([("ntf_1", b"sealed")])) == [("ntf_1", b"sealed", None)]

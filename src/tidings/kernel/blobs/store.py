@@ -101,7 +101,8 @@ def open_blobs(url: str, *, max_bytes: int = MAX_BLOB_BYTES) -> BlobStore:
         if scheme == "file":
             folder = Path(unquote(urlsplit(url).path))
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            store = LocalStore(folder, automatic_cleanup=True)
+            # Empty folders stay: a folder that went and came back would have to be synced anew.
+            store = LocalStore(folder, automatic_cleanup=False)
         else:
             store = from_url(url)
     except OSError as error:
@@ -171,8 +172,6 @@ class ObjectBlobs:
 
     async def delete(self, key: BlobKey) -> None:
         """Remove it; no complaint if it is not there."""
-        # Folders that became empty go with it.
-        self._synced.clear()
         try:
             await self._ask(checked_key(key), self._store.delete_async(key))
         except BlobNotFoundError:

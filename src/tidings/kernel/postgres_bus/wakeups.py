@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import re
 import secrets
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -75,6 +76,7 @@ class Wakeups:
         self._backoff = Backoff(longest=self._settings.longest_outage_pause)
         #: Set while notifications are known to come through.
         self.listening = asyncio.Event()
+        self._proved_at = float("-inf")
 
     def on(self, channel: str, payload: str, wake: Wakeup | None = None) -> Wakeup:
         """What is set for that payload on that channel, and whenever something may have been missed; one may hear more."""
@@ -99,6 +101,13 @@ class Wakeups:
         # Only when that channel is listened to as well is all of it heard.
         self.listening.clear()
         self._asked.set()
+
+    @property
+    def proved(self) -> bool:
+        """Whether a notification came through lately; false soon after the connection hangs without an error."""
+        settings = self._settings
+        lately = settings.check_every + settings.check_timeout
+        return self.listening.is_set() and time.monotonic() - self._proved_at < lately
 
     @property
     def poll_seconds(self) -> float:
@@ -180,7 +189,9 @@ class Wakeups:
             if self.listening.is_set():
                 return  # Nothing speaks against the connection; a busy pool needs no more lookers.
             raise
+        asked_at = time.monotonic()
         await asyncio.wait_for(self._pinged.wait(), self._settings.check_timeout)
+        self._proved_at = asked_at
         self._backoff.after_success()
         if not self.listening.is_set():
             self.listening.set()

@@ -61,9 +61,10 @@ class BodyToKeep:
 class SealedBody(NamedTuple):
     """A body as an object holds it."""
 
-    tenant_id: TenantId
     notification_id: NotificationId
     content: bytes
+    #: None in an object of one tenant alone, as they were before.
+    tenant_id: TenantId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +82,9 @@ def pack(bodies: Sequence[BodyToKeep], *, now: datetime) -> PackedBodies:
     name = rendered_key(first.tenant_id, first.notification_id, first.step, at=now)
     boxes = [
         SealedBody(
-            one.tenant_id,
             one.notification_id,
             one.key.seal(_encode(one.body), _purpose(one.notification_id)),
+            one.tenant_id,
         )
         for one in bodies
     ]

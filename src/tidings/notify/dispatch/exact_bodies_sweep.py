@@ -82,7 +82,9 @@ class BodySweeper:
                 bodies = contents_of((await self._blobs().get(key)).content)
             except BlobNotFoundError:
                 continue
-            theirs = await self._named([(body.tenant_id, body.notification_id) for body in bodies])
+            theirs = await self._named(
+                [(body.tenant_id, body.notification_id) for body in bodies if body.tenant_id is not None]
+            )
             if not any(_names(text, key) for text in theirs.values()):
                 unnamed.append(key)
         return unnamed

@@ -2,7 +2,7 @@
 
 Deciding once per notification: 2 (tenants with channels, people), and 1 more where a recipient has a guardian.
 Deciding a step: 3 more (addresses, keys, suppressions with refusals), however many there are. Which accounts are shared is
-remembered for a second, and the router asks for the same accounts next.
+remembered, and the router asks for the same accounts next.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which account a tenant sends through with each vendor, known for about a second."""
+"""Which account a tenant sends through with each vendor, remembered until a change is announced."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
@@ -28,7 +28,7 @@ class Accounts:
         look_again: timedelta = timedelta(seconds=1),
         changes: AnnouncedChanges | None = None,
     ) -> None:
-        """`vendors` are the adapters' names, and theirs are all vendors; a change is seen after `look_again` at most."""
+        """`vendors` are the adapters' names, and theirs are all vendors; a change is seen when it is announced, or after `look_again`."""
         self._db = db
         self._adapters = vendors
         self._known: TtlCache[TenantId, Mapping[str, StoredAccount]] = announced_cache(

@@ -1,4 +1,4 @@
-"""By which policies a tenant's messages go out now, known for about a second."""
+"""By which policies a tenant's messages go out now, remembered until a change is announced."""
 
 from collections.abc import Collection, Mapping
 from datetime import timedelta
@@ -27,7 +27,7 @@ class Policies:
         look_again: timedelta = timedelta(seconds=1),
         changes: AnnouncedChanges | None = None,
     ) -> None:
-        """A change is seen after `look_again` at the latest."""
+        """A change is seen when it is announced, or after `look_again`."""
         self._db = db
         self._known: TtlCache[TenantId, Mapping[UseCase, Policy]] = announced_cache(
             changes, "chan.fallback_policies", clock=clock, size=_MOST, ttl=look_again

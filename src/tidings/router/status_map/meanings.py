@@ -1,4 +1,4 @@
-"""What vendors' codes mean for a tenant, known for about a second; and answers read by it.
+"""What vendors' codes mean for a tenant, remembered until a change is announced; and answers read by it.
 
 How the reason of a line travels: as `meaning` of the answer, from where it stands with the attempt; before the vendor's own
 words in `reason`, as in `invalid_address: no such number`; and as `effect`, where it means something for the address.
@@ -70,7 +70,7 @@ class Meanings:
         look_again: timedelta = timedelta(seconds=1),
         changes: AnnouncedChanges | None = None,
     ) -> None:
-        """A change is seen after `look_again` at most."""
+        """A change is seen when it is announced, or after `look_again`."""
         self._db = db
         self._own: TtlCache[TenantId, Mapping[Key, StatusMeaning]] = announced_cache(
             changes, "chan.adapter_status_map", clock=clock, size=_MOST, ttl=look_again
