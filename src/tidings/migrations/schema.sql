@@ -4020,7 +4020,7 @@ ALTER TABLE ONLY notification.recipient_addresses
     ADD CONSTRAINT uq_recipient_addresses_address UNIQUE (tenant_id, recipient_id, channel, address_hash);
 
 ALTER TABLE ONLY notification.recipients
-    ADD CONSTRAINT uq_recipients_identity UNIQUE (tenant_id, identity_type, identity_id);
+    ADD CONSTRAINT uq_recipients_identity UNIQUE (identity_id, identity_type, tenant_id);
 
 ALTER TABLE ONLY notification.template_versions
     ADD CONSTRAINT uq_template_versions_semver UNIQUE (tenant_id, template_id, semver);

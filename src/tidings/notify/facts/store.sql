@@ -35,9 +35,7 @@ CROSS JOIN LATERAL (
     SELECT r.tenant_id, r.id, r.primary_locale, r.primary_timezone, r.erased_at, r.display_name_ciphertext
     FROM notification.recipients AS r
     WHERE r.tenant_id = wanted.tenant_id AND r.id = wanted.id
-    -- The order of the primary key: without it a plan that was made while the table was empty took the index of identities,
-    -- and read all recipients of the tenant for each one.
-    ORDER BY r.id LIMIT 1
+    OFFSET 0
 ) AS who
 LEFT JOIN LATERAL (
     SELECT p.id, p.locale, p.timezone, p.channels, p.quiet_hours, p.digest_schedule, p.marketing_consent,

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=71, newest=71)
+SERVES: Final = SchemaRange(oldest=71, newest=72)
 
 
 async def check_servable(
