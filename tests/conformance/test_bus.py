@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 
@@ -14,8 +14,9 @@ from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tidings.kernel.bus import NoSuchDeadLetterError, tenant_by_tenant
 from tidings.kernel.clock import Clock, SystemClock
-from tidings.kernel.db import Database
-from tidings.kernel.errors import BadValueError
+from tidings.kernel.db import Database, TenantsTx
+from tidings.kernel.errors import BadValueError, DatabaseBusyError
+from tidings.kernel.events import Event
 from tidings.kernel.ids import DEAD_LETTER, TENANT, TenantId
 
 Maker = Callable[[TestDatabase, Database, Clock], AbstractAsyncContextManager[BusUnderTest]]
@@ -418,6 +419,31 @@ async def test_a_poisoned_event_of_one_tenant_holds_up_no_other(
     assert await consumer.drain() == 5
 
     assert sorted(await by_hand.values("group")) == [1, 2, 5, 6, 7]
+
+
+async def test_a_locked_row_of_one_tenant_parts_a_mixed_set_by_tenant(
+    by_hand: BusUnderTest, tenant_id: TenantId, other_tenant: TenantId
+) -> None:
+    """Halves in order of arrival would each hold some of the tenant whose row is locked, and wait for it again."""
+    group, sets = Effects("group"), []
+    handle = tenant_by_tenant(group)
+
+    async def busy(tx: TenantsTx, events: Sequence[Event]) -> None:
+        sets.append({event.tenant_id for event in events})
+        if len(sets[-1]) > 1:
+            raise DatabaseBusyError("a row is locked")
+        await handle(tx, events)
+
+    consumer = by_hand.bus.consumer(by_hand.subscription(group, on_tenants_events=busy))
+    for value in range(4):
+        await by_hand.publish(tenant_id, [value])
+        await by_hand.publish(other_tenant, [10 + value])
+    await by_hand.relay()
+
+    assert await consumer.drain() == 8
+
+    assert sets == [{tenant_id, other_tenant}, {tenant_id}, {other_tenant}]
+    assert sorted(await by_hand.values("group")) == [0, 1, 2, 3, 10, 11, 12, 13]
 
 
 async def test_a_platform_handler_alone_gets_everything(

@@ -1,16 +1,21 @@
 """How connections are opened, shared, rested and replaced."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.support.bus import DEADLINE
 from tests.support.certificates import make_certificate
 from tests.support.played_smtp import CLOSE, HANG, SLOW, USUAL, played_smtp
 from tests.support.vendors import MESSAGE, KnownSecrets, messages, opened, smtp_settings
+from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, TryLater
 from tidings.kernel.clock import SystemClock
 from tidings.router.adapters.registry import AdapterContext, open_adapter
+from tidings.router.adapters.smtp.adapter import SmtpAdapter
+from tidings.router.adapters.smtp.window import LEAST, ConnectionWindow
 
 HELLO = b"250-mx\r\n250-STARTTLS\r\n250-AUTH PLAIN LOGIN\r\n250 PIPELINING\r\n"
 AUTH = {"AUTH": b"235 2.7.0 ok\r\n", "STARTTLS": b"220 go\r\n", "EHLO": HELLO}
@@ -47,6 +52,36 @@ async def test_what_is_urgent_goes_before_those_that_wait() -> None:
 
     assert before < 150
     assert len(played.messages) == 301
+
+
+async def test_who_hangs_does_not_hold_up_the_others_of_an_account() -> None:
+    """A server that was quick gets few connections; those that it then leaves without a word on the recipient are not all there are."""
+    async with played_smtp({"RCPT hanging": HANG}) as played:
+        settings = smtp_settings(played.port, connections=4, timeout_seconds=DEADLINE)
+        async with opened("smtp", settings) as adapter:
+            await adapter.send([MESSAGE])
+            window = window_of(adapter)
+            window.size = LEAST
+            hanging = asyncio.create_task(
+                adapter.send([replace(one, to=f"hanging.{one.to}") for one in messages(LEAST)])
+            )
+            while sum("hanging" in line for line in played.heard) < LEAST:
+                await asyncio.sleep(0.001)
+            async with asyncio.timeout(DEADLINE / 2):
+                outcomes = await adapter.send(messages(100))
+            hanging.cancel()
+            await asyncio.gather(hanging, return_exceptions=True)
+            await played.stop()
+
+    assert [type(outcome) for outcome in outcomes] == [Accepted] * 100
+    assert window.size == 4
+
+
+def window_of(adapter: Adapter) -> ConnectionWindow:
+    assert isinstance(adapter, SmtpAdapter)
+    window = adapter._pool._window
+    assert window is not None
+    return window
 
 
 async def test_a_connection_has_its_number_of_messages() -> None:

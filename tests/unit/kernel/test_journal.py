@@ -1,5 +1,6 @@
 """A journal on the local disk: what was appended is read again, whatever became of its writer or its disk."""
 
+import fcntl
 import os
 import resource
 from collections.abc import Callable, Iterator
@@ -24,7 +25,14 @@ class Desk:
         self.now = 100.0
         self.missed = 0
 
-    def journal(self, name: str = "wrk_1", *, folder: Path | None = None, full_bytes: int = 4096) -> Journal:
+    def journal(
+        self,
+        name: str = "wrk_1",
+        *,
+        folder: Path | None = None,
+        full_bytes: int = 4096,
+        full_boxes: int = 1000,
+    ) -> Journal:
         return Journal(
             folder or self.folder,
             self.kms,
@@ -32,6 +40,7 @@ class Desk:
             monotonic=lambda: self.now,
             on_missed=self._miss,
             full_bytes=full_bytes,
+            full_boxes=full_boxes,
         )
 
     def _miss(self, count: int) -> None:
@@ -158,6 +167,54 @@ async def test_a_full_file_is_followed_by_another_and_goes_when_it_is_settled(de
     journal.settle([f"{number}" for number in range(20)])
     assert await desk.all_entries() == []
     assert len(journal.files()) == 1
+
+
+async def test_a_key_seals_only_so_many_entries_although_they_are_forgotten(desk: Desk) -> None:
+    journal = desk.journal(full_boxes=3)
+    names = set()
+    for number in range(9):
+        await journal.get_ready()
+        names |= {path.name for path in journal.files()}
+        journal.append(f"{number}", ENTRY)
+        journal.settle([f"{number}"])
+
+    assert len(names) == 3
+    assert len(journal.files()) == 1
+
+
+async def test_a_file_is_seen_only_when_it_is_locked_and_has_its_head(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process would take it for one of the dead, and remove it."""
+    journal, seen = desk.journal(), []
+    lock = fcntl.flock
+
+    def locks(descriptor: int, operation: int) -> None:
+        seen.append((journal.files(), len(journal.begun())))
+        lock(descriptor, operation)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(fcntl, "flock", locks)
+        await journal.get_ready()
+    (path,) = journal.files()
+
+    # The last lock; the key file has one too.
+    assert seen[-1] == ([], 1)
+    assert journal.begun() == []
+    assert not is_left(path)
+    assert path.stat().st_size > 0
+
+
+async def test_a_file_of_the_same_name_is_not_overwritten(desk: Desk) -> None:
+    first, second = desk.journal(), desk.journal()
+    await first.get_ready()
+    first.append("a", ENTRY)
+
+    await second.get_ready()
+
+    assert not second.is_writing
+    assert second.begun() == []
+    assert await desk.all_entries() == [ENTRY]
 
 
 async def test_a_process_that_settles_nothing_does_not_fill_the_disk(desk: Desk) -> None:

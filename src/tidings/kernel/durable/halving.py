@@ -31,14 +31,21 @@ def is_of_an_item(error: Exception) -> bool:
     return not isinstance(error, DatabaseUnavailableError | DatabaseBusyError | TimeoutError)
 
 
+def in_two(items: Sequence[T], _: Exception) -> Sequence[Sequence[T]]:
+    """Both halves."""
+    middle = len(items) // 2
+    return [items[:middle], items[middle:]]
+
+
 async def halve(
     items: Sequence[T],
     work: Callable[[Sequence[T]], Awaitable[R]],
     *,
     blames_item: Callable[[Exception], bool] = is_of_an_item,
     narrow: Callable[[Sequence[T]], Sequence[T]] | None = None,
+    cut: Callable[[Sequence[T], Exception], Sequence[Sequence[T]]] = in_two,
 ) -> AsyncIterator[SetDone[T, R] | SetFailed[T]]:
-    """Do the items as one set; a set whose error `blames_item` is cut in two, in their order.
+    """Do the items as one set; a set whose error `blames_item` is `cut` into smaller ones, in their order.
 
     Each part is yielded when it is over, before the next begins. `narrow` says, before each try, which of a part are
     still to be done.
@@ -54,8 +61,7 @@ async def halve(
             result = await work(some)
         except Exception as error:  # noqa: BLE001  # the caller judges it
             if len(some) > 1 and blames_item(error):
-                middle = len(some) // 2
-                parts += [some[middle:], some[:middle]]
+                parts += reversed(cut(some, error))
                 continue
             part: SetDone[T, R] | SetFailed[T] = SetFailed(some, error)
         else:

@@ -20,6 +20,9 @@ from tidings.kernel.keys.kms import Kms
 #: What the keys of journals are wrapped for: they open nothing else, and nothing else opens them.
 PURPOSE: Final = b"journal"
 
+#: Ends the name of a file that is not ready to be read.
+BEGUN_SUFFIX: Final = ".begun"
+
 _MAGIC: Final = b"TIDJRNL1"
 _TOKEN: Final = struct.Struct(">H")
 _ENTRY: Final = struct.Struct(">I")
@@ -28,7 +31,7 @@ _ENTRY: Final = struct.Struct(">I")
 class JournalFile:
     """A file that this process appends to."""
 
-    __slots__ = ("_aad", "_descriptor", "_key", "_start", "path", "size")
+    __slots__ = ("_aad", "_descriptor", "_key", "_start", "boxes", "path", "size")
 
     def __init__(self, path: Path, key: Key, wrapped_key: bytes) -> None:
         """Make it; an `OSError` where that can't be done."""
@@ -37,19 +40,27 @@ class JournalFile:
         self._aad = path.name.encode()
         head = _MAGIC + _TOKEN.pack(len(wrapped_key)) + wrapped_key
         self._start = len(head)
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+        # Under its own name it is never seen without its lock and its head: whoever saw it so would take it for left.
+        begun = path.with_suffix(BEGUN_SUFFIX)
+        self._descriptor = os.open(begun, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
         #: Bytes that are in it.
         self.size = 0
+        #: Boxes that were sealed under its key, also those that are forgotten.
+        self.boxes = 0
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._write(head)
+            if path.exists():
+                raise FileExistsError("there is a journal of this name")
+            begun.rename(path)
         except OSError:
             os.close(self._descriptor)
-            path.unlink(missing_ok=True)
+            begun.unlink(missing_ok=True)
             raise
 
     def append(self, entry: bytes) -> None:
         """Add an entry; an `OSError` where it can't be written, and then nothing of it is there."""
+        self.boxes += 1
         box = seal(self._key, entry, self._aad)
         self._write(_ENTRY.pack(len(box)) + box)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from tidings.kernel.errors import DegradedError, TidingsError
-from tidings.kernel.journal.file import PURPOSE, JournalFile, is_left, read_journal
+from tidings.kernel.journal.file import BEGUN_SUFFIX, PURPOSE, JournalFile, is_left, read_journal
 from tidings.kernel.keys.ciphers import KEY_BYTES, Key
 from tidings.kernel.keys.kms import Kms
 from tidings.kernel.logs import get_logger
@@ -21,7 +21,9 @@ from tidings.kernel.logs import get_logger
 SUFFIX: Final = ".journal"
 #: Bytes from which on the next file is begun.
 FULL_BYTES: Final = 256 * 1024
-#: A file grows no further than so many times that, where the next can't be begun.
+#: Boxes sealed under a file's key from which on the next is begun, however many of them are forgotten.
+FULL_BOXES: Final = 100_000
+#: A file grows no further than so many times these, where the next can't be begun.
 _MOST_TIMES_FULL: Final = 16
 #: Files of one process that hold something unsettled, at most: a process that settles nothing must not fill the disk.
 MOST_FILES: Final = 64
@@ -52,6 +54,7 @@ class Journal:
         monotonic: Callable[[], float],
         on_missed: Callable[[int], None] = lambda _: None,
         full_bytes: int = FULL_BYTES,
+        full_boxes: int = FULL_BOXES,
     ) -> None:
         """`name` is unique to this process; its files begin with it. `on_missed` is told of entries that were not written."""
         self.folder = folder
@@ -60,6 +63,7 @@ class Journal:
         self._monotonic = monotonic
         self._on_missed = on_missed
         self._full_bytes = full_bytes
+        self._full_boxes = full_boxes
         self._number = 0
         self._file: JournalFile | None = None
         #: By file, the names of its entries that are not settled.
@@ -82,7 +86,7 @@ class Journal:
     async def get_ready(self) -> None:
         """Have a file to append to; await it before work whose result will be appended. It costs nothing when there is one."""
         file = self._file
-        if file is not None and (file.size < self._full_bytes or len(self._open) >= MOST_FILES):
+        if file is not None and (self._times_full(file) < 1 or len(self._open) >= MOST_FILES):
             return
         if self._monotonic() < self._tries_again_at:
             return
@@ -93,7 +97,7 @@ class Journal:
     def append(self, name: str, entry: bytes) -> None:
         """Write an entry now; where that fails, work goes on without."""
         file = self._file
-        if file is None or file.size >= self._full_bytes * _MOST_TIMES_FULL:
+        if file is None or self._times_full(file) >= _MOST_TIMES_FULL:
             self._on_missed(1)
             return
         try:
@@ -127,10 +131,11 @@ class Journal:
 
     def files(self) -> list[Path]:
         """All files in the folder, of this process and of others, living and dead; the oldest first."""
-        try:
-            return sorted(self.folder.glob(f"*{SUFFIX}"))
-        except OSError:
-            return []
+        return self._ending_in(SUFFIX)
+
+    def begun(self) -> list[Path]:
+        """Files that are not ready to be read yet; those of the dead never will be, and nothing is in them."""
+        return self._ending_in(BEGUN_SUFFIX)
 
     @staticmethod
     def version(path: Path) -> FileVersion | None:
@@ -162,7 +167,7 @@ class Journal:
     async def _begin(self) -> None:
         try:
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # A new key for every file: no key seals more than some thousand boxes.
+            # A new key for every file, so that no key seals more boxes than a file may have.
             material = os.urandom(KEY_BYTES)
             wrapped = await self._kms.wrap(material, PURPOSE)
             self._number += 1
@@ -179,6 +184,15 @@ class Journal:
             full.close()
             if not self._open[full.path]:
                 self._forget(full.path)
+
+    def _times_full(self, file: JournalFile) -> float:
+        return max(file.size / self._full_bytes, file.boxes / self._full_boxes)
+
+    def _ending_in(self, suffix: str) -> list[Path]:
+        try:
+            return sorted(self.folder.glob(f"*{suffix}"))
+        except OSError:
+            return []
 
     def _forget(self, path: Path) -> None:
         """Nothing of it is unsettled."""

@@ -9,8 +9,8 @@ from tidings.kernel.bus import NoHandlerError, Subscription
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.deduplicate import ConsumedEvents
-from tidings.kernel.durable.halving import SetDone, halve
-from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
+from tidings.kernel.durable.halving import SetDone, halve, in_two
+from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, TidingsError
 from tidings.kernel.logs import get_logger
 from tidings.kernel.postgres_bus.lease import LeaseLostError
 from tidings.kernel.postgres_bus.parked import Failure, ParkedLane, Settlement
@@ -181,7 +181,10 @@ class _Attempt:
             result.waiting += [arrival for arrival in some if arrival.event.lane in blocked]
             return [arrival for arrival in some if arrival.event.lane not in blocked]
 
-        async for part in halve(arrivals, self._commit, blames_item=self._blames_item, narrow=still_to_do):
+        parts = halve(
+            arrivals, self._commit, blames_item=self._blames_item, narrow=still_to_do, cut=_tenants_first
+        )
+        async for part in parts:
             if isinstance(part, SetDone):
                 result.consumed += part.result
                 result.done += part.items
@@ -199,6 +202,15 @@ class _Attempt:
         if isinstance(error, LeaseLostError):
             return False
         return self._blame_outages or not isinstance(error, DatabaseUnavailableError)
+
+
+def _tenants_first(arrivals: Sequence[Arrival], error: Exception) -> Sequence[Sequence[Arrival]]:
+    """Where a row of one tenant is locked, the others wait no longer: each goes on by itself."""
+    by_tenant: dict[str | None, list[Arrival]] = {}
+    if isinstance(error, DatabaseBusyError):
+        for arrival in arrivals:
+            by_tenant.setdefault(arrival.event.tenant_id, []).append(arrival)
+    return list(by_tenant.values()) if len(by_tenant) > 1 else in_two(arrivals, error)
 
 
 def _waiting(arrival: Arrival) -> Failure:

@@ -179,15 +179,21 @@ class V8Renderer:
             return await self._call(self._fast, jobs)
         tenant = jobs[0].tenant
         self._held_up[tenant] += 1
-        if len(self._slow_until) >= _REMEMBERED:
-            self._slow_until.clear()
-        self._slow_until[tenant] = time.monotonic() + _SLOW_SECONDS
+        self._remember_slow(jobs[0])
         try:
             return await self._call(self._slow, jobs)
         finally:
+            self._remember_slow(jobs[0])
             self._held_up[tenant] -= 1
             if not self._held_up[tenant]:
                 del self._held_up[tenant]
+
+    def _remember_slow(self, job: RenderJob) -> None:
+        """Not of one that is only alone because it shared a call with another that its child died of."""
+        if self._heavy(job) or self._budget.wait_of(job.tenant) > 0:
+            if len(self._slow_until) >= _REMEMBERED:
+                self._slow_until.clear()
+            self._slow_until[job.tenant] = time.monotonic() + _SLOW_SECONDS
 
     async def _call(self, lane: RenderLane, jobs: Sequence[RenderJob]) -> list[Rendered | RenderFailed]:
         tenant = _only_tenant(jobs)
@@ -212,17 +218,26 @@ class V8Renderer:
         return results
 
     def _charge(self, jobs: Sequence[RenderJob], seconds: float, *, loaded: bool) -> None:
-        """Charge a tenant; of several that shared a call which took long, each is suspected until one of its own did not."""
+        """Charge a tenant; of several that shared a call which took long, each is suspected until one of its own did not.
+
+        One that took longer than the slice is known: a call is answered when its slice is over, so it is the last.
+        """
         tenant = _only_tenant(jobs)
+        over = seconds - _ALLOWED * len(jobs)
         if tenant:
-            over = seconds - _ALLOWED * len(jobs)
             self._budget.charge(tenant, over)
             if over <= 0:
                 self._suspects.discard(tenant)
+        elif over > self._limits.slice_seconds:
+            self._budget.charge(jobs[-1].tenant, over)
+            self._suspect(jobs[-1:])
         elif seconds > _ALLOWED + (_ALLOWED if loaded else _USUAL) * len(jobs):
-            if len(self._suspects) >= _REMEMBERED:
-                self._suspects.clear()
-            self._suspects |= {job.tenant for job in jobs} - {""}
+            self._suspect(jobs)
+
+    def _suspect(self, jobs: Sequence[RenderJob]) -> None:
+        if len(self._suspects) >= _REMEMBERED:
+            self._suspects.clear()
+        self._suspects |= {job.tenant for job in jobs} - {""}
 
 
 def _only_tenant(jobs: Sequence[RenderJob]) -> str:

@@ -77,7 +77,7 @@ class AnswerJournal:
         """By attempt of this tenant, the answer that a worker of this host had read, alive or dead."""
         wanted = set(attempt_ids)
         found: dict[str, JournalEntry] = {}
-        for path in self.journal.files():
+        for path in self.files():
             entries = await self.entries(path) or {}
             found.update(
                 {
@@ -87,6 +87,12 @@ class AnswerJournal:
                 }
             )
         return found
+
+    def files(self) -> list[Path]:
+        """All files of the host, the oldest first; what was read of others, which their writers removed, is forgotten."""
+        paths = self.journal.files()
+        self._read = {path: self._read[path] for path in paths if path in self._read}
+        return paths
 
     async def entries(self, path: Path) -> Mapping[str, JournalEntry] | None:
         """By attempt, what is in a file; None where it can't be read."""

@@ -28,7 +28,12 @@ class JournalSweeper:
         """Remove at most so many files; how many went."""
         gone = 0
         oldest = (self.clock.now() - JOURNALS_KEPT).timestamp()
-        for path in self.journal.journal.files():
+        for path in self.journal.journal.begun():
+            version = self.journal.journal.version(path)
+            if gone < limit and version is not None and version.written_at < oldest:
+                self.journal.drop(path)
+                gone += 1
+        for path in self.journal.files():
             if gone >= limit or not is_left(path):
                 continue
             version = self.journal.journal.version(path)

@@ -101,6 +101,18 @@ async def test_what_nobody_takes_up_is_kept_for_a_day(world: LadderWorld, other:
     assert await other.sweep_journals(100) == 1
 
 
+async def test_a_file_that_its_writer_only_began_goes_after_a_day(world: LadderWorld, other: Worker) -> None:
+    """Nothing is in it; before that, it may be one that is being made just now."""
+    folder = Path(world.folder, "journal")
+    folder.mkdir(exist_ok=True)
+    (folder / "wrk_dead.00000001.begun").touch()
+    await world.manual.advance(timedelta(hours=23))
+    assert await other.sweep_journals(100) == 0
+    await world.manual.advance(timedelta(hours=2))
+    assert await other.sweep_journals(100) == 1
+    assert other.journal.journal.begun() == []
+
+
 async def test_who_dies_while_taking_over_leaves_it_to_the_next(world: LadderWorld, other: Worker) -> None:
     """Two workers die one after the other, the second with the answers of the first in its hands."""
     await die_with_answers(world, EMAIL)

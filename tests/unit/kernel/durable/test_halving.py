@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tidings.kernel.durable.halving import SetDone, SetFailed, halve
+from tidings.kernel.durable.halving import SetDone, SetFailed, halve, in_two
 from tidings.kernel.errors import DatabaseBusyError
 
 
@@ -44,6 +44,23 @@ async def test_a_set_for_which_no_item_is_to_blame_fails_as_a_whole(error: Excep
 
     assert [part async for part in halve([1, 2, 3], work)] == [SetFailed([1, 2, 3], error)]
     assert len(work.sets) == 1
+
+
+async def test_a_caller_may_cut_otherwise_and_the_parts_are_done_in_order() -> None:
+    work = _Work(3, LookupError())
+
+    def odd_first(items: Sequence[int], error: Exception) -> Sequence[Sequence[int]]:
+        assert isinstance(error, LookupError)
+        return [[item for item in items if item % 2], [item for item in items if not item % 2]]
+
+    parts = halve(
+        [1, 2, 3, 4],
+        work,
+        cut=lambda items, error: in_two(items, error) if 2 not in items else odd_first(items, error),
+    )
+
+    assert [list(part.items) async for part in parts] == [[1], [3], [2, 4]]
+    assert work.sets == [[1, 2, 3, 4], [1, 3], [1], [3], [2, 4]]
 
 
 async def test_what_is_not_to_be_done_any_more_is_left_out_before_each_try() -> None:

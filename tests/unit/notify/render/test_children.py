@@ -323,6 +323,35 @@ async def test_a_message_that_kills_a_shared_call_fails_alone(uncounted: V8Rende
     assert isinstance(results[2], RenderFailed)
     assert results[2].code == "took_too_long"
     assert [one.text for one in results if isinstance(one, Rendered)] == ["Hello 0", "Hello 1", "Hello 3"]
+    # Those beside it were only rendered alone because of it.
+    assert [one.tenant for one in jobs if uncounted.slow_lately(one.tenant)] == ["t2"]
+
+
+async def test_whose_message_took_longer_than_the_slice_of_a_shared_call_is_charged_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A call ends with the message that its slice was over in: the last of those that are answered."""
+    renderer, calls = _counting_renderer()
+    real, took = Child.call, [1.0]
+
+    async def call(self: Child, name: str, body: bytes, *, seconds: float | None = None) -> ChildAnswer:
+        answer = await real(self, name, body, seconds=seconds)
+        return ChildAnswer(body=answer.body, seconds=took.pop() if took else 0.0)
+
+    monkeypatch.setattr(Child, "call", call)
+    good = content(text="Hello {{name}}")
+    jobs = [replace(job(good, name="x"), tenant=name) for name in ("a", "b", "slow")]
+
+    await renderer.render(jobs)
+    slow = [one.tenant for one in jobs if renderer.slow_lately(one.tenant)]
+    calls.clear()
+    # A quick one does not clear it: it has used up its time.
+    for _ in range(2):
+        await renderer.render(jobs)
+
+    assert slow == ["slow"]
+    assert sorted(calls) == ["a b", "a b", "slow", "slow"]
+    await renderer.close()
 
 
 def _counting_renderer(limits: RenderLimits | None = None) -> tuple[V8Renderer, list[str]]:

@@ -69,7 +69,7 @@ class SmtpConnection:
         self._needs_reset = False
         #: Nothing was written behind the content that is under way.
         self._alone = True
-        #: Told when content was handed to the server; what it returns is called when the answer is read.
+        #: Told when the server has to answer, to an envelope or to content; what it returns is called when that is over.
         self.on_sent: Callable[[], Callable[[], None]] = lambda: lambda: None
         self.wire = wire
 
@@ -94,16 +94,22 @@ class SmtpConnection:
         content_sent = False
         try:
             while current is not None:
-                refusal = await self._may_send(current)
+                over = self.on_sent()
+                try:
+                    refusal = await self._may_send(current)
+                finally:
+                    over()
                 if refusal is not None:
                     current.settle(refusal)
                     current = self._begin(take)
                     continue
                 content_sent = True
                 following = self._send_content(current, take)
-                answered = self.on_sent()
-                reply = await self.wire.reply(current.deadline(self._server.timeout_seconds))
-                answered()
+                over = self.on_sent()
+                try:
+                    reply = await self.wire.reply(current.deadline(self._server.timeout_seconds))
+                finally:
+                    over()
                 current.settle(outcome_of(reply, current.message))
                 content_sent = False
                 # Its story is told; whatever happens from here on happens to the next.
