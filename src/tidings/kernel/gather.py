@@ -24,18 +24,35 @@ Work = Callable[[K, Sequence[T]], Awaitable[Sequence[R | Exception]]]
 
 
 class _Lane(Generic[T, R]):
-    __slots__ = ("running", "waiting")
+    __slots__ = ("company", "running", "waiting", "wanted")
 
     def __init__(self) -> None:
         self.waiting: deque[tuple[T, asyncio.Future[R]]] = deque()
         self.running = 0
+        #: While the next set waits for company: for how many, and what is set when they are there.
+        self.wanted = 0
+        self.company: asyncio.Event | None = None
+
+    async def gather(self, wanted: int, seconds: float) -> None:
+        """Return when so many wait, or the time is over."""
+        if self.company is not None:  # Another set of this lane waits for them.
+            return await asyncio.sleep(seconds)
+        self.wanted, self.company = wanted, asyncio.Event()
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(seconds, self.company.set)
+        try:
+            await self.company.wait()
+        finally:
+            timer.cancel()
+            self.company = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Gatherer(Generic[K, T, R]):
     """Gathers by key, such as a tenant; sets of different keys don't wait for each other.
 
-    `linger`: seconds that the next set waits for company after one that had some; a single caller does not wait.
+    `linger`: seconds that the next set waits at most, after one that had company, for as many to come together again; a
+    single caller does not wait.
     """
 
     work: Work[K, T, R]
@@ -63,6 +80,8 @@ class Gatherer(Generic[K, T, R]):
         answer: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         lane.waiting.append((item, answer))
         self.inside += 1
+        if lane.company is not None and len(lane.waiting) >= lane.wanted:
+            lane.company.set()
         if lane.running < self.sets_at_once:
             lane.running += 1
             task = asyncio.create_task(self._run(key, lane))
@@ -89,7 +108,7 @@ class Gatherer(Generic[K, T, R]):
                 finally:
                     self.inside -= len(taken)
                 if len(taken) > 1 and len(lane.waiting) < len(taken):
-                    await asyncio.sleep(self.linger)
+                    await lane.gather(len(taken), self.linger)
         finally:
             lane.running -= 1
             if not lane.running and not lane.waiting:

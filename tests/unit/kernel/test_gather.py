@@ -135,3 +135,20 @@ async def test_closing_cuts_off_what_its_callers_have_left() -> None:
     assert not ended.is_set()
     await gatherer.close()
     assert ended.is_set()
+
+
+async def test_the_next_set_begins_as_soon_as_as_many_have_come_as_before() -> None:
+    sets: list[list[int]] = []
+
+    async def work(_: None, items: Sequence[int]) -> list[int]:
+        sets.append(list(items))
+        return list(items)
+
+    # Nobody would wait for an hour: what begins the second set is that it is as large as the first.
+    gatherer: Gatherer[None, int, int] = Gatherer(work, linger=3600)
+    async with asyncio.timeout(20):
+        await asyncio.gather(*(gatherer.do(None, item) for item in range(3)))
+        await asyncio.gather(*(gatherer.do(None, item) for item in range(3, 6)))
+
+    assert sets == [[0, 1, 2], [3, 4, 5]]
+    await gatherer.close()
