@@ -67,12 +67,16 @@ class PlayedPreparer:
         #: For all channels but e-mail, where it is set.
         self.number: str | None = None
         self.fails: Exception | None = None
+        #: Notifications for which it fails, and so for a set with one of them.
+        self.fails_for: set[str] = set()
 
     async def prepare(self, asks: Sequence[StepAsk]) -> list[PreparedStep]:
         """One answer each."""
         self.asked += asks
         if self.fails is not None:
             raise self.fails
+        if any(ask.notification_id in self.fails_for for ask in asks):
+            raise RuntimeError
         return [
             self.answers.get((ask.notification_id, ask.step))
             or ready(ask.tenant_id, ask.notification_id, ask.channel, to=self._to(ask))

@@ -150,3 +150,50 @@ async def test_a_poisonous_notification_fails_alone_in_a_mixed_batch(
         ]
         assert states == ["delivered"] * 3
         assert await bad.status(poison["id"]) in {"queued", "failed"}
+
+
+async def _later_steps(world: PipelineWorld, *senders: Sender) -> list[str]:
+    """One of each, whose first step is skipped: the next one is asked for when it is due."""
+    code: dict[str, Any] = {"template": "otp", "variables": {"code": "482915"}, "channel": "auto"}
+    ids = [
+        (await sender.send(**code, recipient=person(f"+4915123478{place:03}")))["id"]
+        for place, sender in enumerate(senders, 601)
+    ]
+    await world.system.dispatch.job.drain()
+    assert [await sender.status(id_) for sender, id_ in zip(senders, ids, strict=True)] == [
+        "dispatched"
+    ] * len(senders)
+    return ids
+
+
+async def test_a_tenant_with_a_broken_key_stops_no_later_step_of_another(world: PipelineWorld) -> None:
+    channels = ("email", "sms")
+    async with world.sender(channels=channels) as bad, world.sender(channels=channels) as good:
+        broken, sent = await _later_steps(world, bad, good)
+        tables = "kernel.tenant_keys", "kernel.data_keys"
+        async with world.unguarded(*tables) as owner:
+            for table in tables:
+                await owner.execute(
+                    f"UPDATE {table} SET wrapped_key = '\\x00' WHERE tenant_id = $1", bad.tenant_id
+                )
+        # Another process: this one remembers the key.
+        async with world.another_worker() as other:
+            await other.executions.due.drain()
+        assert await good.status(sent) == "delivered"
+        assert await bad.status(broken) == "dispatched"
+
+
+async def test_a_locked_notification_stops_no_later_step_of_another_tenant(world: PipelineWorld) -> None:
+    channels = ("email", "sms")
+    async with world.sender(channels=channels) as held, world.sender(channels=channels) as free:
+        waits, goes = await _later_steps(world, held, free)
+        async with world.db.tenant(held.tenant_id) as tx:
+            await tx.connection.execute(
+                "SELECT 1 FROM notification.notifications WHERE tenant_id = $1 FOR UPDATE", held.tenant_id
+            )
+            await world.system.executions.due.drain()
+            assert await free.status(goes) == "delivered"
+            assert await held.status(waits) == "dispatched"
+        await world.advance(seconds=6)
+        await world.settle()
+        assert await held.status(waits) == "delivered"

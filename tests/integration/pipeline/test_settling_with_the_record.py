@@ -1,7 +1,9 @@
 """A notification is settled in the transaction that records its outcome, and comes to the same as by the outcome's event."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ import pytest
 from tests.support.people import rows, unused
 from tests.support.pipeline import PipelineWorld, Sender
 from tidings.contracts.delivery import AttemptTold, DeliveryOutcome, TenantOutcome
-from tidings.kernel.db import TenantsTx, TenantTx
+from tidings.kernel.db import Database, TenantsTx, TenantTx
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId, time_of
 from tidings.notify.dispatch.outcome import NotificationSettler
@@ -88,6 +90,60 @@ async def test_what_notify_can_not_settle_is_recorded_all_the_same(world: Pipeli
         assert (before, await sender.status(sent)) == ("dispatched", "delivered")
         log = await sender.rows("SELECT outcome FROM notification.delivery_attempts")
     assert len(world.received(to)) == len(log) == 1
+
+
+@dataclass(kw_only=True)
+class _Locker:
+    """Somebody who locks the notifications of a tenant, until `free` is set."""
+
+    db: Database
+    tenant_id: TenantId
+    free: asyncio.Event = field(default_factory=asyncio.Event)
+    holders: list[asyncio.Task[None]] = field(default_factory=list)
+    calls: int = 0
+
+    async def lock(self) -> None:
+        locked = asyncio.Event()
+        self.holders.append(asyncio.create_task(self._hold(locked)))
+        await locked.wait()
+
+    async def _hold(self, locked: asyncio.Event) -> None:
+        async with self.db.tenant(self.tenant_id) as tx:
+            await tx.connection.execute(
+                "SELECT 1 FROM notification.notifications WHERE tenant_id = $1 FOR UPDATE", self.tenant_id
+            )
+            locked.set()
+            await self.free.wait()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class _MeetsLock(NotificationSettler):
+    locker: _Locker
+
+    async def settle_in(self, tx: TenantTx | TenantsTx, outcomes: Sequence[TenantOutcome]) -> None:
+        self.locker.calls += 1
+        if not self.locker.holders:
+            await self.locker.lock()
+        await super().settle_in(tx, outcomes)
+
+
+async def test_a_mixed_set_with_a_locked_notification_is_recorded_at_once_without_the_settler(
+    world: PipelineWorld,
+) -> None:
+    async with world.sender() as held, world.sender() as other:
+        locker = _Locker(db=world.db, tenant_id=held.tenant_id)
+        settler = _MeetsLock(outbox=world.system.kernel.outbox, clock=world.clock, locker=locker)
+        with world.router_alone():
+            object.__setattr__(world.system.executions.recorder, "settler", settler)
+            sent = [(one, (await one.send(f"{unused()}@example.test"))["id"]) for one in (held, other)]
+            await world.system.dispatch.job.drain()
+            ended = [await one.rows("SELECT outcome FROM chan.fallback_executions") for one, _ in sent]
+            calls = locker.calls
+            locker.free.set()
+            await asyncio.gather(*locker.holders)
+            await world.settle()
+        assert (calls, [len(one) for one in ended]) == (1, [1, 1])
+        assert [await one.status(id_) for one, id_ in sent] == ["delivered"] * 2
 
 
 def _outcome(tenant_id: TenantId, notification_id: str, *, delivered: bool) -> TenantOutcome:

@@ -95,10 +95,12 @@ class StampedRecorder(Recorder):
     stamps: Stamps
     noted: dict[str, int]
 
-    async def _write(self, worker: str, notes: Sequence[ExecutionChange]) -> set[ExecutionId]:
+    async def _write(
+        self, worker: str, changes: Sequence[ExecutionChange], *, apart: bool = False
+    ) -> set[ExecutionId]:
         stamp = self.stamps.next()
-        self.noted.update({note.execution.notification_id: stamp for note in notes if note.keep})
-        return await super()._write(worker, notes)
+        self.noted.update({note.execution.notification_id: stamp for note in changes if note.keep})
+        return await super()._write(worker, changes, apart=apart)
 
 
 class MortalWorker(Process):

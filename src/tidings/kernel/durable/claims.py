@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
+from functools import partial
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
@@ -121,6 +122,19 @@ class ClaimSettings:
     longest_outage_pause: float = 5.0
 
 
+#: Hears how many rows of a set need no more waiting for.
+SetAnswered: TypeAlias = Callable[[int], None]
+
+
+@dataclass(slots=True, eq=False)
+class _ClaimedSet(Generic[K]):
+    """What one task has in hand."""
+
+    claims: Sequence[Claim[K]]
+    #: How many of them are still waited for.
+    open: int
+
+
 class ClaimingJob(Generic[K]):
     """Sleeps until a row is due, claims, and has the claims worked on, tenant by tenant or as one set; any number of processes run one."""
 
@@ -130,7 +144,7 @@ class ClaimingJob(Generic[K]):
         claims: Claims[K],
         work: Callable[[TenantId, str, Sequence[K]], Awaitable[None]] | None = None,
         *,
-        work_on_set: Callable[[str, Sequence[Claim[K]]], Awaitable[None]] | None = None,
+        work_on_set: Callable[[str, Sequence[Claim[K]], SetAnswered], Awaitable[None]] | None = None,
         name: str,
         worker_id: Callable[[], str],
         clock: Clock,
@@ -141,7 +155,8 @@ class ClaimingJob(Generic[K]):
         settings: ClaimSettings | None = None,
     ) -> None:
         """`work` gets a tenant, the worker's id and the claimed ids, and writes what became of each. `work_on_set`, in its
-        place, gets the worker's id and a whole claim that spans tenants; a tenant that is slow must not hold up another there.
+        place, gets the worker's id and a whole claim that spans tenants; a tenant that is slow must not hold up another there:
+        it tells, while it works, how many rows are done, and those do not count as in hand any more.
 
         `known` is set while the other workers know this one: what it claims otherwise is taken for an orphan's.
         """
@@ -159,7 +174,7 @@ class ClaimingJob(Generic[K]):
         self._in_hand = in_hand or InHand()
         self._metrics = metrics
         self._settings = settings or ClaimSettings()
-        self._tasks: dict[asyncio.Task[None], Sequence[Claim[K]]] = {}
+        self._tasks: dict[asyncio.Task[None], _ClaimedSet[K]] = {}
         self._log = get_logger(name)
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -179,7 +194,7 @@ class ClaimingJob(Generic[K]):
             await self._turn()
             if not self._tasks:
                 return done
-            done += self._count()
+            done += sum(len(some.claims) for some in self._tasks.values())
             for ended in await asyncio.gather(*self._tasks, return_exceptions=True):
                 if ended is not None:
                     raise ended
@@ -198,7 +213,8 @@ class ClaimingJob(Generic[K]):
         return freed
 
     def _count(self) -> int:
-        return sum(map(len, self._tasks.values()))
+        """Rows that are waited for."""
+        return sum(some.open for some in self._tasks.values())
 
     def _full(self) -> set[TenantId]:
         """Tenants that have enough in hand."""
@@ -206,8 +222,8 @@ class ClaimingJob(Generic[K]):
         if most is None:
             return set()
         counts: Counter[TenantId] = Counter()
-        for claims in self._tasks.values():
-            counts.update(claim.tenant_id for claim in claims)
+        for some in self._tasks.values():
+            counts.update(claim.tenant_id for claim in some.claims)
         return {tenant_id for tenant_id, count in counts.items() if count >= most}
 
     async def _turn(self) -> float:
@@ -239,24 +255,34 @@ class ClaimingJob(Generic[K]):
         for claim in claims:
             sets.setdefault(claim.tenant_id if self._work is not None else None, []).append(claim)
         for some in sets.values():
-            task = asyncio.create_task(self._do(worker, some))
-            self._tasks[task] = some
+            claimed = _ClaimedSet(some, len(some))
+            task = asyncio.create_task(self._do(worker, claimed))
+            self._tasks[task] = claimed
             self._in_hand.take(claim.id for claim in some)
             task.add_done_callback(self._done)
 
-    async def _do(self, worker: str, claims: Sequence[Claim[K]]) -> None:
+    async def _do(self, worker: str, claimed: _ClaimedSet[K]) -> None:
+        claims = claimed.claims
         try:
             if self._work is not None:
                 await self._work(claims[0].tenant_id, worker, [claim.id for claim in claims])
             elif self._work_on_set is not None:
-                await self._work_on_set(worker, claims)
+                await self._work_on_set(worker, claims, partial(self._answered, claimed))
         except DatabaseError as error:
             # No worker has it in hand any more: it is freed as what is ours by name only.
             self._log.warning("work_left", count=len(claims), error=error.code)
 
+    def _answered(self, claimed: _ClaimedSet[K], count: int) -> None:
+        """So many of a set are done, while others may be waited for."""
+        was_full = self._count() >= self._settings.most_in_hand
+        claimed.open = max(0, claimed.open - count)
+        if was_full and self._count() < self._settings.most_in_hand:
+            self._due_timer.look_now()
+
     def _done(self, task: asyncio.Task[None]) -> None:
         full = self._full()
-        claims = self._tasks.pop(task)
+        claimed = self._tasks.pop(task)
+        claims = claimed.claims
         self._in_hand.drop(claim.id for claim in claims)
         if not task.cancelled() and (error := task.exception()) is not None:
             if self._metrics is not None:
@@ -264,7 +290,7 @@ class ClaimingJob(Generic[K]):
             # Without its words: they may quote what was worked on.
             self._log.error("work_failed", count=len(claims), error=type(error).__name__, where=where(error))
         enough = any(claim.tenant_id in full for claim in claims)
-        if enough or self._count() + len(claims) >= self._settings.most_in_hand:
+        if enough or self._count() + claimed.open >= self._settings.most_in_hand:
             self._due_timer.look_now()
 
     def _not_claimed(self, error: TidingsError, seconds: float) -> None:

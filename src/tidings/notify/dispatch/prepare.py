@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Final
 
 import msgspec
 
-from tidings.contracts.delivery import PreparedStep, SkipStep, StepAsk
+from tidings.contracts.delivery import PreparedStep, SkipStep, StepAsk, WaitStep
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import DatabaseBusyError
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.mapping import by_name
 from tidings.notify.accept.row import NotificationRow
@@ -25,6 +27,8 @@ from tidings.notify.facts.load import FactsLoader
 #: Lines of a trace that are kept at most, and how many of them are the first.
 _MOST_LINES: Final = 240
 _FIRST_LINES: Final = 60
+#: A step whose notification is locked is asked for again after this.
+_ASK_AGAIN: Final = timedelta(seconds=5)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -56,28 +60,39 @@ class StepGate:
         ]
         made = await self.steps.make(facts, peppers, works)
         moves = _moves(found, [(ask, step) for ask, step in zip(known, made, strict=True)])
+        locked: set[TenantId] = set()
         if moves:
             async with self.steps.keeping_bodies(made):
-                await self._note(moves, made)
-        prepared = {_key(ask): step.prepared for ask, step in zip(known, made, strict=True)}
+                locked = await self._note(moves, made)
+        held_up = WaitStep(until=self.clock.now() + _ASK_AGAIN, reason="notification_locked")
+        prepared = {
+            _key(ask): held_up if ask.tenant_id in locked else step.prepared
+            for ask, step in zip(known, made, strict=True)
+        }
         gone = SkipStep(reason="notification_unknown", result="FAILED", ends=True)
         return [prepared.get(_key(ask), gone) for ask in asks]
 
-    async def _note(self, moves: Sequence[Move], made: Sequence[StepMade]) -> None:
-        """Keep what the gates said; where a row of some tenant is locked, tenant by tenant."""
+    async def _note(
+        self, moves: Sequence[Move], made: Sequence[StepMade], *, briefly: bool = False
+    ) -> set[TenantId]:
+        """Keep what the gates said; where a row of some tenant is locked, tenant by tenant. The tenants with a locked row."""
         tenants = sorted({move.pending.tenant_id for move in moves})
         try:
-            async with self.db.tenants(tenants, by_index=True) as tx:
+            async with self.db.tenants(tenants, by_index=True, briefly=briefly) as tx:
                 await self.steps.keep_links(tx, made)
                 await store.note_steps(tx, moves, now=self.clock.now())
         except DatabaseBusyError:
             if len(tenants) == 1:
-                raise
+                return set(tenants)
+            locked: set[TenantId] = set()
             for tenant_id in tenants:
-                await self._note(
+                locked |= await self._note(
                     [move for move in moves if move.pending.tenant_id == tenant_id],
                     [step for step in made if step.links is None or step.links.token.tenant_id == tenant_id],
+                    briefly=True,
                 )
+            return locked
+        return set()
 
 
 def _moves(found: Mapping[OwnedId, NotificationRow], made: Sequence[tuple[StepAsk, StepMade]]) -> list[Move]:

@@ -1,6 +1,7 @@
 """The use case "these executions are due": the state machine says which steps are, notify prepares them, attempts are stored and made."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import timedelta
 
@@ -10,7 +11,11 @@ from tidings.contracts.delivery import ReadyStep, StepAsk, StepPreparer
 from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.durable.claims import SetAnswered
+from tidings.kernel.durable.halving import is_of_an_item
 from tidings.kernel.durable.retry_policy import RandomUnit
+from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
+from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.tracing import span_of_set, started
 from tidings.router.executions import load
@@ -36,6 +41,12 @@ from tidings.router.state_machine.model import ExecutionEvent, StepBarred, Trans
 _log = get_logger("executions")
 #: What could not be prepared, or not be looked at, is tried again after this.
 _LOOK_AGAIN = timedelta(seconds=5)
+#: Parts of a set that failed, tried at once.
+_PARTS_AT_ONCE = 4
+
+
+class _NotCommittedError(TidingsError):
+    """Transitions could not be committed, and some of them may be: nothing of the set may be repeated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -55,24 +66,52 @@ class Advancer:
     #: Without it every attempt that a dead worker left open counts as one with an answer that was never learned.
     recovery: AnswerRecovery | None = None
 
-    async def advance(self, worker: str, claims: Sequence[ExecutionClaim]) -> None:
-        """Whatever goes wrong before a vendor is called, the claims are released."""
-        try:
-            calls, over = await self._ready(worker, claims)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the claims must not be kept for nothing
-            self.observer.failed("advance")
-            _log.error("steps_not_prepared", count=len(claims), error=type(error).__name__)
-            # Those that were recorded meanwhile are not ours any more, and stay as they are.
-            await give_back(self.db, claims, worker=worker, due_at=self.clock.now() + _LOOK_AGAIN)
-            return
+    async def advance(
+        self, worker: str, claims: Sequence[ExecutionClaim], answered: SetAnswered = lambda _count: None
+    ) -> None:
+        """Whatever goes wrong before a vendor is called, the claims are released. `answered` hears how many are done."""
+        calls, over = await self._ready(worker, claims)
+        answered(len(claims) - len(calls))
+        work: list[Awaitable[None]] = [self.caller.call_off(over)] if over else []
         if calls:
-            await self.caller.call(worker, calls)
-        await self.caller.call_off(over)
+            work.append(self.caller.call(worker, calls, answered=lambda _tenant_id, count: answered(count)))
+        # Whatever becomes of one, the other ends before these executions count as claimed by no worker.
+        for ended in await asyncio.gather(*work, return_exceptions=True):
+            if isinstance(ended, BaseException):
+                raise ended
 
     async def _ready(
         self, worker: str, claims: Sequence[ExecutionClaim]
     ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
-        """Those with stored open attempts, and those of the others that are over; the transitions of all are written."""
+        """Those with stored open attempts, and those of the others that are over; what fails is looked for, and fails alone."""
+        try:
+            return await self._set_ready(worker, claims)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the claims must not be kept for nothing
+            self.observer.failed("advance")
+            parts = _parts(claims, error)
+            if not parts:
+                cause = error.__cause__ if isinstance(error, _NotCommittedError) else error
+                _log.error("steps_not_prepared", count=len(claims), error=type(cause).__name__)
+                # Those that were recorded meanwhile are not ours any more, and stay as they are.
+                await give_back(self.db, claims, worker=worker, due_at=self.clock.now() + _LOOK_AGAIN)
+                return [], []
+            _log.warning("steps_prepared_apart", count=len(claims), error=type(error).__name__)
+        several = len({part[0].tenant_id for part in parts}) > 1
+        turns = asyncio.Semaphore(_PARTS_AT_ONCE if several else 1)
+
+        async def ready(
+            part: Sequence[ExecutionClaim],
+        ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
+            async with turns:
+                return await self._ready(worker, part)
+
+        done = await asyncio.gather(*map(ready, parts))
+        return [one for calls, _ in done for one in calls], [one for _, over in done for one in over]
+
+    async def _set_ready(
+        self, worker: str, claims: Sequence[ExecutionClaim]
+    ) -> tuple[list[OutgoingExecution], list[ExecutionChange]]:
+        """The same of a set, as one; the transitions of all are written."""
         since = started()
         loaded = await load.with_receipts(self.db, claims, worker=worker)
         traceparents = (execution.traceparent for execution, _ in loaded)
@@ -99,7 +138,10 @@ class Advancer:
         if asking:
             more, calls = await self._prepared(asking)
             changes += more
-        written = await self.committer.commit(worker, changes)
+        try:
+            written = await self.committer.commit(worker, changes)
+        except Exception as error:
+            raise _NotCommittedError from error
         going = [
             OutgoingExecution(execution=_as_written(change), attempts=calls[id_])
             for id_, change in written.items()
@@ -187,6 +229,21 @@ class Advancer:
         currency = next((held for one in going if (held := one.reservation.currency) is not None), None)
         kept = self.machine.opened(transition, opened, now=now)
         return replace(after, transition=kept, keep=True, currency=currency), going
+
+
+def _parts(claims: Sequence[ExecutionClaim], error: Exception) -> list[list[ExecutionClaim]]:
+    """What to try apart: each tenant, then halves; nothing where attempts may be stored, or no execution is to blame."""
+    if isinstance(error, _NotCommittedError | DatabaseUnavailableError):
+        return []
+    by_tenant: dict[TenantId, list[ExecutionClaim]] = {}
+    for claim in claims:
+        by_tenant.setdefault(claim.tenant_id, []).append(claim)
+    if len(by_tenant) > 1:
+        return list(by_tenant.values())
+    if len(claims) == 1 or not is_of_an_item(error):
+        return []
+    middle = len(claims) // 2
+    return [list(claims[:middle]), list(claims[middle:])]
 
 
 def _as_written(change: ExecutionChange) -> ClaimedExecution:

@@ -5,7 +5,7 @@ had accepted would be sent twice; with it, only those whose answer was never rea
 needs of an answer. Of a person it holds nothing but the address of a message that can be answered, under their own key.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -24,6 +24,9 @@ from tidings.router.vendors.learned_outcomes import OnOutcome
 ADDRESS_PURPOSE: Final = "answer_journal"
 #: The outcomes that are journalled: of the others the vendor's answer was not learned.
 _KINDS: Final[tuple[type[Outcome], ...]] = (Accepted, Refused, TryLater)
+
+#: So many attempts with answers that can't be recorded are remembered.
+_MOST_REFUSED: Final = 10_000
 
 
 class JournalEntry(msgspec.Struct, frozen=True, array_like=True):
@@ -48,6 +51,15 @@ class JournalEntry(msgspec.Struct, frozen=True, array_like=True):
         kind: type[Outcome] = _KINDS[self.kind]
         return msgspec.msgpack.decode(self.outcome, type=kind)
 
+    @property
+    def is_readable(self) -> bool:
+        """Whether this release understands the answer."""
+        try:
+            self.answer()
+        except (msgspec.MsgspecError, IndexError):
+            return False
+        return True
+
 
 class AnswerJournal:
     """Notes answers as they are read, and finds those that others could not record."""
@@ -56,6 +68,8 @@ class AnswerJournal:
         self.journal = journal
         #: By file: what it looked like when it was read, and what was in it.
         self._read: dict[Path, tuple[FileVersion, dict[str, JournalEntry]]] = {}
+        #: Attempts whose answers can't be recorded.
+        self._refused: set[str] = set()
 
     async def get_ready(self) -> None:
         """Await before a vendor is called."""
@@ -73,19 +87,25 @@ class AnswerJournal:
         """Their answers are in Postgres."""
         self.journal.settle(attempt_ids)
 
-    async def find(self, tenant_id: TenantId, attempt_ids: Iterable[str]) -> dict[str, JournalEntry]:
-        """By attempt of this tenant, the answer that a worker of this host had read, alive or dead."""
-        wanted = set(attempt_ids)
-        found: dict[str, JournalEntry] = {}
+    def refused(self, attempt_ids: Iterable[str]) -> None:
+        """The database does not take their answers: they are not found any more."""
+        self._refused.update(attempt_ids)
+        while len(self._refused) > _MOST_REFUSED:
+            self._refused.pop()
+
+    async def find(
+        self, attempts: Collection[tuple[TenantId, str]]
+    ) -> dict[tuple[TenantId, str], JournalEntry]:
+        """By tenant and attempt, the answer that a worker of this host had read, alive or dead; each file is looked at once."""
+        wanted = {attempt_id: tenant_id for tenant_id, attempt_id in attempts}
+        found: dict[tuple[TenantId, str], JournalEntry] = {}
+        if not wanted:
+            return found
         for path in self.files():
             entries = await self.entries(path) or {}
-            found.update(
-                {
-                    id_: entry
-                    for id_ in wanted & entries.keys()
-                    if (entry := entries[id_]).tenant_id == tenant_id
-                }
-            )
+            for id_ in (wanted.keys() & entries.keys()) - self._refused:
+                if (entry := entries[id_]).tenant_id == wanted[id_] and entry.is_readable:
+                    found[entry.tenant_id, id_] = entry
         return found
 
     def files(self) -> list[Path]:

@@ -103,11 +103,12 @@ class VendorCaller:
             for some in _by_account(singles, accounts)
         ]
         if several:
-            sets += [
-                self._call_several(
-                    worker, [item for item in several if item.execution.tenant_id == id_], accounts
-                )
+            of_tenants = [
+                [item for item in several if item.execution.tenant_id == id_]
                 for id_ in sorted({item.execution.tenant_id for item in several})
+            ]
+            sets += [
+                self._told(answered, some, self._call_several(worker, some, accounts)) for some in of_tenants
             ]
         if len(sets) == 1:
             await sets[0]

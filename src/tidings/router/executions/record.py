@@ -31,6 +31,7 @@ from tidings.kernel.gather import Gatherer
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.router.executions import store
+from tidings.router.executions.answer_journal import AnswerJournal
 from tidings.router.executions.bill import spent_in
 from tidings.router.executions.columns import columns_of, outcomes_of
 from tidings.router.executions.learning import observations_of
@@ -46,7 +47,7 @@ from tidings.router.executions.settle import NotSettledError, Settling
 from tidings.router.profiles.store import learn
 from tidings.router.spend import record_spend as spend
 from tidings.router.spend.model import SpendEntry
-from tidings.router.state_machine.model import NOT_IN_TIME
+from tidings.router.state_machine.model import NOT_IN_TIME, VendorAnswered
 
 T = TypeVar("T")
 
@@ -96,6 +97,8 @@ class Recorder:
     note_sent: NoteSent
     #: Settles notifications along with their outcomes; None where notify is not in this process.
     settler: OutcomeSettler | None = None
+    #: Is told of answers that the database does not take.
+    journal: AnswerJournal | None = None
     #: Which of the counts of a day this worker adds to.
     stripe: int = 0
     _gatherer: Gatherer[_Lane, Sequence[ExecutionChange], set[ExecutionId]] = field(init=False)
@@ -108,32 +111,42 @@ class Recorder:
         """Cut off what is being written although its callers are gone."""
         await self._gatherer.close()
 
-    async def record(self, worker: str, changes: Sequence[ExecutionChange]) -> Recorded:
-        """Write a set. Where one of them can't be written, the others are, and its claim is released."""
+    async def record(
+        self, worker: str, changes: Sequence[ExecutionChange], *, apart: bool = False
+    ) -> Recorded:
+        """Write a set. Where one of them can't be written, the others are, and its claim is released.
+
+        `apart`: a set of one tenant waits for its own locks at once, after a set of several met a lock.
+        """
         if not changes:
             return Recorded([], [])
         # In one order with the writers of receipts: no deadlock.
         changes = sorted(changes, key=lambda change: change.execution.claim)
-        if apart := self._held_up(worker, changes):
-            return _joined(await asyncio.gather(*(self.record(worker, some) for some in apart)))
+        if parts := self._held_up(worker, changes):
+            return _joined(await asyncio.gather(*(self.record(worker, some) for some in parts)))
         try:
-            kept = await self._write(worker, changes)
+            kept = await self._write(worker, changes, apart=apart)
         except DATABASE_AWAY as error:
-            if isinstance(error, DatabaseBusyError) and (apart := _by_tenant(changes)):
+            if isinstance(error, DatabaseBusyError) and (parts := _by_tenant(changes)):
                 # A row of some tenant is locked: the others don't wait for it.
-                return _joined(await asyncio.gather(*(self.record(worker, some) for some in apart)))
+                return _joined(
+                    await asyncio.gather(*(self.record(worker, some, apart=True) for some in parts))
+                )
             await self.give_back(worker, changes)
             return Recorded([], [])
         except DatabaseError as error:
             self.observer.failed("record")
             _log.error("outcomes_not_recorded", count=len(changes), error=str(error))
             if len(changes) == 1:
+                if self.journal is not None:
+                    # Else it would be recovered, and refused, again and again.
+                    self.journal.refused(_answered(changes[0]))
                 await self.give_back(worker, changes)
                 return Recorded([], [])
             # One of them is to blame; the others must not share its fate.
             middle = len(changes) // 2
             halves = changes[:middle], changes[middle:]
-            return _joined([await self.record(worker, half) for half in halves])
+            return _joined([await self.record(worker, half, apart=apart) for half in halves])
         written = [change for change in changes if change.execution.id in kept]
         self._tell(written)
         return Recorded(written, [change for change in changes if change.execution.id not in kept])
@@ -158,13 +171,15 @@ class Recorder:
                     raise
                 await self.clock.sleep(backoff.after_failure())
 
-    async def _write(self, worker: str, changes: Sequence[ExecutionChange]) -> set[ExecutionId]:
+    async def _write(
+        self, worker: str, changes: Sequence[ExecutionChange], *, apart: bool = False
+    ) -> set[ExecutionId]:
         """Write a set together with what others write at this moment; those that were written."""
         tenants = {change.execution.tenant_id for change in changes}
         alone = _Lane(worker, *tenants) if len(tenants) == 1 else None
 
         async def write() -> set[ExecutionId]:
-            if alone is not None and self._gatherer.works_on(alone):
+            if alone is not None and (apart or self._gatherer.works_on(alone)):
                 return await self._gatherer.do(alone, changes)
             try:
                 return await self._gatherer.do(_Lane(worker), changes)
@@ -250,6 +265,15 @@ class Recorder:
                 )
         for result, count in ends.items():
             self.observer.ended(result, count)
+
+
+def _answered(change: ExecutionChange) -> list[str]:
+    """The attempts that it has answers to."""
+    return [
+        event.attempt_id
+        for event in change.events
+        if isinstance(event, VendorAnswered) and event.attempt_id is not None
+    ]
 
 
 def _lane_of(worker: str, changes: Sequence[ExecutionChange]) -> _Lane:

@@ -64,16 +64,17 @@ class AnswerRecovery:
                     of_tenant = opened.setdefault(execution.tenant_id, [])
                     of_tenant.append((execution, active, active.open_attempt))
         recovered: dict[ExecutionId, RecoveredAnswers] = {}
-        for tenant_id, some in opened.items():
-            recovered |= await self._of_tenant(tenant_id, some)
+        wanted = {(tenant_id, attempt.id) for tenant_id, some in opened.items() for _, _, attempt in some}
+        by_tenant: dict[TenantId, dict[str, JournalEntry]] = {}
+        for (tenant_id, attempt_id), entry in (await self.journal.find(wanted)).items():
+            by_tenant.setdefault(tenant_id, {})[attempt_id] = entry
+        for tenant_id, found in by_tenant.items():
+            recovered |= await self._of_tenant(tenant_id, opened[tenant_id], found)
         return recovered
 
     async def _of_tenant(
-        self, tenant_id: TenantId, opened: Sequence[_Opened]
+        self, tenant_id: TenantId, opened: Sequence[_Opened], found: Mapping[str, JournalEntry]
     ) -> dict[ExecutionId, RecoveredAnswers]:
-        found = await self.journal.find(tenant_id, [attempt.id for _, _, attempt in opened])
-        if not found:
-            return {}
         known = await self.meanings.known(tenant_id)
         to = await self._addresses(tenant_id, [one for one in opened if one[2].id in found], found)
         policies = await self._policies(tenant_id) if to else {}

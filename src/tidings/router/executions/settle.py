@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from tidings.contracts.delivery import DeliveryOutcome, OutcomeSettler, TenantOutcome
 from tidings.kernel.db import TenantsTx
-from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, TidingsError
+from tidings.kernel.errors import DatabaseUnavailableError, TidingsError
 from tidings.router.executions.model import ExecutionChange, ExecutionId
 
 
@@ -39,7 +39,7 @@ class Settling:
     async def settle(self, tx: TenantsTx, firsts: Sequence[ExecutionChange]) -> None:
         """Settle those of its outcomes that are the first of their notifications.
 
-        A `NotSettledError` where that fails. A lock of one of several tenants is a `DatabaseBusyError`: each goes on alone.
+        A `NotSettledError` where that fails, also where a notification is locked: the record does not wait for it twice.
         """
         told = [
             TenantOutcome(
@@ -57,6 +57,4 @@ class Settling:
         except DatabaseUnavailableError:
             raise
         except Exception as error:
-            if isinstance(error, DatabaseBusyError) and len(tx.named) > 1:
-                raise
             raise NotSettledError from error

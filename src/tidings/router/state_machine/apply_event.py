@@ -121,7 +121,7 @@ def _apply_answer(
         opened,
         replace(
             attempt,
-            provider_message_id=outcome.provider_message_id if isinstance(outcome, Accepted) else None,
+            provider_message_id=_storable_id(outcome) if isinstance(outcome, Accepted) else None,
             effect=outcome.effect if isinstance(outcome, Refused) else None,
             meaning=outcome.meaning if isinstance(outcome, Refused | TryLater) else None,
             others=answered.others,
@@ -156,6 +156,12 @@ def _apply_answer(
             if answered.idempotent:
                 active = replace(active, unlearned=opened.vendor)
             builder.retry(active, at=builder.now + builder.backoff(active))
+
+
+def _storable_id(accepted: Accepted) -> str | None:
+    """The vendor's id without NUL, which no text in Postgres can hold."""
+    message_id = accepted.provider_message_id
+    return message_id.replace("\x00", "") or None if message_id else None
 
 
 def _apply_worker_died(builder: TransitionBuilder, active: ActiveStep, opened: OpenAttempt) -> None:

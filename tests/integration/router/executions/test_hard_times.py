@@ -125,9 +125,9 @@ async def test_a_commit_that_was_not_heard_of_lets_the_call_be_made(
     await worker.send(world.tenant_id, [Wish(hand_off=world.hand_off(EMAIL))])
     write = Recorder._write
 
-    async def unheard(recorder: Recorder, *args: Any) -> Any:
+    async def unheard(recorder: Recorder, *args: Any, **more: Any) -> Any:
         monkeypatch.setattr(Recorder, "_write", write)
-        await write(recorder, *args)
+        await write(recorder, *args, **more)
         # As the fence answers when the same is written again.
         return set()
 

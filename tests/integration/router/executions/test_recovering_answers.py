@@ -7,11 +7,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import Raw
+from msgspec.structs import replace
 
 from tests.support.bus import DEADLINE
 from tests.support.ladders import EMAIL, SMS, LadderWorld, Wish, Worker
+from tests.support.postgres import TestDatabase
 from tidings.contracts.delivery import DeliveryRoute
-from tidings.kernel.ids import TenantId
+from tidings.kernel.ids import TENANT, TenantId
+from tidings.router.executions.answer_journal import JournalEntry
+from tidings.router.executions.model import ExecutionId
 from tidings.sandbox.faults import FaultSpec
 
 MANY = 12
@@ -161,8 +166,67 @@ async def test_an_answer_is_found_for_its_own_tenant_alone(world: LadderWorld, o
     assert entries is not None
     (attempt_id,) = entries
 
-    assert await other.journal.find(TenantId("tnt_another"), [attempt_id]) == {}
-    assert list(await other.journal.find(world.tenant_id, [attempt_id])) == [attempt_id]
+    mine = world.tenant_id, attempt_id
+    assert await other.journal.find([(TenantId("tnt_another"), attempt_id)]) == {}
+    assert list(await other.journal.find([mine])) == [mine]
+
+
+async def test_an_answer_that_the_database_refuses_is_recovered_once(
+    world: LadderWorld, other: Worker, fresh_database: TestDatabase
+) -> None:
+    """Then it counts as never learned: the execution goes on, instead of being refused for ever."""
+    await die_with_answers(world, EMAIL, count=1)
+    (path,) = other.journal.journal.files()
+    (attempt_id,) = await other.journal.entries(path) or {}
+    refuses = "ALTER TABLE chan.delivery_attempts ADD CONSTRAINT refused CHECK (id <> '{}' OR status <> 'accepted') NOT VALID"
+    async with fresh_database.owner() as owner:
+        await owner.execute(refuses.format(attempt_id))
+    await take_over(world, other)
+    before = await world.outcomes()
+    await world.manual.advance(timedelta(seconds=5))
+    await other.due.drain()
+
+    (outcome,) = await world.outcomes()
+    assert before == []
+    assert [a.reason for a in outcome.attempts] == ["answer_never_learned", None]
+
+
+async def test_the_journals_are_looked_through_once_for_a_set_of_many_tenants(
+    world: LadderWorld, other: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await die_with_answers(world, EMAIL, count=1)
+    further = LadderWorld(
+        world.db, world.folder, world.sandbox, TENANT.new(world.clock.now()), clock=world.clock
+    )
+    await further.accounts()
+    await die_with_answers(further, EMAIL, count=2)
+    looked: list[list[Path]] = []
+    files = other.journal.journal.files
+
+    def noted() -> list[Path]:
+        looked.append(list(files()))
+        return looked[-1]
+
+    monkeypatch.setattr(other.journal.journal, "files", noted)
+    await take_over(world, other)
+
+    assert [len(await one.outcomes()) for one in (world, further)] == [1, 2]
+    assert len(looked) == 1
+
+
+def test_an_answer_of_another_release_counts_as_not_there() -> None:
+    known = JournalEntry(
+        TenantId("tnt_a"),
+        ExecutionId("exec_a"),
+        "att_a",
+        receipts=False,
+        idempotent=False,
+        kind=0,
+        outcome=Raw(b"\x80"),
+    )
+    assert known.is_readable
+    assert not replace(known, kind=9).is_readable
+    assert not replace(known, outcome=Raw(b"\xc1")).is_readable
 
 
 async def test_an_execution_that_is_gone_keeps_no_journal(world: LadderWorld, other: Worker) -> None:

@@ -12,7 +12,7 @@ from tests.support.people import rows
 from tests.support.postgres import TestDatabase
 from tests.support.statements import counting
 from tidings.contracts.delivery import DeliveryRoute
-from tidings.kernel.durable.claims import Claim
+from tidings.kernel.durable.claims import Claim, ClaimSettings
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TENANT
 from tidings.router.executions import load
@@ -128,6 +128,40 @@ async def test_a_vendor_that_hangs_for_one_tenant_does_not_delay_another_of_the_
         assert await world.outcomes() == []
         task.cancel()
         await asyncio.wait([task])
+
+
+async def test_a_vendor_that_hangs_for_one_tenant_does_not_stop_what_is_due(world: LadderWorld) -> None:
+    """What has its answer does not count as in hand, although another of its set has none."""
+    other = await _another(world)
+    settings = ClaimSettings(limit=2, most_in_hand=2, most_of_a_tenant=None, longest_sleep=600.0, grace=0.0)
+    worker, stop = Worker(world, settings=settings), asyncio.Event()
+    async with _hanging() as port:
+        await world.account("smtp", world.smtp(port=port, connect_seconds=300.0))
+        await worker.begin_set([Wish(hand_off=one.hand_off(EMAIL)) for one in (world, other)])
+        job = asyncio.ensure_future(worker.due.run(stop))
+        await _until_ended(other)
+        (called,) = await world.live()
+        for count in (2, 3):
+            await (await worker.begin_set([Wish(hand_off=other.hand_off(EMAIL))]))()
+            await _until_ended(other, count)
+        # Its vendor has not answered yet.
+        assert [row["version"] for row in await world.live()] == [called["version"]]
+        stop.set()
+        await job
+    await worker.vendors.close()
+
+
+async def test_an_execution_that_can_not_be_prepared_fails_alone(world: LadderWorld, worker: Worker) -> None:
+    other = await _another(world)
+    bad = Wish(hand_off=world.hand_off(EMAIL))
+    wishes = [bad, *(Wish(hand_off=one.hand_off(EMAIL)) for one in (world, world, other))]
+    worker.preparer.fails_for = {bad.hand_off.notification_id}
+    await worker.begin_set(wishes)
+    await worker.due.drain()
+
+    assert [len(await one.outcomes()) for one in (world, other)] == [2, 1]
+    (left,) = await world.live()
+    assert (left["notification_id"], left["claimed_by"]) == (bad.hand_off.notification_id, None)
 
 
 async def test_a_row_that_is_locked_holds_up_its_own_tenant_alone(world: LadderWorld, worker: Worker) -> None:

@@ -19,9 +19,9 @@ async def test_what_was_read_of_a_file_is_forgotten_when_its_writer_has_removed_
     for number in range(3):
         writer = journal(tmp_path, f"wrk_{number}")
         await writer.get_ready()
-        await reader.find(TenantId("tnt_1"), ["att_1"])
+        await reader.find([(TenantId("tnt_1"), "att_1")])
         await writer.close()
-    await reader.find(TenantId("tnt_1"), ["att_1"])
+    await reader.find([(TenantId("tnt_1"), "att_1")])
 
     assert list(reader._read) == reader.files() == kept.files()
     assert len(kept.files()) == 1

@@ -190,6 +190,14 @@ def test_an_answer_is_that_of_its_call() -> None:
     assert [(past.id, past.account) for past in turn.new_attempts] == [("attempt_1", "adcfg_2")]
 
 
+@pytest.mark.parametrize(("said", "kept"), [("a\x00b", "ab"), ("\x00", None), ("m1", "m1"), (None, None)])
+def test_a_vendors_id_is_kept_without_what_no_text_in_postgres_can_hold(
+    said: str | None, kept: str | None
+) -> None:
+    turn = ladder.transition(called(start()), [answer(Accepted(provider_message_id=said))], now=NOW)
+    assert [past.provider_message_id for past in turn.new_attempts] == [kept]
+
+
 def test_what_was_only_passed_over_gets_its_turn_when_nothing_else_is_left() -> None:
     """A vendor is left alone for half a minute, and the person has no other address: nobody has failed yet."""
     opened = StepBlocked(step=1, reason="circuit_open", until=NOW + MINUTE)
