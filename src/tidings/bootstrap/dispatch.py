@@ -35,8 +35,8 @@ class DispatchStage:
             DispatchJob,
             wake=accept.dispatch_wake,
             express=accept.express_wake,
-            held_up=lambda: notify.renderer.held_up,
-            apart=lambda tenant: notify.renderer.slow_lately(tenant) or dispatcher.waits(tenant),
+            held_up=lambda: notify.renderer.held_up | dispatcher.waiting,
+            apart=lambda tenant: notify.renderer.slow_lately(tenant) or tenant in dispatcher.waiting,
         )
         releaser = parts.get(ScheduleReleaser, wake_dispatcher=accept.dispatch_wake.set)
         self.schedule = parts.make(

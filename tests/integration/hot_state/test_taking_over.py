@@ -347,3 +347,14 @@ async def test_a_redis_that_falls_again_and_again_has_to_be_well_longer(
     assert waited[0] >= 0.35
     assert waited[1] >= 0.7
     assert waited[2] >= 1.5
+
+
+async def test_the_first_question_of_several_tenants_starts_the_heartbeat(
+    start: Start, tenant_id: TenantId
+) -> None:
+    """Or a process that only asks for sets would never learn that Redis is back."""
+    state = await start(url=Secret("redis://127.0.0.1:1/0"))
+    take = Take(key="x", limit=FixedWindow(1, DAY))
+    (taken,) = await state.limits.take_of([(tenant_id, [take])])
+    assert taken.granted
+    assert "hot state heartbeat" in {task.get_name() for task in asyncio.all_tasks()}

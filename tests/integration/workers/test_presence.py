@@ -11,6 +11,7 @@ from tests.support.postgres import TestDatabase
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.durable.presence import Presence, PresenceSettings
+from tidings.kernel.errors import DatabaseBusyError
 
 _QUICK = PresenceSettings(beat=0.05, silence=timedelta(milliseconds=200), orphans_every=30.0)
 
@@ -135,3 +136,26 @@ async def test_one_that_was_taken_for_dead_gets_another_name(
             )
 
         await _eventually(renamed)
+
+
+async def test_a_locked_row_costs_a_worker_neither_its_presence_nor_the_other_searches(
+    fresh_database: TestDatabase, fresh_db: Database
+) -> None:
+    searched: list[bool] = []
+
+    async def busy(_: WorkerTx) -> int:
+        raise DatabaseBusyError("a row is locked; try again")
+
+    async def free(_: WorkerTx) -> int:
+        searched.append(presence.known.is_set())
+        return 0
+
+    presence = _presence(fresh_database, fresh_db)
+    presence.rescue([busy, free], on_rescue=lambda _: None)
+
+    async def twice() -> bool:
+        return len(searched) > 1
+
+    async with _present(presence):
+        await _eventually(twice)
+    assert all(searched)

@@ -20,7 +20,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, Tx, WorkerTx, translated
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.durable.retry_policy import Backoff
-from tidings.kernel.errors import DatabaseError
+from tidings.kernel.errors import DatabaseBusyError, DatabaseError
 from tidings.kernel.ids import IdKind
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.sql import Queries
@@ -159,8 +159,13 @@ class Presence:
 
     async def _free(self) -> None:
         for free in self._free_orphans:
-            async with self._db.worker() as tx:
-                count = await free(tx)
+            try:
+                async with self._db.worker() as tx:
+                    count = await free(tx)
+            except DatabaseBusyError as error:
+                # A row is locked: the next search finds it, and the signs of life go on.
+                _log.warning("claims_not_freed", **why(error))
+                continue
             if count:
                 _log.warning("claims_freed", count=count)
                 self._on_rescue(count)

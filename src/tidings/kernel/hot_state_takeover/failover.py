@@ -56,6 +56,7 @@ class FailoverLimits:
 
     async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
         """The same for groups of several tenants."""
+        self.start()
         epoch = await self.agreement.current()
         if epoch.closed or epoch.is_redis:
             return await take_side_by_side(self, wishes)

@@ -7,8 +7,8 @@ to the commit; the arithmetic is `kernel.limit_windows`.
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
-from typing import TypeVar
+from datetime import datetime, timedelta
+from typing import Final, TypeVar
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, Tx
@@ -17,10 +17,16 @@ from tidings.kernel.hot_state import Take, Taken, TenantTakes, by_tenant
 from tidings.kernel.ids import TenantId
 from tidings.kernel.limit_windows import Absorbed, Limit, LimitState, Verdict, from_micros, to_micros
 from tidings.kernel.local_hot_state.leases import checked_key
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.mapping import tuple_columns
 from tidings.kernel.sql import Queries
 
 _QUERIES = Queries.beside(__file__)
+#: Tenants that are asked for side by side, where a set of them found a locked row.
+_AT_ONCE: Final = 4
+#: When a tenant whose row stays locked is to ask again.
+_LATER: Final = timedelta(seconds=1)
+_log = get_logger("limits")
 #: None: the platform.
 OwnerT = TypeVar("OwnerT", TenantId, TenantId | None)
 
@@ -31,20 +37,24 @@ class PostgresLimits:
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
+        self._slots = asyncio.Semaphore(_AT_ONCE)
 
     async def take(self, tenant_id: TenantId | None, groups: Sequence[Sequence[Take]]) -> list[Taken]:
         """Decide group by group in the order given, as one step that others see whole."""
         return (await self._take(self._db.scoped(tenant_id), {tenant_id: groups}))[tenant_id]
 
     async def take_of(self, wishes: Sequence[TenantTakes]) -> list[Taken]:
-        """The same for groups of several tenants; each tenant's are a step of their own."""
+        """The same for groups of several tenants; each tenant's are a step of their own.
+
+        A tenant whose row is locked by another for long is refused, and may ask again in a second: nobody waits for it.
+        """
         places = by_tenant(wishes)
         asked = {tenant_id: [wishes[place][1] for place in places[tenant_id]] for tenant_id in sorted(places)}
         try:
-            taken = await self._take(self._db.tenants(asked), asked)
+            taken = await self._take(self._db.tenants(asked, briefly=True), asked)
         except DatabaseBusyError:
             # Of some tenant a row is locked: no other one waits for it.
-            each = await asyncio.gather(*(self.take(tenant_id, its) for tenant_id, its in asked.items()))
+            each = await asyncio.gather(*(self._take_alone(*one) for one in asked.items()))
             taken = dict(zip(asked, each, strict=True))
         answers = {
             place: one
@@ -52,6 +62,16 @@ class PostgresLimits:
             for place, one in zip(places[tenant_id], its, strict=True)
         }
         return [answers[place] for place in range(len(wishes))]
+
+    async def _take_alone(self, tenant_id: TenantId, groups: Sequence[Sequence[Take]]) -> list[Taken]:
+        async with self._slots:
+            try:
+                alone = self._db.tenants([tenant_id], briefly=True)
+                return (await self._take(alone, {tenant_id: groups}))[tenant_id]
+            except DatabaseBusyError as error:
+                _log.warning("limits_not_asked", tenant_id=tenant_id, **why(error))
+        later = self._clock.now() + _LATER
+        return [Taken(granted=False, retry_at=later) if group else Taken(granted=True) for group in groups]
 
     async def _take(
         self, transaction: AbstractAsyncContextManager[Tx], asked: Mapping[OwnerT, Sequence[Sequence[Take]]]

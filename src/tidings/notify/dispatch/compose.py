@@ -17,6 +17,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.pepper import Pepper
+from tidings.kernel.logs import get_logger, why
 from tidings.notify.accept.row import VARIABLES_PURPOSE, NotificationRow
 from tidings.notify.facts.model import Facts, PersonFacts
 from tidings.notify.ids import TemplateVersionId
@@ -28,6 +29,7 @@ from tidings.notify.templates.model import Published
 from tidings.notify.templates.resolve import TemplateResolver
 
 _encode = msgspec.json.Encoder().encode
+_log = get_logger("dispatch")
 
 
 class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -129,8 +131,8 @@ class Composer:
             if published.version.assets and ask.channel == "email":
                 shown[place] = published
             variables = _variables(ask)
-            if variables is None:
-                found[place] = NotComposed(reason="recipient_erased")
+            if isinstance(variables, NotComposed):
+                found[place] = variables
                 continue
             locale = ask.pending.locale or ask.reader.locale
             content = contents.get((version_id, locale))
@@ -215,13 +217,17 @@ def letterhead_of(facts: Facts, pepper: Pepper, channels: Iterable[Channel]) -> 
     )
 
 
-def _variables(ask: ComposeAsk) -> bytes | None:
+def _variables(ask: ComposeAsk) -> bytes | NotComposed:
     if ask.owner is None:
-        return None
+        return NotComposed(reason="recipient_erased")
     try:
         return ask.owner.unseal(ask.pending.variables, VARIABLES_PURPOSE)
     except DestroyedKeyError:
-        return None
+        return NotComposed(reason="recipient_erased")
+    except UnreadableError as error:
+        # One row that is damaged is no fault of the others of its set.
+        _log.error("variables_unreadable", notification_id=ask.pending.id, **why(error))
+        return NotComposed(reason="variables_unreadable")
 
 
 def _name(person: PersonFacts) -> str | None:

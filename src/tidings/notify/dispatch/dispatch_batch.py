@@ -47,6 +47,7 @@ from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import encode_snapshot
 from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
 from tidings.notify.dispatch.store import Move, OwnedId
+from tidings.notify.dispatch.taken_limits import TakenLimits
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
 
@@ -58,6 +59,8 @@ _COPIED: Final = trace.line_of(Gate.RECIPIENT, Pass(GateReason.COPY_FOR_GUARDIAN
 _MARKS: Final = (_COPIED, trace.RELEASED)
 #: The reason of those that could not be decided or rendered, again and again, through a fault of ours.
 GAVE_UP: Final = "internal_error"
+#: Tenants that are written side by side, where a set of them found a locked row: connections are few.
+_AT_ONCE: Final = 4
 
 
 GiveWay: TypeAlias = Callable[[], Awaitable[None]]
@@ -92,16 +95,26 @@ class Dispatcher:
     stripe: int = 0
     #: Tenants that wait for a lock of their own.
     _waiting: Counter[TenantId] = field(default_factory=Counter, init=False)
+    #: For parts that are written one tenant at a time: as they come, and those that wait for a lock.
+    _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE), init=False)
+    _waiting_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE), init=False)
 
-    def waits(self, tenant_id: TenantId) -> bool:
-        """Whether a tenant's notifications wait for a lock: the next ones should keep no other tenant waiting."""
-        return tenant_id in self._waiting
+    @property
+    def waiting(self) -> frozenset[TenantId]:
+        """The tenants whose notifications wait for a lock: the next ones should keep no other tenant waiting."""
+        return frozenset(self._waiting)
 
     async def dispatch_batch(
-        self, batch: Sequence[OwnedId], worker: WorkerId, *, give_way: GiveWay | None = None
+        self,
+        batch: Sequence[OwnedId],
+        worker: WorkerId,
+        *,
+        taken: TakenLimits | None = None,
+        give_way: GiveWay | None = None,
     ) -> SendFirstSteps | None:
         """Decide and hand over; what is returned is to be awaited next, None where nothing was handed over.
 
+        `taken` remembers what was taken from limits: with the same one a batch that failed can be repeated in parts.
         `give_way` is awaited between the stages, where no transaction is open: an ordinary batch lets an urgent one by.
         """
         since = started()
@@ -120,7 +133,9 @@ class Dispatcher:
             tenant_ids=sorted(facts),
             notification_ids=[id_ for _, id_ in batch],
         ):
-            return await self._go_on(pending, facts, peppers, worker=worker, give_way=give_way)
+            return await self._go_on(
+                pending, facts, peppers, worker=worker, taken=taken or TakenLimits(), give_way=give_way
+            )
 
     async def _go_on(
         self,
@@ -129,16 +144,17 @@ class Dispatcher:
         peppers: Mapping[TenantId, Pepper],
         *,
         worker: WorkerId,
+        taken: TakenLimits,
         give_way: GiveWay | None,
     ) -> SendFirstSteps | None:
         """From the facts to the hand-over."""
         if give_way is not None:
             await give_way()
         cases = self._decided(facts, pending)
-        await self._take_limits(cases)
+        await self._take_limits(cases, taken)
         if give_way is not None:
             await give_way()
-        await self._make_first_steps(facts, peppers, cases)
+        await self._make_first_steps(facts, peppers, cases, taken)
         if give_way is not None:
             await give_way()
         # On their way to the blob store while the transaction runs, and there before a vendor is called.
@@ -154,6 +170,8 @@ class Dispatcher:
                 Move(pending=row, status=NotificationStatus.FAILED, reason=GAVE_UP, trace=row.trace or "")
                 for row in found.values()
             ]
+            if not moves:
+                return
             events = [self._event(m) for m in moves]
             await store.move(tx, moves, events, worker=None, now=now, stripe=self.stripe)
 
@@ -167,27 +185,32 @@ class Dispatcher:
             cases.append(_Case(pending=row, facts=its, decision=decide(its, request, now), request=request))
         return cases
 
-    async def _take_limits(self, cases: Sequence[_Case]) -> None:
+    async def _take_limits(self, cases: Sequence[_Case], taken: TakenLimits) -> None:
         passed = [case for case in cases if isinstance(case.decision.verdict, Pass)]
-        groups = [
-            takes_once(
-                case.facts.tenant,
+        wishes = [
+            (
+                (case.pending.tenant_id, case.pending.id),
                 case.decision.recipient_id,
-                case.pending.channel,
-                is_test=case.pending.is_test,
+                takes_once(
+                    case.facts.tenant,
+                    case.decision.recipient_id,
+                    case.pending.channel,
+                    is_test=case.pending.is_test,
+                ),
             )
             for case in passed
         ]
-        asked = [place for place, group in enumerate(groups) if group]
-        wishes = [(passed[place].pending.tenant_id, groups[place]) for place in asked]
-        taken = await self.limits.take_of(wishes) if wishes else ()
-        answers = dict(zip(asked, taken, strict=True))
+        answers = await taken.take(self.limits, wishes)
         now = self.clock.now()
-        for place, case in enumerate(passed):
-            case.decision = limited(case.decision, case.request, answers.get(place), now)
+        for case, answer in zip(passed, answers, strict=True):
+            case.decision = limited(case.decision, case.request, answer, now)
 
     async def _make_first_steps(
-        self, facts: Mapping[TenantId, Facts], peppers: Mapping[TenantId, Pepper], cases: Sequence[_Case]
+        self,
+        facts: Mapping[TenantId, Facts],
+        peppers: Mapping[TenantId, Pepper],
+        cases: Sequence[_Case],
+        taken: TakenLimits,
     ) -> None:
         passed = [case for case in cases if isinstance(case.decision.verdict, Pass)]
         if not passed:
@@ -205,7 +228,7 @@ class Dispatcher:
                     step=1,
                 )
                 ready.append((case, work))
-        made = await self.steps.make(facts, peppers, [work for _, work in ready])
+        made = await self.steps.make(facts, peppers, [work for _, work in ready], taken)
         for (case, _), step in zip(ready, made, strict=True):
             case.made = step
             if case.delivery is not None and isinstance(step.prepared, ReadyStep):
@@ -220,7 +243,7 @@ class Dispatcher:
         # In one order everywhere, so that two sets never wait for each other crosswise.
         ordered = sorted(cases, key=lambda case: (case.pending.tenant_id, case.pending.id))
         try:
-            return await self._write_set(ordered, worker)
+            return await self._write_set(ordered, worker, briefly=True)
         except DatabaseBusyError:
             # A row of some tenant is locked. Each waits for its own locks alone, and is sent as soon as it is written.
             by_tenant = [list(some) for _, some in groupby(ordered, key=lambda case: case.pending.tenant_id)]
@@ -233,14 +256,14 @@ class Dispatcher:
         answered: Answered | None = None,
     ) -> None:
         async def write_and_send(cases: Sequence[_Case]) -> None:
-            tenant_id = cases[0].pending.tenant_id
-            self._waiting[tenant_id] += 1
-            try:
-                send = await self._write_set(cases, worker)
-            finally:
-                self._waiting[tenant_id] -= 1
-                if not self._waiting[tenant_id]:
-                    del self._waiting[tenant_id]
+            if len(by_tenant) == 1:
+                send = await self._write_when_free(cases, worker)
+            else:
+                try:
+                    async with self._slots:
+                        send = await self._write_set(cases, worker, briefly=True)
+                except DatabaseBusyError:
+                    send = await self._write_when_free(cases, worker)
             if send is not None:
                 await send(answered)
 
@@ -249,11 +272,26 @@ class Dispatcher:
             if isinstance(result, BaseException):
                 raise result
 
-    async def _write_set(self, cases: Sequence[_Case], worker: WorkerId) -> SendFirstSteps | None:
+    async def _write_when_free(self, cases: Sequence[_Case], worker: WorkerId) -> SendFirstSteps | None:
+        """Write one tenant's, and wait for its locks."""
+        tenant_id = cases[0].pending.tenant_id
+        self._waiting[tenant_id] += 1
+        try:
+            async with self._waiting_slots:
+                return await self._write_set(cases, worker)
+        finally:
+            self._waiting[tenant_id] -= 1
+            if not self._waiting[tenant_id]:
+                del self._waiting[tenant_id]
+
+    async def _write_set(
+        self, cases: Sequence[_Case], worker: WorkerId, *, briefly: bool = False
+    ) -> SendFirstSteps | None:
         now = self.clock.now()
         moves = [_move(case) for case in cases]
         events = [self._event(move) for move in moves]
-        async with self.db.tenants({case.pending.tenant_id for case in cases}, by_index=True) as tx:
+        tenants = {case.pending.tenant_id for case in cases}
+        async with self.db.tenants(tenants, by_index=True, briefly=briefly) as tx:
             await self.steps.keep_links(tx, [case.made for case in cases])
             moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self.stripe)
             gone = [case for case in cases if (case.pending.tenant_id, case.pending.id) in moved]

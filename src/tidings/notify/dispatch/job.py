@@ -5,18 +5,20 @@ One claimer, several batches at once; `pace.py` says when it claims and how much
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
 from tidings.contracts.delivery import SendFirstSteps
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.durable.claims import cut_off
+from tidings.kernel.durable.halving import is_of_an_item
 from tidings.kernel.durable.in_hand import InHand
 from tidings.kernel.durable.presence import Presence, WorkerId
 from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.durable.wakeup import Wakeup, run_on_wakeup
-from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError, PartitionMissingError, TidingsError
+from tidings.kernel.errors import DatabaseBusyError, DatabaseError, PartitionMissingError, TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.metrics import Metrics
@@ -25,6 +27,7 @@ from tidings.notify.dispatch.claim import ClaimedBatches, FairClaimer, free_orph
 from tidings.notify.dispatch.dispatch_batch import Dispatcher
 from tidings.notify.dispatch.pace import MOMENT, DispatchBatch, DispatchPace, DispatchSettings
 from tidings.notify.dispatch.store import OwnedId
+from tidings.notify.dispatch.taken_limits import TakenLimits
 from tidings.notify.render.errors import RenderInterruptedError
 
 QUEUE_CHANNEL: Final = "tidings_queue"
@@ -36,8 +39,21 @@ EXPRESS_NAME: Final = f"{QUEUE_NAME}.express"
 _MOST_FAILURES: Final = 5
 #: Seconds in which a transaction that has inserted commits, as a rule.
 _SOON: Final = 0.002
+#: Parts of batches that failed are dispatched side by side.
+_PARTS_AT_ONCE: Final = 4
 
 _log = get_logger("dispatch")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Turn:
+    """A batch while it is dispatched, in as many parts as it takes."""
+
+    batch: DispatchBatch
+    worker: WorkerId
+    taken: TakenLimits = field(default_factory=TakenLimits)
+    #: Parts that are on their way, while others are still being dispatched.
+    sends: set[asyncio.Task[None]] = field(default_factory=set)
 
 
 class DispatchJob:
@@ -58,7 +74,7 @@ class DispatchJob:
         apart: Callable[[TenantId], bool] = lambda _: False,
         settings: DispatchSettings | None = None,
     ) -> None:
-        """`held_up`: the tenants whose messages take long to render just now; no other tenant waits for them.
+        """`held_up`: the tenants whose messages take long to render just now, or wait for a lock; no other tenant waits for them.
 
         `apart`: whether a tenant has batches of its own, because its messages took long lately or wait for a lock.
         """
@@ -74,8 +90,10 @@ class DispatchJob:
         self._pace = DispatchPace(settings or DispatchSettings(), held_up=held_up, apart=apart)
         self._tasks: set[asyncio.Task[None]] = set()
         self._resting = False
-        #: Claimed and not yet handed over.
+        #: Claimed, until all of its batch is sent.
         self._in_hand = InHand()
+        #: For parts of batches that failed: connections are few.
+        self._parts = asyncio.Semaphore(_PARTS_AT_ONCE)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Dispatch until `stop`, then let what is under way end. Cancelling this cancels that too."""
@@ -111,6 +129,12 @@ class DispatchJob:
         async with self._in_hand.claiming:
             return await free_orphans(tx, worker=self._presence.id, held=self._in_hand.ids())
 
+    def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
     async def _wait_for_tasks(self) -> None:
         while self._tasks:
             await asyncio.wait(set(self._tasks))
@@ -143,9 +167,7 @@ class DispatchJob:
             for ids in claimed.by_tenant.values():
                 self._in_hand.take(ids)
         for batch in self._pace.claimed(plan, claimed):
-            task = asyncio.create_task(self._turn(batch, worker))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._begin(self._turn(batch, worker))
         if claimed and self._resting:
             # From here on writers need not wake us: we look again by ourselves.
             self._resting = False
@@ -154,65 +176,78 @@ class DispatchJob:
 
     async def _turn(self, batch: DispatchBatch, worker: WorkerId) -> None:
         send: SendFirstSteps | None = None
-        owned = batch.owned
+        owned, turn = batch.owned, _Turn(batch, worker)
         try:
             try:
                 way = None if batch.urgent else self._pace.give_way
-                send = await self._dispatcher.dispatch_batch(owned, worker, give_way=way)
+                send = await self._dispatcher.dispatch_batch(owned, worker, taken=turn.taken, give_way=way)
             except Exception as error:  # noqa: BLE001  # one batch's mistake must not end the others
-                await self._failed(owned, worker, error)
+                await self._failed(owned, turn, error)
             finally:
-                self._in_hand.drop([id_ for _, id_ in owned])
                 self._pace.dispatched(batch)
                 self._wake.set()
             if send is not None:
-                await send(partial(self._answered, batch))
+                await self._send(send, batch)
+            if turn.sends:
+                await asyncio.wait(turn.sends)
         except Exception as error:  # noqa: BLE001  # what it had in hand is found by the rescuer
             _log.error("carry_out_failed", error=type(error).__name__, exc_info=error)
         finally:
+            # Not before: where a row was locked, sending begins with writing.
+            self._in_hand.drop([id_ for _, id_ in owned])
             self._pace.sent(batch)
             self._wake.set()
+
+    async def _send(self, send: SendFirstSteps, batch: DispatchBatch) -> None:
+        try:
+            await send(partial(self._answered, batch))
+        except Exception as error:  # noqa: BLE001  # what it had in hand is found by the rescuer
+            _log.error("carry_out_failed", error=type(error).__name__, exc_info=error)
 
     def _answered(self, batch: DispatchBatch, tenant_id: TenantId, count: int) -> None:
         self._pace.answered(batch, tenant_id, count)
         self._wake.set()
 
-    async def _failed(self, batch: Sequence[OwnedId], worker: WorkerId, error: Exception) -> None:
+    async def _failed(self, batch: Sequence[OwnedId], turn: "_Turn", error: Exception) -> None:
         self._metrics.job_failures.labels("dispatch").inc()
-        to_blame = not isinstance(
-            error, DatabaseUnavailableError | PartitionMissingError | RenderInterruptedError
+        to_blame = is_of_an_item(error) and not isinstance(
+            error, PartitionMissingError | RenderInterruptedError
         )
         if not to_blame:
             _log.warning("turn_interrupted", count=len(batch), **why(error))
         else:
             _log.error("turn_failed", error=type(error).__name__, count=len(batch), exc_info=error)
-        if len(batch) > 1 and to_blame:
-            return await self._apart(batch, worker)
+        of_several = len({tenant_id for tenant_id, _ in batch}) > 1
+        if (to_blame and len(batch) > 1) or (isinstance(error, DatabaseBusyError) and of_several):
+            return await self._apart(batch, turn)
         backoff = Backoff(first=0.2, longest=2.0)
         while True:
             await asyncio.sleep(backoff.after_failure())
             try:
-                return await self._give_back(batch, worker, to_blame=to_blame)
+                return await self._give_back(batch, turn.worker, to_blame=to_blame)
             except DatabaseError as away:
                 _log.warning("claims_kept", count=len(batch), **why(away))
 
-    async def _apart(self, batch: Sequence[OwnedId], worker: WorkerId) -> None:
+    async def _apart(self, batch: Sequence[OwnedId], turn: "_Turn") -> None:
         """Tenant by tenant, which do not wait for each other; of one tenant alone, one after the other: a poisonous one fails by itself."""
         tenants = sorted({tenant_id for tenant_id, _ in batch})
         if len(tenants) == 1:
             for owned in batch:
-                await self._again([owned], worker)
+                await self._again([owned], turn)
             return
         parts = ([owned for owned in batch if owned[0] == tenant_id] for tenant_id in tenants)
-        await asyncio.gather(*(self._again(part, worker) for part in parts))
+        await asyncio.gather(*(self._again(part, turn) for part in parts))
 
-    async def _again(self, batch: Sequence[OwnedId], worker: WorkerId) -> None:
+    async def _again(self, batch: Sequence[OwnedId], turn: "_Turn") -> None:
+        """Dispatch a part; it is sent at once, while the others are still being dispatched."""
         try:
-            send = await self._dispatcher.dispatch_batch(batch, worker)
-            if send is not None:
-                await send()
+            async with self._parts:
+                send = await self._dispatcher.dispatch_batch(batch, turn.worker, taken=turn.taken)
         except Exception as error:  # noqa: BLE001  # one batch's mistake must not end the others
-            await self._failed(batch, worker, error)
+            await self._failed(batch, turn, error)
+            return
+        if send is not None:
+            turn.sends.add(self._begin(self._send(send, turn.batch)))
 
     async def _give_back(self, batch: Sequence[OwnedId], worker: WorkerId, *, to_blame: bool) -> None:
         async with self._db.worker() as tx:

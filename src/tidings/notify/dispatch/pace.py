@@ -95,7 +95,7 @@ class DispatchPace:
         held_up: Callable[[], Collection[str]] = frozenset,
         apart: Callable[[TenantId], bool] = lambda _: False,
     ) -> None:
-        """`held_up`: the tenants whose messages take long to render just now; no other tenant waits for them.
+        """`held_up`: the tenants whose messages take long to render just now, or wait for a lock; no other tenant waits for them.
 
         `apart`: whether a tenant has batches of its own, because its messages took long lately or wait for a lock.
         """
@@ -205,7 +205,7 @@ class DispatchPace:
         return self._express_busy if express else self._busy
 
     def _in_the_way(self, slots: Collection[DispatchBatch]) -> int:
-        """Batches that others wait for; not those that wait in the slow lane of rendering."""
+        """Batches that others wait for; not those that wait in the slow lane of rendering, or for a lock."""
         held_up = self._held_up()
         return sum(any(tenant not in held_up for tenant in batch.by_tenant) for batch in slots)
 

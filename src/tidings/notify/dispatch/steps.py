@@ -16,12 +16,15 @@ from tidings.contracts.messages import Address, Attachment, OutboundMessage, Sen
 from tidings.contracts.senders import SENDERLESS, own_sender
 from tidings.contracts.tenants import Channel
 from tidings.contracts.vendor_templates import VendorTemplate
-from tidings.kernel.blobs.store import BlobStore
+from tidings.kernel.blobs.store import BlobDamagedError, BlobNotFoundError, BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.pepper import Pepper
+from tidings.kernel.logs import get_logger
 from tidings.kernel.mapping import by_name
 from tidings.notify.accept.attachments import Attachments
 from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, NotificationRow
@@ -36,6 +39,7 @@ from tidings.notify.dispatch.compose import (
     ComposeAsk,
     Composed,
     Composer,
+    NotComposed,
     letterhead_of,
     with_address,
     with_reader,
@@ -50,6 +54,7 @@ from tidings.notify.dispatch.exact_bodies import (
     refs_text,
 )
 from tidings.notify.dispatch.sent import record_of
+from tidings.notify.dispatch.taken_limits import TakenLimits
 from tidings.notify.facts.model import AddressFacts, Facts, TenantFacts
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
 from tidings.notify.tracking.tracker import MailTracking, Tracker
@@ -72,11 +77,17 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
 }
 #: What a step says that goes without the attached files.
 FILES_LEFT_OUT: Final = "files_left_out"
+#: Why a step fails whose attached files are gone, damaged or under no key of ours.
+FILES_UNREADABLE: Final = "files_unreadable"
+#: Notifications whose files are read side by side.
+_FILES_AT_ONCE: Final = 4
 _read_template: Final = msgspec.json.Decoder(VendorTemplate).decode
 #: They don't wait behind ordinary ones for a connection to the vendor.
 _URGENT: Final = frozenset({"critical", "high"})
 #: Channels on which a message can say what it comes from, where the account's settings do not.
 _WITH_SENDERS: Final = frozenset({"sms", "whatsapp"})
+
+_log = get_logger("dispatch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,15 +145,19 @@ class StepMaker:
         facts: Mapping[TenantId, Facts],
         peppers: Mapping[TenantId, Pepper],
         works: Sequence[StepWork],
+        taken: TakenLimits | None = None,
     ) -> list[StepMade]:
-        """One answer each, in the same order. No transaction may be open: limits are taken, files are read."""
+        """One answer each, in the same order. No transaction may be open: limits are taken, files are read.
+
+        `taken`: what was taken from limits when the same steps were made before, and could not be written.
+        """
         now = self.clock.now()
         requests = [_request(work) for work in works]
         decisions = [
             decide_step(facts[work.tenant_id], request, now)
             for work, request in zip(works, requests, strict=True)
         ]
-        decisions = await self._limited(facts, works, requests, decisions)
+        decisions = await self._limited(facts, works, requests, decisions, taken or TakenLimits())
         passed = [place for place, d in enumerate(decisions) if isinstance(d.verdict, Pass)]
         links = {
             place: self._links_of(
@@ -165,22 +180,24 @@ class StepMaker:
         )
         words = dict(zip(passed, composed, strict=True))
         watched = await self._watched_by({tenant_id: facts[tenant_id] for tenant_id in channels})
+        files = await self._files_of(
+            facts, {place: works[place] for place, one in words.items() if isinstance(one, Composed)}
+        )
         made: list[StepMade] = []
         for place, (work, decision) in enumerate(zip(works, decisions, strict=True)):
             tenant_id = work.tenant_id
             composition = words.get(place)
             if composition is None:
                 made.append(StepMade(prepared=_refused(decision), lines=decision.trace))
-            elif isinstance(composition, Composed):
-                dropped = left_out(work.channel, work.step, files=work.pending.attachments is not None)
-                files = await self._files(work, facts[tenant_id]) if not dropped else ()
+            elif isinstance(composition, Composed) and (attached := files[place]) is not None:
+                dropped = _dropped(work)
                 composition = _addressed(work, decision, composition)
                 message = _message(
                     work,
                     facts[tenant_id],
                     decision=decision,
                     composed=composition,
-                    files=files,
+                    files=attached,
                     links=links[place],
                     html=_watched(watched.get(tenant_id), work, composition),
                     pepper=peppers[tenant_id],
@@ -195,6 +212,8 @@ class StepMaker:
                     )
                 )
             else:
+                if isinstance(composition, Composed):
+                    composition = NotComposed(reason=FILES_UNREADABLE)
                 skip = SkipStep(reason=composition.reason, result="FAILED")
                 line = TraceLine("render", "stop", composition.reason, None, work.step, composition.where)
                 made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
@@ -257,6 +276,7 @@ class StepMaker:
         works: Sequence[StepWork],
         requests: Sequence[StepRequest],
         decisions: Sequence[StepDecision],
+        taken: TakenLimits,
     ) -> list[StepDecision]:
         groups = [
             takes_of_step(
@@ -269,24 +289,53 @@ class StepMaker:
             else ()
             for work, decision in zip(works, decisions, strict=True)
         ]
-        asked = [place for place, group in enumerate(groups) if group]
-        wishes = [(works[place].tenant_id, groups[place]) for place in asked]
-        taken = await self.limits.take_of(wishes) if wishes else ()
-        answers = dict(zip(asked, taken, strict=True))
+        answers = await taken.take(
+            self.limits,
+            [
+                ((work.tenant_id, work.pending.id), (work.recipient_id, work.step, work.channel), group)
+                for work, group in zip(works, groups, strict=True)
+            ],
+        )
         now = self.clock.now()
         return [
-            step_limited(decision, requests[place], answers.get(place), now)
+            step_limited(decision, requests[place], answers[place], now)
             if isinstance(decision.verdict, Pass)
             else decision
             for place, decision in enumerate(decisions)
         ]
 
-    async def _files(self, work: StepWork, facts: Facts) -> tuple[Attachment, ...]:
+    async def _files_of(
+        self, facts: Mapping[TenantId, Facts], works: Mapping[int, StepWork]
+    ) -> dict[int, tuple[Attachment, ...] | None]:
+        """The files of each, some side by side; None where they are gone or can't be opened, which is no fault of the others."""
+        slots = asyncio.Semaphore(_FILES_AT_ONCE)
+
+        async def read(work: StepWork) -> tuple[Attachment, ...] | None:
+            async with slots:
+                return await self._files(work, facts[work.tenant_id])
+
+        found: dict[int, tuple[Attachment, ...] | None] = dict.fromkeys(works, ())
+        brought = [
+            place
+            for place, work in works.items()
+            if work.pending.attachments is not None and not _dropped(work)
+        ]
+        if brought:
+            found.update(
+                zip(brought, await asyncio.gather(*(read(works[place]) for place in brought)), strict=True)
+            )
+        return found
+
+    async def _files(self, work: StepWork, facts: Facts) -> tuple[Attachment, ...] | None:
         owner = facts.people[work.pending.recipient_id].key
         if work.pending.attachments is None or owner is None:
             return ()
-        manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
-        return await self.attachments.open(work.tenant_id, manifest)
+        try:
+            manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
+            return await self.attachments.open(work.tenant_id, manifest)
+        except (BlobNotFoundError, BlobDamagedError, DestroyedKeyError, UnreadableError) as error:
+            _log.error("files_unreadable", notification_id=work.pending.id, error=type(error).__name__)
+            return None
 
 
 def _with_bodies(
@@ -317,6 +366,10 @@ def _with_bodies(
         ref = refs_text(work.pending.body_ref, work.channel, f"{packed.key}#{index}")
         made[place] = replace(made[place], bodies=packed, body_ref=ref)
     return made
+
+
+def _dropped(work: StepWork) -> tuple[TraceLine, ...]:
+    return left_out(work.channel, work.step, files=work.pending.attachments is not None)
 
 
 def _body(composed: Composed) -> KeptBody:

@@ -16,9 +16,11 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring, Subject
 from tidings.kernel.keys.platform_pepper import PlatformPepper
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.mapping import by_name
 from tidings.notify.categories.model import merged
 from tidings.notify.categories.registry import Categories
@@ -35,6 +37,8 @@ from tidings.notify.suppressions.model import (
     mail_domain_of,
 )
 from tidings.notify.tenants.model import zone_exists
+
+_log = get_logger("facts")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -175,6 +179,10 @@ def _open(address: StoredAddress, key: DataKey | None) -> NormalisedAddress | No
     try:
         return NormalisedAddress(key.unseal(address.ciphertext, address_purpose(address.channel)).decode())
     except DestroyedKeyError:
+        return None
+    except UnreadableError as error:
+        # One row that is damaged is no fault of the others of its set.
+        _log.error("address_unreadable", address_id=address.id, **why(error))
         return None
 
 
