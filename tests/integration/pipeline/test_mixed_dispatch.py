@@ -181,6 +181,8 @@ async def test_a_locked_notification_stops_no_later_step_of_another_tenant(world
             await world.system.executions.due.drain()
             assert await free.status(goes) == "delivered"
             assert await held.status(waits) == "dispatched"
+            (waited,) = [one for one in (await held.explain(waits))["timeline"] if one["kind"] == "waited"]
+            assert "the notification was being changed at that moment" in waited["text"]
         await world.advance(seconds=6)
         await world.settle()
         assert await held.status(waits) == "delivered"

@@ -50,6 +50,7 @@ _OTHERS: Final[dict[str, str]] = {
     "no_account": "There is no account with this vendor.",
     "bad_message": "The address, a variable or the metadata is not as this vendor wants it, so it was not handed over.",
     "vendor_limit": "The vendor's account takes no more messages for now.",
+    "notification_locked": "The notification was being changed at that moment; it is tried again in a few seconds.",
     "address_refused": "The recipient's side had refused this address already.",
     "condition_priority": "The policy takes this step for other priorities only.",
     "condition_prefix": "The policy takes this step for other countries only.",

@@ -182,6 +182,25 @@ async def test_a_row_that_is_locked_holds_up_its_own_tenant_alone(world: LadderW
     assert len(await world.outcomes()) == 1
 
 
+async def test_a_mixed_set_that_met_a_lock_waits_in_the_lane_of_all_once(
+    world: LadderWorld, worker: Worker
+) -> None:
+    """After it each tenant is in a lane of its own."""
+    other = await _another(world)
+    to = "a@simulator.tidings.test"
+    send = await worker.begin_set([world.begin(to=to), other.begin(to=to)])
+    with counting(world.db) as counted:
+        async with world.db.tenant(world.tenant_id) as tx:
+            await tx.connection.execute(
+                "SELECT 1 FROM chan.executions_live WHERE tenant_id = $1 FOR UPDATE", world.tenant_id
+            )
+            task = asyncio.ensure_future(send())
+            await _until_ended(other)
+        await task
+    assert len(await world.outcomes()) == 1
+    assert sum("INSERT INTO chan.fallback_executions" in text for text in counted.texts) == 3
+
+
 async def test_a_change_that_the_database_refuses_fails_alone(
     world: LadderWorld, worker: Worker, fresh_database: TestDatabase
 ) -> None:
