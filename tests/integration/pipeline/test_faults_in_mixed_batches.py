@@ -102,6 +102,24 @@ async def test_what_cant_be_decrypted_fails_alone_and_the_batch_is_not_repeated(
             assert reason in str(await bad.explain(one["id"]))
 
 
+async def test_a_file_that_cant_be_read_just_now_delays_its_own_notification_alone(
+    world: PipelineWorld,
+) -> None:
+    async with world.sender() as bad, world.sender() as good:
+        waits, goes = await bad.send(attachments=[file_of(b"x")]), await good.send()
+        (path,) = [p for p in (world.folder / "blobs").rglob(f"*{waits['id']}*/**/*") if p.is_file()]
+        away = path.rename(path.with_suffix(".away"))
+        path.symlink_to(path)  # Something is there, and can't be read.
+        await world.settle()
+        assert await good.status(goes["id"]) == "delivered"
+        assert await bad.status(waits["id"]) == "dispatched"
+        assert "files_away" in str(await bad.explain(waits["id"]))
+        path.unlink()
+        away.rename(path)
+        await world.advance(seconds=11)
+        assert await bad.status(waits["id"]) == "delivered"
+
+
 async def test_a_busy_database_is_no_notifications_fault(
     world: PipelineWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -16,7 +16,7 @@ from tidings.contracts.messages import Address, Attachment, OutboundMessage, Sen
 from tidings.contracts.senders import SENDERLESS, own_sender
 from tidings.contracts.tenants import Channel
 from tidings.contracts.vendor_templates import VendorTemplate
-from tidings.kernel.blobs.store import BlobDamagedError, BlobNotFoundError, BlobStore
+from tidings.kernel.blobs.store import BlobDamagedError, BlobError, BlobNotFoundError, BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.hot_state import Limits
@@ -24,7 +24,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.pepper import Pepper
-from tidings.kernel.logs import get_logger
+from tidings.kernel.logs import get_logger, why
 from tidings.kernel.mapping import by_name
 from tidings.notify.accept.attachments import Attachments
 from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, NotificationRow
@@ -39,7 +39,6 @@ from tidings.notify.dispatch.compose import (
     ComposeAsk,
     Composed,
     Composer,
-    NotComposed,
     letterhead_of,
     with_address,
     with_reader,
@@ -79,6 +78,9 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
 FILES_LEFT_OUT: Final = "files_left_out"
 #: Why a step fails whose attached files are gone, damaged or under no key of ours.
 FILES_UNREADABLE: Final = "files_unreadable"
+#: Why a step waits, and for how long, while the blob store does not give out its files.
+FILES_AWAY: Final = "files_away"
+_AWAY: Final = timedelta(seconds=10)
 #: Notifications whose files are read side by side.
 _FILES_AT_ONCE: Final = 4
 _read_template: Final = msgspec.json.Decoder(VendorTemplate).decode
@@ -86,6 +88,9 @@ _read_template: Final = msgspec.json.Decoder(VendorTemplate).decode
 _URGENT: Final = frozenset({"critical", "high"})
 #: Channels on which a message can say what it comes from, where the account's settings do not.
 _WITH_SENDERS: Final = frozenset({"sms", "whatsapp"})
+
+#: Those of a step, or what becomes of it without them.
+_Files: TypeAlias = tuple[Attachment, ...] | SkipStep | WaitStep
 
 _log = get_logger("dispatch")
 
@@ -186,10 +191,12 @@ class StepMaker:
         made: list[StepMade] = []
         for place, (work, decision) in enumerate(zip(works, decisions, strict=True)):
             tenant_id = work.tenant_id
-            composition = words.get(place)
+            composition, attached = words.get(place), files.get(place, ())
             if composition is None:
                 made.append(StepMade(prepared=_refused(decision), lines=decision.trace))
-            elif isinstance(composition, Composed) and (attached := files[place]) is not None:
+            elif not isinstance(attached, tuple):
+                made.append(_without_its_files(work, decision, attached))
+            elif isinstance(composition, Composed):
                 dropped = _dropped(work)
                 composition = _addressed(work, decision, composition)
                 message = _message(
@@ -212,8 +219,6 @@ class StepMaker:
                     )
                 )
             else:
-                if isinstance(composition, Composed):
-                    composition = NotComposed(reason=FILES_UNREADABLE)
                 skip = SkipStep(reason=composition.reason, result="FAILED")
                 line = TraceLine("render", "stop", composition.reason, None, work.step, composition.where)
                 made.append(StepMade(prepared=skip, lines=(*decision.trace, line)))
@@ -306,15 +311,15 @@ class StepMaker:
 
     async def _files_of(
         self, facts: Mapping[TenantId, Facts], works: Mapping[int, StepWork]
-    ) -> dict[int, tuple[Attachment, ...] | None]:
-        """The files of each, some side by side; None where they are gone or can't be opened, which is no fault of the others."""
+    ) -> dict[int, _Files]:
+        """The files of each, some side by side; or what becomes of the step without them, which is no fault of the others."""
         slots = asyncio.Semaphore(_FILES_AT_ONCE)
 
-        async def read(work: StepWork) -> tuple[Attachment, ...] | None:
+        async def read(work: StepWork) -> _Files:
             async with slots:
                 return await self._files(work, facts[work.tenant_id])
 
-        found: dict[int, tuple[Attachment, ...] | None] = dict.fromkeys(works, ())
+        found: dict[int, _Files] = dict.fromkeys(works, ())
         brought = [
             place
             for place, work in works.items()
@@ -326,7 +331,7 @@ class StepMaker:
             )
         return found
 
-    async def _files(self, work: StepWork, facts: Facts) -> tuple[Attachment, ...] | None:
+    async def _files(self, work: StepWork, facts: Facts) -> _Files:
         owner = facts.people[work.pending.recipient_id].key
         if work.pending.attachments is None or owner is None:
             return ()
@@ -334,8 +339,11 @@ class StepMaker:
             manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
             return await self.attachments.open(work.tenant_id, manifest)
         except (BlobNotFoundError, BlobDamagedError, DestroyedKeyError, UnreadableError) as error:
-            _log.error("files_unreadable", notification_id=work.pending.id, error=type(error).__name__)
-            return None
+            _log.error("files_unreadable", notification_id=work.pending.id, **why(error))
+            return SkipStep(reason=FILES_UNREADABLE, result="FAILED")
+        except BlobError as error:
+            _log.warning("files_away", notification_id=work.pending.id, **why(error))
+            return WaitStep(until=self.clock.now() + _AWAY, reason=FILES_AWAY)
 
 
 def _with_bodies(
@@ -366,6 +374,13 @@ def _with_bodies(
         ref = refs_text(work.pending.body_ref, work.channel, f"{packed.key}#{index}")
         made[place] = replace(made[place], bodies=packed, body_ref=ref)
     return made
+
+
+def _without_its_files(work: StepWork, decision: StepDecision, prepared: PreparedStep) -> StepMade:
+    until = prepared.until if isinstance(prepared, WaitStep) else None
+    reason = FILES_UNREADABLE if until is None else FILES_AWAY
+    line = TraceLine("attachments", "stop" if until is None else "defer", reason, until, work.step)
+    return StepMade(prepared=prepared, lines=(*decision.trace, line))
 
 
 def _dropped(work: StepWork) -> tuple[TraceLine, ...]:

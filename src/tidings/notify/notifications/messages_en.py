@@ -41,6 +41,7 @@ _OTHERS: Final[dict[str, str]] = {
     "render_failed": "The message could not be rendered.",
     "variables_unreadable": "What was stored of the variables is damaged: it can't be decrypted.",
     "files_unreadable": "An attached file is gone, or it can't be decrypted.",
+    "files_away": "The attached files can't be read just now; it waits until they can.",
     "no_channel": "There is no channel to reach the recipient on.",
     "no_route": "There is no channel that is set up and that the template has a published text for.",
     "not_in_time": "What was waited for did not come in time.",
