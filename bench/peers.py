@@ -34,6 +34,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tenants", type=int, default=10)
     parser.add_argument("--count", type=int, default=4000, help="notifications of a round")
+    parser.add_argument("--kill", action="store_true", help="kill -9 the worker and the API under load too")
     asked = parser.parse_args()
     folder = Path(os.environ.get("TIDINGS_PEERS", _ROOT.parent / "shared" / "peers")).resolve()
     if not (folder / "run.py").exists() or not _PYTHON.exists():
@@ -47,14 +48,30 @@ def main() -> int:
     for number in range(asked.rounds):
         peers.append(_run(folder, "run.py", asked.peer, "--reps", "1", "--n", count))
         _show(f"{asked.peer} {number + 1}", peers[-1])
+        more = ["--kill"] if asked.kill and number == 0 else []
         ours.append(
-            _run(folder, "tidings_peer.py", "--n", count, "--reps", "1", "--tenants", str(asked.tenants))
+            _run(
+                folder,
+                "tidings_peer.py",
+                *("--n", count, "--reps", "1", "--tenants", str(asked.tenants), "--bulk"),
+                *more,
+            )
         )
         _show(f"tidings {number + 1}", ours[-1])
     sys.stdout.write(f"\n{'medians':16}{asked.peer:>14}{'tidings':>14}{'ratio':>10}\n")
     for name, key in _FIGURES.items():
         theirs, mine = (statistics.median(float(one[key]) for one in rounds) for rounds in (peers, ours))
         sys.stdout.write(f"{name:16}{theirs:>14,.1f}{mine:>14,.1f}{mine / theirs:>10.2f}\n")
+    # The peer has no bulks: beside its end to end.
+    theirs, mine = (
+        statistics.median(float(one[key]) for one in rounds)
+        for rounds, key in ((peers, "e2e_rate"), (ours, "bulk_rate"))
+    )
+    sys.stdout.write(f"{'bulks, e2e/s':16}{theirs:>14,.1f}{mine:>14,.1f}{mine / theirs:>10.2f}\n")
+    for kill in ours[0].get("kills", ()):
+        sys.stdout.write(
+            f"killed {kill['who']}: of {kill['accepted']:,} accepted {kill['missing']} missing, {kill['dup']} sent twice\n"
+        )
     return 0
 
 
@@ -78,7 +95,8 @@ def _run(folder: Path, *words: str) -> Mapping[str, Any]:
 
 def _show(name: str, found: Mapping[str, Any]) -> None:
     figures = "  ".join(f"{figure} {found.get(key, '–')}" for figure, key in _FIGURES.items())
-    sys.stdout.write(f"{name:16}{figures}\n")
+    bulks = f"  bulks/s {found['bulk_rate']}" if "bulk_rate" in found else ""
+    sys.stdout.write(f"{name:16}{figures}{bulks}\n")
     sys.stdout.flush()
 
 

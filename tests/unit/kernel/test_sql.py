@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from tidings.kernel import sql
 from tidings.kernel.sql import BadQueryFileError, Queries, Query, number_parameters
 
 
@@ -103,8 +104,11 @@ _BOUNDED = (
 )
 
 
-def test_a_statement_names_the_months_of_what_it_is_given(tmp_path: Path) -> None:
+def test_a_statement_names_the_months_of_what_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """So that its plan knows no others; a moment counts by its month in UTC, as partitions do."""
+    monkeypatch.setattr(sql, "LOADED", [])
     (tmp_path / "store.sql").write_text(_BOUNDED)
     query = Queries.beside(str(tmp_path / "store.py")).find
     east = timezone(timedelta(hours=5))
