@@ -109,6 +109,13 @@ class Gatherer(Generic[K, T, R]):
                     self.inside -= len(taken)
                 if len(taken) > 1 and len(lane.waiting) < len(taken):
                     await lane.gather(len(taken), self.linger)
+        except BaseException as error:
+            if lane.running == 1:
+                # No other set of this lane is under way that would take them on.
+                self.inside -= len(lane.waiting)
+                while lane.waiting:
+                    _fail(lane.waiting.popleft()[1], error)
+            raise
         finally:
             lane.running -= 1
             if not lane.running and not lane.waiting:

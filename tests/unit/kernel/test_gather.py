@@ -152,3 +152,19 @@ async def test_the_next_set_begins_as_soon_as_as_many_have_come_as_before() -> N
 
     assert sets == [[0, 1, 2], [3, 4, 5]]
     await gatherer.close()
+
+
+async def test_those_who_wait_hear_of_it_when_their_lane_is_cut_off() -> None:
+    recorder = Recorder()
+    recorder.go.clear()
+    gatherer: Gatherer[str, int, int] = Gatherer(recorder.work)
+    asking = [asyncio.create_task(gatherer.do("a", 1))]
+    await asyncio.sleep(0.01)
+    asking.append(asyncio.create_task(gatherer.do("a", 2)))
+    await asyncio.sleep(0)
+
+    await gatherer.close()
+
+    answers = await asyncio.wait_for(asyncio.gather(*asking, return_exceptions=True), 20)
+    assert [type(answer) for answer in answers] == [DatabaseUnavailableError, DatabaseUnavailableError]
+    assert gatherer.inside == 0
