@@ -96,6 +96,12 @@ class Gatherer(Generic[K, T, R]):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # A task that was cancelled before it began has told nobody.
+        for lane in self._lanes.values():
+            while lane.waiting:
+                _fail(lane.waiting.popleft()[1], asyncio.CancelledError())
+        self._lanes.clear()
+        self.inside = 0
 
     async def _run(self, key: K, lane: _Lane[T, R]) -> None:
         try:

@@ -168,3 +168,14 @@ async def test_those_who_wait_hear_of_it_when_their_lane_is_cut_off() -> None:
     answers = await asyncio.wait_for(asyncio.gather(*asking, return_exceptions=True), 20)
     assert [type(answer) for answer in answers] == [DatabaseUnavailableError, DatabaseUnavailableError]
     assert gatherer.inside == 0
+
+
+async def test_a_caller_hears_of_it_when_its_set_is_cut_off_before_it_began() -> None:
+    gatherer: Gatherer[str, int, int] = Gatherer(Recorder().work)
+    asking = asyncio.create_task(gatherer.do("a", 1))
+    await asyncio.sleep(0)
+
+    await gatherer.close()
+
+    with pytest.raises(DatabaseUnavailableError):
+        await asyncio.wait_for(asking, 20)
