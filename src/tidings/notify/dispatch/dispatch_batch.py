@@ -45,7 +45,8 @@ from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, 
 from tidings.notify.decide.reasons import GateReason
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import encode_snapshot
-from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, is_counted
+from tidings.notify.dispatch.message import StepWork
+from tidings.notify.dispatch.steps import StepMade, StepMaker, is_counted
 from tidings.notify.dispatch.store import Move, OwnedId
 from tidings.notify.dispatch.taken_limits import TakenLimits
 from tidings.notify.facts.load import FactsLoader

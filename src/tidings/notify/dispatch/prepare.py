@@ -20,7 +20,8 @@ from tidings.notify.decide import trace
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import after, encode_snapshot
 from tidings.notify.dispatch.exact_bodies import refs_of
-from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork
+from tidings.notify.dispatch.message import StepWork
+from tidings.notify.dispatch.steps import StepMade, StepMaker
 from tidings.notify.dispatch.store import Move, OwnedId
 from tidings.notify.facts.load import FactsLoader
 

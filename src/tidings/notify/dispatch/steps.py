@@ -4,32 +4,22 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from typing import Final, TypeAlias
-
-import msgspec
+from datetime import datetime
+from typing import Final
 
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
-from tidings.contracts.enums import AUTO, WITH_FILES
+from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import RecipientId
-from tidings.contracts.messages import Address, Attachment, OutboundMessage, SentRecord
-from tidings.contracts.senders import SENDERLESS, own_sender
+from tidings.contracts.messages import SentRecord
 from tidings.contracts.tenants import Channel
-from tidings.contracts.vendor_templates import VendorTemplate
-from tidings.kernel.blobs.store import BlobDamagedError, BlobError, BlobNotFoundError, BlobStore
+from tidings.kernel.blobs.store import BlobStore
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
-from tidings.kernel.keys.ciphers import UnreadableError
-from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.pepper import Pepper
-from tidings.kernel.logs import get_logger, why
 from tidings.kernel.mapping import by_name
 from tidings.notify.accept.attachments import Attachments
-from tidings.notify.accept.row import ATTACHMENTS_PURPOSE, NotificationRow
-from tidings.notify.channels.model import ChannelConfig
-from tidings.notify.channels.senders import authorised, grants_on
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide_step, step_limited
 from tidings.notify.decide.limits import counts_recipients_on, takes_of_step
@@ -52,7 +42,8 @@ from tidings.notify.dispatch.exact_bodies import (
     put,
     refs_text,
 )
-from tidings.notify.dispatch.sent import record_of
+from tidings.notify.dispatch.files import files_of, left_out, without_files
+from tidings.notify.dispatch.message import StepWork, message_of
 from tidings.notify.dispatch.taken_limits import TakenLimits
 from tidings.notify.facts.model import AddressFacts, Facts, TenantFacts
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
@@ -74,43 +65,6 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
     GateReason.SUPPRESSED_BY_DOMAIN: "REFUSED_CONSENT",
     GateReason.ADDRESS_UNSUBSCRIBED: "REFUSED_CONSENT",
 }
-#: What a step says that goes without the attached files.
-FILES_LEFT_OUT: Final = "files_left_out"
-#: Why a step fails whose attached files are gone, damaged or under no key of ours.
-FILES_UNREADABLE: Final = "files_unreadable"
-#: Why a step waits, and for how long, while the blob store does not give out its files.
-FILES_AWAY: Final = "files_away"
-_AWAY: Final = timedelta(seconds=10)
-#: Notifications whose files are read side by side.
-_FILES_AT_ONCE: Final = 4
-_read_template: Final = msgspec.json.Decoder(VendorTemplate).decode
-#: They don't wait behind ordinary ones for a connection to the vendor.
-_URGENT: Final = frozenset({"critical", "high"})
-#: Channels on which a message can say what it comes from, where the account's settings do not.
-_WITH_SENDERS: Final = frozenset({"sms", "whatsapp"})
-
-#: Those of a step, or what becomes of it without them.
-_Files: TypeAlias = tuple[Attachment, ...] | SkipStep | WaitStep
-
-_log = get_logger("dispatch")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepWork:
-    """A step to be made ready."""
-
-    pending: NotificationRow
-    #: Who is written to: the recipient, or their guardian instead.
-    recipient_id: RecipientId
-    channel: Channel
-    step: int
-    #: How often a vendor has taken a message of this step already, and it did not arrive.
-    taken: int = 0
-
-    @property
-    def tenant_id(self) -> TenantId:
-        """Whose it is."""
-        return self.pending.tenant_id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,8 +139,11 @@ class StepMaker:
         )
         words = dict(zip(passed, composed, strict=True))
         watched = await self._watched_by({tenant_id: facts[tenant_id] for tenant_id in channels})
-        files = await self._files_of(
-            facts, {place: works[place] for place, one in words.items() if isinstance(one, Composed)}
+        files = await files_of(
+            self.attachments,
+            self.clock,
+            facts,
+            {place: works[place] for place, one in words.items() if isinstance(one, Composed)},
         )
         made: list[StepMade] = []
         for place, (work, decision) in enumerate(zip(works, decisions, strict=True)):
@@ -195,18 +152,19 @@ class StepMaker:
             if composition is None:
                 made.append(StepMade(prepared=_refused(decision), lines=decision.trace))
             elif not isinstance(attached, tuple):
-                made.append(_without_its_files(work, decision, attached))
+                line = without_files(work, attached)
+                made.append(StepMade(prepared=attached, lines=(*decision.trace, line)))
             elif isinstance(composition, Composed):
-                dropped = _dropped(work)
+                dropped = left_out(work.channel, work.step, files=work.pending.attachments is not None)
                 composition = _addressed(work, decision, composition)
-                message = _message(
+                message = message_of(
                     work,
                     facts[tenant_id],
                     decision=decision,
                     composed=composition,
                     files=attached,
                     links=links[place],
-                    html=_watched(watched.get(tenant_id), work, composition),
+                    tracking=watched.get(tenant_id),
                     pepper=peppers[tenant_id],
                 )
                 made.append(
@@ -309,42 +267,6 @@ class StepMaker:
             for place, decision in enumerate(decisions)
         ]
 
-    async def _files_of(
-        self, facts: Mapping[TenantId, Facts], works: Mapping[int, StepWork]
-    ) -> dict[int, _Files]:
-        """The files of each, some side by side; or what becomes of the step without them, which is no fault of the others."""
-        slots = asyncio.Semaphore(_FILES_AT_ONCE)
-
-        async def read(work: StepWork) -> _Files:
-            async with slots:
-                return await self._files(work, facts[work.tenant_id])
-
-        found: dict[int, _Files] = dict.fromkeys(works, ())
-        brought = [
-            place
-            for place, work in works.items()
-            if work.pending.attachments is not None and not _dropped(work)
-        ]
-        if brought:
-            found.update(
-                zip(brought, await asyncio.gather(*(read(works[place]) for place in brought)), strict=True)
-            )
-        return found
-
-    async def _files(self, work: StepWork, facts: Facts) -> _Files:
-        owner = facts.people[work.pending.recipient_id].key
-        if work.pending.attachments is None or owner is None:
-            return ()
-        try:
-            manifest = owner.unseal(work.pending.attachments, ATTACHMENTS_PURPOSE)
-            return await self.attachments.open(work.tenant_id, manifest)
-        except (BlobNotFoundError, BlobDamagedError, DestroyedKeyError, UnreadableError) as error:
-            _log.error("files_unreadable", notification_id=work.pending.id, **why(error))
-            return SkipStep(reason=FILES_UNREADABLE, result="FAILED")
-        except BlobError as error:
-            _log.warning("files_away", notification_id=work.pending.id, **why(error))
-            return WaitStep(until=self.clock.now() + _AWAY, reason=FILES_AWAY)
-
 
 def _with_bodies(
     facts: Mapping[TenantId, Facts], works: Sequence[StepWork], made: list[StepMade], now: datetime
@@ -376,27 +298,9 @@ def _with_bodies(
     return made
 
 
-def _without_its_files(work: StepWork, decision: StepDecision, prepared: PreparedStep) -> StepMade:
-    until = prepared.until if isinstance(prepared, WaitStep) else None
-    reason = FILES_UNREADABLE if until is None else FILES_AWAY
-    line = TraceLine("attachments", "stop" if until is None else "defer", reason, until, work.step)
-    return StepMade(prepared=prepared, lines=(*decision.trace, line))
-
-
-def _dropped(work: StepWork) -> tuple[TraceLine, ...]:
-    return left_out(work.channel, work.step, files=work.pending.attachments is not None)
-
-
 def _body(composed: Composed) -> KeptBody:
     pictures = tuple(picture.filename for picture in composed.pictures)
     return by_name(KeptBody, composed.rendered, pictures=pictures)
-
-
-def left_out(channel: Channel, step: int, *, files: bool) -> tuple[TraceLine, ...]:
-    """The line of a step whose channel can't carry the files that go along."""
-    if not files or channel in WITH_FILES:
-        return ()
-    return (TraceLine("attachments", "pass", FILES_LEFT_OUT, None, step),)
 
 
 def is_counted(line: TraceLine) -> bool:
@@ -454,101 +358,3 @@ def _addressed(work: StepWork, decision: StepDecision, composed: Composed) -> Co
     if work.recipient_id != work.pending.recipient_id:
         kept = with_reader(kept, work.recipient_id)
     return replace(composed, snapshot=kept)
-
-
-def _watched(watch: MailTracking | None, work: StepWork, composed: Composed) -> str | None:
-    """The words as they go out; the digest is of the words themselves, and so is what is shown later."""
-    html, pending = composed.rendered.html, work.pending
-    if watch is None or html is None or work.channel != "email" or pending.is_test:
-        return html
-    return watch.over(
-        html,
-        notification_id=pending.id,
-        recipient_id=work.recipient_id,
-        step=work.step,
-        category=pending.category,
-    )
-
-
-def _message(
-    work: StepWork,
-    facts: Facts,
-    *,
-    decision: StepDecision,
-    composed: Composed,
-    files: tuple[Attachment, ...],
-    links: MessageLinks | None,
-    html: str | None,
-    pepper: Pepper,
-) -> OutboundMessage:
-    config = decision.channel
-    if config is None:
-        raise TypeError("a step that passed has a channel")
-    sender, reply_to = _sender(work, config, facts.tenant)
-    rendered = composed.rendered
-    address = decision.addresses[0].value if decision.addresses else None
-    key = facts.people[work.recipient_id].key
-    record = record_of(
-        [one.value for one in decision.addresses if one.value is not None],
-        sender=sender,
-        digest=composed.snapshot.digest,
-        key=key,
-        pepper=pepper,
-    )
-    return OutboundMessage(
-        message_id=_message_id(work),
-        tenant_id=work.tenant_id,
-        channel=work.channel,
-        sender=sender,
-        grants=grants_on(work.channel, facts.tenant.policy),
-        reply_to=reply_to,
-        to=address or work.recipient_id,
-        also_to=tuple(other.value for other in decision.addresses[1:] if other.value is not None),
-        address_ids=tuple(one.id for one in decision.addresses if one.value is not None),
-        to_name=composed.name,
-        subject=rendered.subject,
-        html=html,
-        text=rendered.text,
-        language=rendered.locale or None,
-        template=_read_template(rendered.whatsapp) if rendered.whatsapp is not None else None,
-        attachments=(*composed.pictures, *files),
-        list_unsubscribe=links.unsubscribe if links is not None else None,
-        urgent=work.pending.priority in _URGENT,
-        metadata=msgspec.json.decode(work.pending.metadata) if work.pending.metadata else {},
-        record=record,
-        key=key,
-    )
-
-
-def _message_id(work: StepWork) -> str:
-    """What a repeat is known by. Another step is another message, also to the same vendor; so is one that was taken in vain."""
-    words: list[str] = [work.pending.id]
-    if work.step > 1 or work.taken:
-        words.append(str(work.step))
-    if work.taken:
-        words.append(str(work.taken))
-    return ".".join(words)
-
-
-def _sender(work: StepWork, config: ChannelConfig, tenant: TenantFacts) -> tuple[Address, Address | None]:
-    sender, pin = config.sender, work.pending.pin_for(work.recipient_id)
-    if pin is not None and pin.sender is not None and work.channel in _WITH_SENDERS:
-        # Another vendor's account does not have the number that the person wrote to; and it may be taken from the tenant.
-        the_same_way = pin.vendor is not None and pin.vendor in config.vendors
-        if the_same_way and authorised(
-            work.channel, pin.sender, tenant.policy, vendor=pin.vendor or "", shared=tenant.shared
-        ):
-            return Address(value=pin.sender), None
-    if work.channel == "email":
-        reply_to = Address(value=sender.reply_to) if sender.reply_to is not None else None
-        shown = sender.from_address or _own_of(config, tenant)
-        return Address(value=shown, name=sender.from_name or tenant.name), reply_to
-    if work.channel in SENDERLESS:
-        return Address(value=sender.sender_id or tenant.name or ""), None
-    return Address(value=sender.sender_id or _own_of(config, tenant)), None
-
-
-def _own_of(config: ChannelConfig, tenant: TenantFacts) -> str:
-    """The sender of the accounts themselves; empty where they differ, and each puts in its own."""
-    own = {own_sender(config.channel, tenant.shared.get(vendor)) for vendor in config.vendors}
-    return (own.pop() or "") if len(own) == 1 else ""

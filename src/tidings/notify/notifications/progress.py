@@ -8,7 +8,7 @@ from msgspec import Struct
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.moments import Moment
 from tidings.notify.decide.model import TraceLine
-from tidings.notify.dispatch.steps import FILES_LEFT_OUT
+from tidings.notify.dispatch.files import FILES_LEFT_OUT
 from tidings.notify.notifications.messages_en import (
     EVIDENCE,
     NEVER_LEARNED,

@@ -29,7 +29,9 @@ from tidings.notify.decide.limits import takes_of_step, takes_once
 from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, Pass, TraceLine
 from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.dispatch_batch import hand_off_of, routes_of
-from tidings.notify.dispatch.steps import StepMade, StepMaker, StepWork, left_out
+from tidings.notify.dispatch.files import left_out
+from tidings.notify.dispatch.message import StepWork
+from tidings.notify.dispatch.steps import StepMade, StepMaker
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import TenantFacts
 from tidings.notify.notifications.hypothetical_recipient import HypotheticalRecipient, hypothetical_recipient

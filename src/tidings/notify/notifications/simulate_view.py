@@ -7,7 +7,7 @@ from msgspec import Struct
 from tidings.contracts.moments import Moment
 from tidings.kernel.mapping import by_name
 from tidings.notify.decide.model import Gate
-from tidings.notify.dispatch.steps import FILES_LEFT_OUT
+from tidings.notify.dispatch.files import FILES_LEFT_OUT
 from tidings.notify.notifications.explain_view import GateView
 from tidings.notify.notifications.messages_en import line_sentence, reason_sentence
 from tidings.notify.notifications.simulate import Simulation, TriedStep, Would

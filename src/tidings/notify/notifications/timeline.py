@@ -10,7 +10,7 @@ from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRe
 from tidings.contracts.moments import Moment
 from tidings.contracts.receipts import LOST
 from tidings.notify.decide.model import TraceLine
-from tidings.notify.dispatch.steps import FILES_LEFT_OUT
+from tidings.notify.dispatch.files import FILES_LEFT_OUT
 from tidings.notify.notifications.messages_en import (
     NEVER_LEARNED,
     answer_words,
