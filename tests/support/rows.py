@@ -13,7 +13,7 @@ from typing import Any
 
 import asyncpg
 
-from tidings.kernel.ids import time_of
+from tidings.kernel.ids import TENANT, time_of
 
 #: Every role that a request or a worker can have.
 ROLES = ("tidings_runtime", "tidings_platform", "tidings_worker")
@@ -160,6 +160,30 @@ async def write_row(connection: asyncpg.Connection, table: Table, row: dict[str,
         else:
             return
     raise NobodyMayWriteError(f"nobody may write {table.name}: {refusals}")
+
+
+async def write_one_each(
+    connection: asyncpg.Connection, known: list[Table], tenants: list[str]
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """One row of each tenant in every table that has tenants, by tenant and table; `connection` is the runtime role's.
+
+    What such tables refer to and what has no tenant gets one row, which is in everyone's.
+    """
+    now = datetime.now(UTC)
+    referred_to = {target for table in known for _, target, _ in table.references}
+    rows: dict[str, dict[str, dict[str, Any]]] = {tenant: {} for tenant in tenants}
+    for table in known:
+        if table.has_tenant:
+            for tenant in tenants:
+                row = make_row(table, tenant, TENANT.new(now)[4:], rows[tenant])
+                await write_row(connection, table, row, tenant)
+                rows[tenant][table.name] = row
+        elif table.name in referred_to:
+            row = make_row(table, tenants[0], TENANT.new(now)[4:], rows[tenants[0]])
+            await write_row(connection, table, row, tenants[0])
+            for tenant in tenants:
+                rows[tenant][table.name] = row
+    return rows
 
 
 class NobodyMayWriteError(AssertionError):

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.postgres import TestDatabase, TestServer
-from tests.support.rows import ROLES, Table, acting_as, insert_row, make_row, read_tables, write_row
+from tests.support.rows import ROLES, Table, acting_as, insert_row, make_row, read_tables, write_one_each
 from tidings.kernel.ids import TENANT
 
 Denied = asyncpg.InsufficientPrivilegeError
@@ -48,22 +48,9 @@ async def house(server: TestServer) -> AsyncIterator[House]:
     async with server.clone() as database:
         async with database.owner() as owner:
             known = await read_tables(owner)
-        referred_to = {target for table in known for _, target, _ in table.references}
-        tables = [table for table in known if table.has_tenant or table.name in referred_to]
-        rows: dict[str, dict[str, dict[str, Any]]] = {a: {}, b: {}}
         async with database.runtime() as connection:
-            for table in tables:
-                for tenant in (a, b):
-                    row = make_row(table, tenant, TENANT.new(now)[4:], rows[tenant])
-                    rows[tenant][table.name] = row
-                    if table.has_tenant:
-                        await write_row(connection, table, row, tenant)
-                    elif tenant == a:
-                        await write_row(connection, table, row, tenant)
-                        rows[b][table.name] = row
-                if not table.has_tenant:
-                    rows[b][table.name] = rows[a][table.name]
-        yield House(database, a, b, [t for t in tables if t.has_tenant], rows)
+            rows = await write_one_each(connection, known, [a, b])
+        yield House(database, a, b, [table for table in known if table.has_tenant], rows)
 
 
 async def _count(
