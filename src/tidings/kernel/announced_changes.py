@@ -56,6 +56,12 @@ def announced_cache(
 ) -> TtlCache[Any, Any]:
     """A cache of rows of these tables, by their tenants or ids; without `changes` it goes by its time to live alone."""
     cache: TtlCache[Any, Any] = TtlCache(clock=clock, ttl=ttl, size=size, announced=changes)
+    forget_announced(cache, changes, *tables)
+    return cache
+
+
+def forget_announced(cache: TtlCache[Any, Any], changes: AnnouncedChanges | None, *tables: str) -> None:
+    """Have the cache forget rows of these tables, which it has by their tenants or ids, when their change is announced."""
 
     def forget(key: str | None) -> None:
         if key is None:
@@ -66,4 +72,3 @@ def announced_cache(
     if changes is not None:
         for table in tables:
             changes.on(table, forget)
-    return cache

@@ -1,7 +1,7 @@
 """A bounded cache with a time to live (TTL) and single flight, so that a busy process asks the database once and not a thousand times.
 
 A value may be old by its time to live and no more. Where changes are announced to this process, it is kept until one is, or
-for a minute. Callers that arrive while a value is being fetched wait for that fetch. A failure is not kept.
+for some minutes. Callers that arrive while a value is being fetched wait for that fetch. A failure is not kept.
 """
 
 import asyncio
@@ -15,8 +15,8 @@ from tidings.kernel.clock import Clock
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-#: Seconds that a value is kept while changes of it are announced: a net, should an announcement be missing.
-_ANNOUNCED_TTL: Final = 60.0
+#: How long a value is kept while changes of it are announced: a net, should an announcement be missing.
+ANNOUNCED_TTL: Final = timedelta(minutes=5)
 
 
 class Announcements(Protocol):
@@ -31,8 +31,8 @@ class Announcements(Protocol):
 class TtlCache(Generic[K, V]):
     """Keeps at most `size` values, none longer than `ttl`; the least recently used goes first. It never prints them.
 
-    With `announced`, each value is kept for a minute while announcements come through: the owner of the cache sees to it
-    that `forget` or `clear` is called for each.
+    With `announced`, each value is kept for `announced_ttl` while announcements come through: the owner of the cache sees
+    to it that `forget` or `clear` is called for each.
     """
 
     def __init__(
@@ -42,9 +42,11 @@ class TtlCache(Generic[K, V]):
         ttl: timedelta,
         size: int = 10_000,
         announced: Announcements | None = None,
+        announced_ttl: timedelta = ANNOUNCED_TTL,
     ) -> None:
         self._clock = clock
         self._ttl = ttl.total_seconds()
+        self._announced_ttl = announced_ttl.total_seconds()
         self._size = size
         self._announced = announced
         #: Counts what was forgotten: a value that was read before is not kept after.
@@ -97,7 +99,7 @@ class TtlCache(Generic[K, V]):
         if entry is None:
             return None
         announced = self._announced
-        ttl = _ANNOUNCED_TTL if announced is not None and announced.live else self._ttl
+        ttl = self._announced_ttl if announced is not None and announced.live else self._ttl
         if self._clock.monotonic() >= entry[0] + ttl:
             del self._entries[key]
             return None

@@ -1,6 +1,7 @@
 """Which version is in force: the tenant's own over the platform's, from memory, right in every process at once."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,11 +11,14 @@ from tests.integration.templates.conftest import TemplateWorld
 from tests.integration.templates.drafts import draft, later
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
+from tests.support.statements import counting
+from tidings.contracts.tenants import Channel
 from tidings.kernel.announced_changes import AnnouncedChanges
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.postgres_bus.wakeups import Wakeups
+from tidings.notify.ids import TemplateVersionId
 from tidings.notify.render.model import Rendered, RenderJob
 from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.create_version import create_version
@@ -152,6 +156,70 @@ async def test_a_frozen_version_is_found_after_it_was_archived(
         ("سلام لیلا", "rtl"),
         ("Hello Laila 1.0.0", "ltr"),
     ]
+
+
+async def test_a_set_of_tenants_finds_what_each_of_them_finds_alone(
+    world: TemplateWorld, db: Database
+) -> None:
+    """In one transaction for what is in force, and in one for the contents."""
+    name, only_one = key(), key()
+    tenants = [(await world.http.tenant()).id for _ in range(4)]
+    own, other, _, stranger = tenants
+    await put(world, None, name, draft("1.0.0"))
+    await put(world, own, name, draft("7.0.0"))
+    await put(world, other, name, draft("8.0.0"))
+    await put(world, other, only_one, draft("8.0.0"))
+    wanted = [(tenant_id, key_) for tenant_id in tenants for key_ in (name, only_one)]
+
+    async def by_each(
+        templates: TemplateResolver,
+    ) -> dict[tuple[TenantId, str], Mapping[Channel, TemplateVersionId]]:
+        return {one: await templates.channels(*one) for one in wanted}
+
+    expected = await by_each(TemplateResolver(db, clock=SystemClock()))
+    together = TemplateResolver(db, clock=SystemClock())
+    with counting(db) as asked:
+        found = await asyncio.gather(*(together.channels(*one) for one in wanted))
+    assert (asked.transactions, dict(zip(wanted, found, strict=True))) == (1, expected)
+
+    versions = {
+        (tenant_id, version_id) for (tenant_id, _), its in expected.items() for version_id in its.values()
+    }
+    # Another tenant's is not found by its id.
+    theirs = {(stranger, version_id) for _, version_id in versions}
+    alone = TemplateResolver(db, clock=SystemClock())
+    expected_versions = {
+        (tenant_id, version_id): published
+        for tenant_id, version_id in versions | theirs
+        for published in (await alone.versions(tenant_id, [version_id])).values()
+    }
+    with counting(db) as asked:
+        read = await together.versions_of_all(versions | theirs)
+    assert (asked.transactions, read) == (1, expected_versions)
+    assert {str(published.version.semver) for (owner, _), published in read.items() if owner == stranger} == {
+        "1.0.0"
+    }
+    with counting(db) as asked:
+        assert await together.versions_of_all(versions | theirs) == read
+    assert asked.transactions == 1, "what is another's is asked for again, and not found"
+
+
+async def test_a_change_of_one_tenants_templates_is_no_news_of_anothers(
+    world: TemplateWorld, db: Database
+) -> None:
+    name, one, other = key(), (await world.http.tenant()).id, (await world.http.tenant()).id
+    for tenant_id in (one, other):
+        await put(world, tenant_id, name, draft("1.0.0"))
+    templates = TemplateResolver(db, clock=ManualClock())
+    for tenant_id in (one, other):
+        await templates.resolve(tenant_id, name, "email")
+    for tenant_id in (one, other):
+        await put(world, tenant_id, name, later("1.1.0"))
+
+    templates.invalidate(one)
+    found = [await templates.resolve(tenant_id, name, "email") for tenant_id in (one, other)]
+
+    assert [str(one.version.semver) for one in found] == ["1.1.0", "1.0.0"]
 
 
 async def test_variables_are_checked_by_the_version(world: TemplateWorld, db: Database) -> None:

@@ -177,16 +177,12 @@ class Composer:
     async def _versions(
         self, asks: Sequence[ComposeAsk]
     ) -> dict[tuple[TenantId, TemplateVersionId], Published]:
-        wanted: dict[TenantId, set[TemplateVersionId]] = {}
-        for ask in asks:
-            version_id = ask.pending.version_for(ask.channel)
-            if version_id is not None:
-                wanted.setdefault(ask.pending.tenant_id, set()).add(version_id)
-        return {
-            (tenant_id, version_id): published
-            for tenant_id, ids in wanted.items()
-            for version_id, published in (await self._templates.versions(tenant_id, ids)).items()
+        wanted = {
+            (ask.pending.tenant_id, version_id)
+            for ask in asks
+            if (version_id := ask.pending.version_for(ask.channel)) is not None
         }
+        return await self._templates.versions_of_all(wanted)
 
     async def _pictures(
         self,

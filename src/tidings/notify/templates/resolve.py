@@ -1,22 +1,24 @@
 """Which version is in force, and what is in it; from memory, and right within a second of a publish.
 
-What a key resolves to is remembered for half a second, and forgotten at once when a change is announced. A
-published version never changes, so its content is kept while there is room.
+What a key resolves to is remembered for half a second, or until a change is announced. A published version never changes, so
+its content is kept while there is room. What is missing is read in sets, of whatever tenants.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tidings.contracts.messages import Attachment
 from tidings.contracts.tenants import Channel
 from tidings.kernel.announced_changes import AnnouncedChanges
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
+from tidings.kernel.gather import Gatherer
 from tidings.kernel.ids import TenantId
-from tidings.kernel.ttl_cache import TtlCache
+from tidings.kernel.set_cache import SetCache
+from tidings.kernel.ttl_cache import ANNOUNCED_TTL
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.assets import cid_of
@@ -26,8 +28,15 @@ from tidings.notify.templates.variables import Checker
 
 #: Below a second, so that a publish counts within one even when its announcement is lost.
 _REMEMBERED_SECONDS: Final = 0.5
-#: The content of a version never changes; the category and the default locale of its template may.
+#: The content of a version never changes; the category and the default locale of its template may. While such changes are
+#: announced it is kept longer.
 _CONTENT_AGE: Final = timedelta(seconds=30)
+_LONG_AGO: Final = float("-inf")
+#: Callers whose versions are read together, at most.
+_MOST_READERS: Final = 50
+
+#: A version as a tenant may use it: its own, or one of the platform's.
+OwnedVersion: TypeAlias = tuple[TenantId, TemplateVersionId]
 
 
 @dataclass(slots=True)
@@ -54,14 +63,20 @@ class TemplateResolver:
         self._db = db
         self._clock = clock
         self._keep_bytes = keep_bytes
-        self._keys: TtlCache[tuple[TenantId, str], Mapping[Channel, TemplateVersionId]] = TtlCache(
-            clock=clock, ttl=timedelta(seconds=_REMEMBERED_SECONDS), announced=changes
+        self._changes = changes
+        self._keys: SetCache[tuple[TenantId, str], Mapping[Channel, TemplateVersionId]] = SetCache(
+            self._look_up, clock=clock, ttl=timedelta(seconds=_REMEMBERED_SECONDS), announced=changes
         )
         if changes is not None:
             for table in ("notification.templates", "notification_platform.templates"):
-                changes.on(table, lambda _: self.invalidate())
+                changes.on(table, self.invalidate)
         self._kept: OrderedDict[TemplateVersionId, _Kept] = OrderedDict()
         self._bytes = 0
+        #: Counts what was announced: content that was read before does not count as fresh after.
+        self._generation = 0
+        self._readers: Gatherer[None, Sequence[OwnedVersion], Mapping[OwnedVersion, Published]] = Gatherer(
+            self._read, most_at_once=_MOST_READERS, sets_at_once=2, linger=0
+        )
 
     async def resolve(self, tenant_id: TenantId, key: str, channel: Channel) -> Published:
         """The version in force; an `UnknownTemplateError` where there is none."""
@@ -74,27 +89,26 @@ class TemplateResolver:
 
     async def channels(self, tenant_id: TenantId, key: str) -> Mapping[Channel, TemplateVersionId]:
         """The version in force for each channel that a key has one for; empty for an unknown key."""
-        return await self._keys.get_or_fetch((tenant_id, key), self._look_up)
+        return await self._keys.of((tenant_id, key))
 
     async def versions(
         self, tenant_id: TenantId, ids: Iterable[TemplateVersionId]
     ) -> dict[TemplateVersionId, Published]:
-        """Those of the versions that this tenant may use, published or archived since; one query at most."""
-        found: dict[TemplateVersionId, Published] = {}
-        missing: list[TemplateVersionId] = []
-        for version_id in set(ids):
-            kept = self._fresh(tenant_id, version_id)
+        """Those of the versions that this tenant may use, published or archived since."""
+        found = await self.versions_of_all({(tenant_id, version_id) for version_id in ids})
+        return {version_id: published for (_, version_id), published in found.items()}
+
+    async def versions_of_all(self, wanted: Collection[OwnedVersion]) -> dict[OwnedVersion, Published]:
+        """The same for versions of several tenants; what is not in memory is read together."""
+        found: dict[OwnedVersion, Published] = {}
+        missing: list[OwnedVersion] = []
+        for owned in wanted:
+            kept = self._fresh(owned)
             if kept is None:
-                missing.append(version_id)
+                missing.append(owned)
             else:
-                found[version_id] = kept.published
-        if missing:
-            async with self._db.tenant(tenant_id) as tx:
-                read = await store.find_versions_by_id(tx, ids=missing)
-            for published in read:
-                self._keep(published)
-                found[published.version.id] = published
-        return found
+                found[owned] = kept.published
+        return {**found, **await self._readers.do(None, missing)} if missing else found
 
     async def pictures(self, tenant_id: TenantId, published: Published) -> Mapping[str, Attachment]:
         """By name: the pictures of a version that `versions` gave, as mails carry them; read once while there is room."""
@@ -135,18 +149,48 @@ class TemplateResolver:
         if faults := checker.faults(variables, field=field):
             raise InvalidVariablesError(faults)
 
-    def invalidate(self) -> None:
-        """Look anew at the next question."""
-        self._keys.clear()
+    def invalidate(self, tenant_id: str | None = None) -> None:
+        """Look anew at the next question; where a tenant is named, only about its own templates."""
+        self._generation += 1
+        if tenant_id is None:
+            # What is the platform's may be in force for anyone.
+            self._keys.clear()
+        else:
+            self._keys.forget_where(lambda known: known[0] == tenant_id)
+        for kept in self._kept.values():
+            if tenant_id is None or kept.published.version.tenant_id == tenant_id:
+                kept.read_at = _LONG_AGO
 
-    async def _look_up(self, wanted: tuple[TenantId, str]) -> Mapping[Channel, TemplateVersionId]:
-        tenant_id, key = wanted
-        async with self._db.tenant(tenant_id) as tx:
-            return await store.resolve_key(tx, key=key)
+    async def _look_up(
+        self, wanted: Sequence[tuple[TenantId, str]]
+    ) -> Mapping[tuple[TenantId, str], Mapping[Channel, TemplateVersionId]]:
+        async with self._db.tenants({tenant_id for tenant_id, _ in wanted}, by_index=True) as tx:
+            return await store.resolve_keys(tx, wanted)
 
-    def _fresh(self, tenant_id: TenantId, version_id: TemplateVersionId) -> _Kept | None:
+    async def _read(
+        self, _: None, asked: Sequence[Sequence[OwnedVersion]]
+    ) -> Sequence[Mapping[OwnedVersion, Published] | Exception]:
+        wanted = dict.fromkeys(owned for some in asked for owned in some)
+        # The set before may have brought some.
+        found = {owned: kept.published for owned in wanted if (kept := self._fresh(owned)) is not None}
+        missing = [owned for owned in wanted if owned not in found]
+        if missing:
+            generation, asked_at = self._generation, self._clock.monotonic()
+            async with self._db.tenants({tenant_id for tenant_id, _ in missing}, by_index=True) as tx:
+                read = await store.find_versions_of_all(tx, missing)
+            for published in {one.version.id: one for one in read.values()}.values():
+                self._keep(published, asked_at if generation == self._generation else _LONG_AGO)
+            found |= read
+        return [{owned: found[owned] for owned in some if owned in found} for some in asked]
+
+    def _fresh(self, owned: OwnedVersion) -> _Kept | None:
+        tenant_id, version_id = owned
         kept = self._kept.get(version_id)
-        if kept is None or self._clock.monotonic() - kept.read_at > _CONTENT_AGE.total_seconds():
+        if kept is None:
+            return None
+        announced = self._changes is not None and self._changes.live
+        age = ANNOUNCED_TTL if announced else _CONTENT_AGE
+        if self._clock.monotonic() - kept.read_at > age.total_seconds():
             return None
         # What is in memory has passed no policy: a tenant sees its own and the platform's.
         if kept.published.version.tenant_id not in (None, tenant_id):
@@ -154,7 +198,7 @@ class TemplateResolver:
         self._kept.move_to_end(version_id)
         return kept
 
-    def _keep(self, published: Published) -> None:
+    def _keep(self, published: Published, read_at: float) -> None:
         size = sum(
             4 * len(part)
             for text in published.version.locales.values()
@@ -171,7 +215,7 @@ class TemplateResolver:
         pictures = before.pictures if before is not None else None
         size += sum(len(picture.content) for picture in (pictures or {}).values())
         self._bytes += size - (before.size if before is not None else 0)
-        self._kept[published.version.id] = _Kept(published, size, self._clock.monotonic(), checker, pictures)
+        self._kept[published.version.id] = _Kept(published, size, read_at, checker, pictures)
         self._make_room()
 
     def _make_room(self) -> None:

@@ -1,6 +1,7 @@
 """Operations on whole templates: a tenant's own, or the platform's for a platform key that names no tenant."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog
@@ -108,7 +109,7 @@ async def roll_back_template(
         actor=caller.actor,
         reason=body.reason,
     )
-    after_commit(cache.invalidate)
+    after_commit(partial(cache.invalidate, caller.tenant_id))
     return version_answer(version)
 
 
@@ -162,7 +163,7 @@ async def archive_template(
     Nothing takes its place but the platform's template of this key. What was accepted before is still sent with it.
     `restore` brings it back as it was.
     """
-    after_commit(cache.invalidate)
+    after_commit(partial(cache.invalidate, caller.tenant_id))
     template = await archiver.archive(tx, name, actor=caller.actor, reason=body.reason)
     return Answer(await view_of(tx, template), version=template.version)
 
@@ -178,7 +179,7 @@ async def restore_template(
     body: PublishVersion = PublishVersion(),  # noqa: B008  # frozen
 ) -> Answer[TemplateView]:
     """Take an archived template back, as it was."""
-    after_commit(cache.invalidate)
+    after_commit(partial(cache.invalidate, caller.tenant_id))
     template = await archiver.restore(tx, name, actor=caller.actor, reason=body.reason)
     return Answer(await view_of(tx, template), version=template.version)
 

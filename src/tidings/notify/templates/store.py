@@ -8,7 +8,8 @@ from typing import Any, Literal
 import msgspec
 
 from tidings.contracts.tenants import Channel
-from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.db import PlatformTx, Row, TenantsTx, TenantTx
+from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper, columns, optional, tuple_columns
 from tidings.kernel.sql import Queries, Query, json_text
 from tidings.notify.ids import TemplateId, TemplateVersionId
@@ -327,16 +328,26 @@ async def find_semver(
     return found
 
 
-async def find_versions_by_id(tx: TenantTx, *, ids: Sequence[TemplateVersionId]) -> list[Published]:
-    """Versions that notifications were frozen to: the tenant's own and the platform's."""
-    rows = await tx.fetch(QUERIES.find_versions_by_id, ids=list(ids))
-    return [_published(row) for row in rows]
+async def find_versions_of_all(
+    tx: TenantTx | TenantsTx, wanted: Sequence[tuple[TenantId, TemplateVersionId]]
+) -> dict[tuple[TenantId, TemplateVersionId], Published]:
+    """Versions that notifications were frozen to: each tenant's own and the platform's."""
+    rows = await tx.fetch(QUERIES.find_versions_of_all, **tuple_columns(wanted, "tenant_ids ids"))
+    read = [_published(row) for row in rows]
+    own = {(one.version.tenant_id, one.version.id): one for one in read}
+    found = {owned: own.get(owned) or own.get((None, owned[1])) for owned in wanted}
+    return {owned: published for owned, published in found.items() if published is not None}
 
 
-async def resolve_key(tx: TenantTx, *, key: str) -> dict[Channel, TemplateVersionId]:
-    """The version in force for each channel of a key; the tenant's own wins."""
-    rows = await tx.fetch(QUERIES.resolve_key, key=key)
-    return {row["channel"]: TemplateVersionId(row["active_version_id"]) for row in rows}
+async def resolve_keys(
+    tx: TenantTx | TenantsTx, wanted: Sequence[tuple[TenantId, str]]
+) -> dict[tuple[TenantId, str], dict[Channel, TemplateVersionId]]:
+    """For each tenant and key, the version in force on each channel; the tenant's own wins."""
+    found: dict[tuple[TenantId, str], dict[Channel, TemplateVersionId]] = {owned: {} for owned in wanted}
+    for row in await tx.fetch(QUERIES.resolve_keys, **tuple_columns(wanted, "tenant_ids keys")):
+        channels = found[row["tenant_id"], row["key"]]
+        channels[row["channel"]] = TemplateVersionId(row["active_version_id"])
+    return found
 
 
 async def retire_version(tx: Side, *, template_id: TemplateId, now: datetime) -> None:
@@ -393,7 +404,7 @@ _version = RowMapper(
         QUERIES.find_platform_version,
         QUERIES.find_versions,
         QUERIES.find_platform_versions,
-        QUERIES.find_versions_by_id,
+        QUERIES.find_versions_of_all,
     ],
     columns={"provenance": "ai_provenance"},
     read={
@@ -409,7 +420,7 @@ _version = RowMapper(
 )
 _published = RowMapper(
     Published,
-    [QUERIES.find_versions_by_id],
+    [QUERIES.find_versions_of_all],
     of_row={
         "template": RowMapper(
             Template,

@@ -200,8 +200,8 @@ SELECT semver FROM notification.template_versions WHERE tenant_id = :tenant_id A
 -- The same for the platform's.
 SELECT semver FROM notification_platform.template_versions WHERE id = :id;
 
--- name: find_versions_by_id
--- The versions that notifications were frozen to, with their templates; the tenant's own and the platform's.
+-- name: find_versions_of_all
+-- The versions that notifications of several tenants were frozen to, with their templates; each tenant's own and the platform's.
 SELECT t.tenant_id AS template_tenant_id, t.key, t.channel, t.category, t.active_version_id, t.default_locale,
        t.fallback_chain AS template_fallback_chain, t.default_priority, t.version AS template_version,
        t.updated_at AS template_updated_at,
@@ -209,9 +209,9 @@ SELECT t.tenant_id AS template_tenant_id, t.key, t.channel, t.category, t.active
        v.supersedes_id, v.variables_schema, v.fallback_chain, v.preview_samples, v.sample_names, v.locales, v.partials, v.strings, v.layout,
        v.assets, v.ai_provenance, v.approved_at, v.published_at,
        v.archived_at, v.version, v.updated_at
-FROM notification.template_versions v
+FROM unnest(CAST(:tenant_ids AS text[]), CAST(:ids AS text[])) AS wanted (tenant_id, id)
+JOIN notification.template_versions v ON v.tenant_id = wanted.tenant_id AND v.id = wanted.id
 JOIN notification.templates t ON t.tenant_id = v.tenant_id AND t.id = v.template_id
-WHERE v.tenant_id = :tenant_id AND v.id = ANY(CAST(:ids AS text[]))
 UNION ALL
 SELECT NULL, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
        t.default_priority, t.version, t.updated_at,
@@ -223,19 +223,21 @@ FROM notification_platform.template_versions v
 JOIN notification_platform.templates t ON t.id = v.template_id
 WHERE v.id = ANY(CAST(:ids AS text[]));
 
--- name: resolve_key
--- Which version is in force for each channel of a key: the tenant's own wins over the platform's.
-SELECT DISTINCT ON (channel) channel, active_version_id
+-- name: resolve_keys
+-- Which version is in force for each channel of a tenant's key: the tenant's own wins over the platform's.
+SELECT DISTINCT ON (tenant_id, key, channel) tenant_id, key, channel, active_version_id
 FROM (
-    SELECT 0 AS rank, channel, active_version_id
-    FROM notification.templates
-    WHERE tenant_id = :tenant_id AND key = :key AND status = 'active' AND active_version_id IS NOT NULL
+    SELECT 0 AS rank, wanted.tenant_id, wanted.key, t.channel, t.active_version_id
+    FROM unnest(CAST(:tenant_ids AS text[]), CAST(:keys AS text[])) AS wanted (tenant_id, key)
+    JOIN notification.templates t ON t.tenant_id = wanted.tenant_id AND t.key = wanted.key
+    WHERE t.status = 'active' AND t.active_version_id IS NOT NULL
     UNION ALL
-    SELECT 1, channel, active_version_id
-    FROM notification_platform.templates
-    WHERE key = :key AND status = 'active' AND active_version_id IS NOT NULL
+    SELECT 1, wanted.tenant_id, wanted.key, p.channel, p.active_version_id
+    FROM unnest(CAST(:tenant_ids AS text[]), CAST(:keys AS text[])) AS wanted (tenant_id, key)
+    JOIN notification_platform.templates p ON p.key = wanted.key
+    WHERE p.status = 'active' AND p.active_version_id IS NOT NULL
 ) AS both_sides
-ORDER BY channel, rank;
+ORDER BY tenant_id, key, channel, rank;
 
 -- name: retire_version
 -- What was in force until now.

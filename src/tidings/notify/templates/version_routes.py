@@ -1,5 +1,7 @@
 """Operations on the versions of a template: drafts are written, approved and published, versions put away."""
 
+from functools import partial
+
 from msgspec import structs
 
 from tidings.kernel.audit.log import AuditLog
@@ -221,7 +223,7 @@ async def publish_version(
         own_hosts=own.hosts,
         engine=authoring.of(caller.tenant_id),
     )
-    cache.invalidate()
+    cache.invalidate(caller.tenant_id)
     return version_answer(version)
 
 
@@ -240,7 +242,7 @@ async def put_away(
     Of the version in force: nothing takes its place but the platform's template of this key, until something is
     published or rolled back to. What was accepted before is still sent with it.
     """
-    after_commit(cache.invalidate)
+    after_commit(partial(cache.invalidate, caller.tenant_id))
     version = await changer.archive(tx, name, actor=caller.actor, reason=body.reason)
     return version_answer(version)
 

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=71, newest=72)
+SERVES: Final = SchemaRange(oldest=73, newest=73)
 
 
 async def check_servable(

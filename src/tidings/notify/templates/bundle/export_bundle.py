@@ -73,9 +73,10 @@ async def _read(
     if isinstance(tx, TenantTx):
         for first in range(0, len(picked), _BATCH):
             ids = [one.id for one in picked[first : first + _BATCH]]
-            found = {p.version.id: p for p in await templates.find_versions_by_id(tx, ids=ids)}
-            for version_id in ids:
-                yield found[version_id].template, found[version_id].version
+            owned = [(tx.tenant_id, version_id) for version_id in ids]
+            found = await templates.find_versions_of_all(tx, owned)
+            for published in (found[one] for one in owned):
+                yield published.template, published.version
         return
     # The platform's own are a handful, and an operator asks for them now and then.
     for one in picked:
