@@ -25,6 +25,7 @@ from tidings.router.conversations import store
 from tidings.router.conversations.events import Announcer
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.keyword_effects import apply_keywords
+from tidings.router.conversations.keywords import read_keyword
 from tidings.router.conversations.model import CONVERSATION, Action, Conversation, ConversationId
 from tidings.router.conversations.participant import (
     Participant,
@@ -101,6 +102,8 @@ class Receiver:
             (message, ConversationSides(channel=message.channel, sender_id=message.destination, hashed=one))
             for message, one in zip(left, hashed, strict=True)
         ]
+        # Before any row is locked, and for all waves at once: transactions never wait for each other crosswise.
+        await store.lock_opt_changes(tx, await self._opting(tx, waiting))
         total = ReceiveResult(stops=known_stops)
         # What a person writes after a STOP belongs to another conversation: it has to wait until that one is closed.
         for _ in range(_MOST_WAVES):
@@ -116,6 +119,18 @@ class Receiver:
                 stops=total.stops + done.stops,
             )
         return replace(total, left=frozenset(message.id for message, _ in waiting))
+
+    async def _opting(
+        self, tx: TenantTx, waiting: Sequence[tuple[ResolvedMessage, ConversationSides]]
+    ) -> list[ConversationSides]:
+        """Who may have said STOP or START, by any of the tenant's policies."""
+        policies = (await self.policies.within(tx)).values()
+        words = [word for policy in policies for word in policy.stop_keywords]
+        return [
+            between
+            for message, between in waiting
+            if read_keyword(message.text, stop_words=words, also_usual=True) is not None
+        ]
 
     async def _wave(
         self, tx: TenantTx, waiting: Sequence[tuple[ResolvedMessage, ConversationSides]]

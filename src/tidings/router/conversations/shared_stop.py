@@ -50,6 +50,7 @@ class SharedStops:
             ConversationSides(channel=stop.message.channel, sender_id=stop.message.destination, hashed=one)
             for stop, one in zip(stops, hashed, strict=True)
         ]
+        await store.lock_opt_changes(tx, sides)
         said = await store.find_last_opt_changes(tx, sides)
         holding = [
             place

@@ -120,6 +120,12 @@ async def find_latest(
     return {row["place"] - 1: _conversation(row) for row in rows}
 
 
+async def lock_opt_changes(tx: TenantTx, people: Sequence[ConversationSides]) -> None:
+    """Until the transaction ends, no other one decides what the last STOP or START of these people was."""
+    if people:
+        await tx.fetch(QUERIES.lock_opt_changes, **columns(people, "channel hashed.platform_hash"))
+
+
 async def find_last_opt_changes(
     tx: TenantTx, people: Sequence[ConversationSides]
 ) -> dict[int, dict[Action, str]]:

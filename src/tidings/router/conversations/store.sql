@@ -39,6 +39,16 @@ CROSS JOIN LATERAL (
     ORDER BY (status = 'OPEN') DESC, last_seen_at DESC LIMIT 1
 ) AS known;
 
+-- name: lock_opt_changes
+-- Who says STOP to one number and START to another has two conversations, and no row that both would lock: a transaction that
+-- decides which of the two was the last word waits for another one that does, and then sees what that one wrote. In one order.
+SELECT pg_advisory_xact_lock(person.key)
+FROM (
+    SELECT DISTINCT hashtextextended(:tenant_id || '/' || wanted.channel || '/' || wanted.hash, 7411043) AS key
+    FROM unnest(:channels::text[], :platform_hashes::text[]) AS wanted (channel, hash)
+    ORDER BY key
+) AS person;
+
 -- name: find_last_opt_changes
 -- The last STOP and the last START of these people, to whichever number of the tenant's: what they want holds for their address.
 -- By the platform's hash, which has an index without the number. Ids begin with the time at which a message was received.

@@ -6,7 +6,11 @@ from random import Random
 import pytest
 
 from tests.integration.router.conversations.conftest import OURS, ConversationWorld
+from tidings.contracts.addresses import NormalisedAddress
 from tidings.kernel.ids import TenantId
+from tidings.router.conversations.model import INBOUND_MESSAGE
+from tidings.router.conversations.receive import Receiver
+from tidings.router.conversations.resolve import ResolvedMessage
 
 NUMBERS = (OURS, "+15005550007")
 WORDS = ("stop", "start", "hello", "help")
@@ -72,3 +76,49 @@ async def test_the_last_word_counts(world: ConversationWorld, tenant_id: TenantI
 
     assert {row["status"] for row in await world.inbound()} == {"applied"}
     assert await _stopped(world, tenant_id, people) == {who for who, word in wants.items() if word == "stop"}
+
+
+async def test_a_start_waits_for_the_stop_that_another_worker_is_taking_on(
+    world: ConversationWorld, tenant_id: TenantId
+) -> None:
+    """To two numbers, so that no conversation of theirs is common to both; the STOP was written first."""
+    account, who = await world.account(tenant_id), "+93701239999"
+    receiver = world.system.router.parts.get(Receiver)
+    first, second = OURS, NUMBERS[1]
+    # The tenant has its keys: making them would keep the other worker waiting as well.
+    await world.write(account, "hello", to=first)
+    await _take_on(world)
+    stop = _message(world, account, "stop", sender=who, to=first)
+    await world.later(seconds=1)
+    start = _message(world, account, "start", sender=who, to=second)
+
+    async def take_on_start() -> None:
+        async with world.db.tenant(tenant_id) as tx:
+            await receiver.receive(tx, [start], now=world.clock.now())
+
+    async with world.db.tenant(tenant_id) as tx:
+        await receiver.receive(tx, [stop], now=world.clock.now())
+        other = asyncio.create_task(take_on_start())
+        # It has time to decide, if nothing keeps it from that.
+        await asyncio.wait({other}, timeout=1)
+    await other
+
+    assert await _stopped(world, tenant_id, [who]) == set()
+
+
+def _message(world: ConversationWorld, account: str, text: str, *, sender: str, to: str) -> ResolvedMessage:
+    now = world.clock.now()
+    return ResolvedMessage(
+        id=INBOUND_MESSAGE.new(now),
+        received_at=now,
+        occurred_at=None,
+        vendor="http",
+        account_id=account,
+        channel="sms",
+        destination=to,
+        address=NormalisedAddress(sender),
+        addressable=True,
+        text=text,
+        kind="text",
+        name=None,
+    )
