@@ -16,7 +16,7 @@ import asyncpg
 from tidings.kernel.bus import Subscription
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, PoolSettings, Tx
-from tidings.kernel.events import Event, envelope_of, new_event
+from tidings.kernel.events import Event, attributes_of, new_event
 from tidings.kernel.ids import TENANT, EventId, TenantId
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
@@ -112,7 +112,7 @@ async def _insert(connection: asyncpg.Connection, tenant: TenantId) -> float:
         sets.append(
             [
                 *([getattr(event, name) for event in events] for name in columns),
-                [envelope_of(e) for e in events],
+                [attributes_of(e) for e in events],
             ]
         )
     started = time.perf_counter()

@@ -3,6 +3,10 @@
 The payload is JSON text from the moment an event is made. The outbox, the stream and the dead letters carry
 it as it is: no relay looks inside, and none pays for parsing it.
 
+A row of the outbox and of the stream has columns for id, tenant, type and key. Its `envelope` holds the attributes
+that these do not say: the source, the trace, a time other than the id's, a schema version other than 1.0.
+Events that are set aside, and dead letters, keep the whole envelope; so do rows of before.
+
 | here            | CloudEvents attribute          |
 |-----------------|--------------------------------|
 | `id`            | `id`                           |
@@ -17,17 +21,20 @@ it as it is: no relay looks inside, and none pays for parsing it.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final
 
 import msgspec
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.ids import EVENT, EventId, TenantId
+from tidings.kernel.ids import EVENT, EventId, TenantId, time_of
 
 SPEC_VERSION = "1.0"
+#: The version of a payload's schema that needs no mention.
+_FIRST_SCHEMA: Final = "1.0"
 #: The media type of one event, and of a list of them, in structured mode.
 CONTENT_TYPE = "application/cloudevents+json"
 BATCH_CONTENT_TYPE = "application/cloudevents-batch+json"
@@ -37,8 +44,7 @@ _TRACEPARENT = re.compile(r"[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 _SCHEMA_VERSION = re.compile(r"[1-9][0-9]*\.[0-9]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(msgspec.Struct, frozen=True, kw_only=True):
     """Something that happened; ids and facts, never an address, a body or a secret."""
 
     #: Which event this is; a consumer remembers it and does nothing the second time.
@@ -53,12 +59,17 @@ class Event:
     data: str
     #: Which part of which installation says so: `/tidings/notify`.
     source: str
-    #: When it happened.
-    time: datetime
+    #: When it happened, where that is not the moment inside its id.
+    happened_at: datetime | None = None
     #: The trace it belongs to, in the W3C form.
     traceparent: str | None = None
     #: The version of the payload's schema; the minor number grows with every field added.
-    schema_version: str = "1.0"
+    schema_version: str = _FIRST_SCHEMA
+
+    @property
+    def time(self) -> datetime:
+        """When it happened."""
+        return time_of(self.id) if self.happened_at is None else self.happened_at
 
     @property
     def lane(self) -> str:
@@ -83,18 +94,17 @@ def new_event(
     source: str,
     clock: Clock,
     traceparent: str | None = None,
-    schema_version: str = "1.0",
+    schema_version: str = _FIRST_SCHEMA,
 ) -> Event:
-    """An event that happens now; `data` is anything msgspec can write as JSON."""
+    """An event that happens now, to the millisecond; `data` is anything msgspec can write as JSON."""
     return checked(
         Event(
-            id=EVENT.new(now := clock.now()),
+            id=EVENT.new(clock.now()),
             tenant_id=tenant_id,
             subject=subject,
             ordering_key=ordering_key,
-            data=msgspec.json.encode(data).decode(),
+            data=_encode(data).decode(),
             source=source,
-            time=now,
             traceparent=traceparent,
             schema_version=schema_version,
         )
@@ -103,7 +113,7 @@ def new_event(
 
 def checked(event: Event) -> Event:
     """The same event; a `BadValueError` naming the field where one does not keep to its form."""
-    if len(event.subject) > 200 or not _SUBJECT.fullmatch(event.subject):
+    if not _is_subject(event.subject):
         raise BadValueError(
             "type", "must be dotted lower-case words ending in a version, like tenant.created.v1"
         )
@@ -116,6 +126,12 @@ def checked(event: Event) -> Event:
     if not _SCHEMA_VERSION.fullmatch(event.schema_version):
         raise BadValueError("schemaversion", "must have the form 1.0")
     return event
+
+
+@lru_cache(maxsize=1_000)
+def _is_subject(text: str) -> bool:
+    """There are a few dozen, in millions of events."""
+    return len(text) <= 200 and _SUBJECT.fullmatch(text) is not None
 
 
 class _Envelope(msgspec.Struct, omit_defaults=True, frozen=True):
@@ -133,12 +149,22 @@ class _Envelope(msgspec.Struct, omit_defaults=True, frozen=True):
     traceparent: str | None = None
 
 
+class _Attributes(msgspec.Struct, omit_defaults=True, frozen=True):
+    """Those that a row's columns do not say; a whole envelope has them too."""
+
+    source: str
+    time: datetime | None = None
+    schemaversion: str = _FIRST_SCHEMA
+    traceparent: str | None = None
+
+
 _encode = msgspec.json.Encoder().encode
 _decode_envelope = msgspec.json.Decoder(_Envelope).decode
+_decode_attributes = msgspec.json.Decoder(_Attributes).decode
 
 
 def envelope_of(event: Event) -> str:
-    """The CloudEvents attributes without the data, as JSON text: what the outbox keeps beside the payload."""
+    """The CloudEvents attributes without the data, as JSON text."""
     return _encode(
         _Envelope(
             specversion=SPEC_VERSION,
@@ -155,8 +181,37 @@ def envelope_of(event: Event) -> str:
     ).decode()
 
 
+def attributes_of(event: Event) -> str:
+    """The attributes that the columns of the event's row do not say, as JSON text: the `envelope` of outbox and stream."""
+    return _encode(
+        _Attributes(
+            source=event.source,
+            time=event.happened_at,
+            schemaversion=event.schema_version,
+            traceparent=event.traceparent,
+        )
+    ).decode()
+
+
+def from_row(row: Mapping[str, Any]) -> Event:
+    """The event behind a row of the outbox or the stream."""
+    read: _Attributes = _decode_attributes(row["envelope"])
+    id_: EventId = row["id"]
+    return Event(
+        id=id_,
+        tenant_id=row["tenant_id"],
+        subject=row["subject"],
+        ordering_key=row["ordering_key"],
+        data=row["payload"],
+        source=read.source,
+        happened_at=_unless_in(id_, read.time),
+        traceparent=read.traceparent,
+        schema_version=read.schemaversion,
+    )
+
+
 def from_stored(envelope: str, data: str) -> Event:
-    """The event behind an envelope and a payload that we wrote ourselves."""
+    """The event behind a whole envelope and a payload that we wrote ourselves."""
     read = _decode_envelope(envelope)
     return Event(
         id=EventId(read.id),
@@ -165,10 +220,14 @@ def from_stored(envelope: str, data: str) -> Event:
         ordering_key=read.partitionkey,
         data=data,
         source=read.source,
-        time=read.time.astimezone(UTC),
+        happened_at=_unless_in(read.id, read.time),
         traceparent=read.traceparent,
         schema_version=read.schemaversion,
     )
+
+
+def _unless_in(id_: str, time: datetime | None) -> datetime | None:
+    return None if time is None or time == time_of(id_) else time.astimezone(UTC)
 
 
 def to_cloudevent(event: Event) -> bytes:

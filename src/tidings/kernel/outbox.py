@@ -8,7 +8,7 @@ from functools import cache
 from typing import LiteralString
 
 from tidings.kernel.db import PlatformTx, TenantsTx, TenantTx
-from tidings.kernel.events import Event, envelope_of
+from tidings.kernel.events import Event, attributes_of
 from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 
@@ -27,7 +27,7 @@ def event_columns(events: Sequence[Event]) -> dict[str, list[str]]:
         "event_ids": [event.id for event in events],
         "event_subjects": [event.subject for event in events],
         "event_payloads": [event.data for event in events],
-        "event_envelopes": [envelope_of(event) for event in events],
+        "event_envelopes": [attributes_of(event) for event in events],
     }
 
 
@@ -57,5 +57,5 @@ class Outbox:
             tenant_id=own,
             tenant_ids=[] if own is not None else [event.tenant_id for event in events],
             payloads=[event.data for event in events],
-            envelopes=[envelope_of(event) for event in events],
+            envelopes=[attributes_of(event) for event in events],
         )

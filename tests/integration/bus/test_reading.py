@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tests.support.bus import DEADLINE, BusUnderTest, Effects, running
 from tidings.kernel.db import Database
-from tidings.kernel.events import Event, envelope_of
+from tidings.kernel.events import Event, attributes_of
 from tidings.kernel.ids import TenantId
 from tidings.kernel.postgres_bus import PostgresBus, Wakeups, stream
 from tidings.kernel.postgres_bus.wakeups import BUS_CHANNEL
@@ -108,7 +108,7 @@ async def test_an_event_that_a_group_has_applied_is_read_by_the_others_alone(
                 applied.subject,
                 applied.ordering_key,
                 applied.data,
-                envelope_of(applied),
+                attributes_of(applied),
             ),
         )
     await under_test.relay()

@@ -309,7 +309,6 @@ async def test_an_event_that_is_not_as_agreed_is_refused(world: HttpWorld, data:
         ordering_key="x",
         data=data,
         source="/x",
-        time=good.time,
     )
 
     with pytest.raises(UnprojectableError):

@@ -1,13 +1,24 @@
 """Events in the CloudEvents form."""
 
 import json
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.clock import ManualClock
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.events import Event, envelope_of, from_stored, new_event, to_cloudevent
+from tidings.kernel.events import (
+    Event,
+    attributes_of,
+    envelope_of,
+    from_row,
+    from_stored,
+    new_event,
+    to_cloudevent,
+)
 from tidings.kernel.ids import EVENT, TENANT, time_of
 
 CLOCK = ManualClock()
@@ -47,10 +58,34 @@ def test_order_holds_within_a_tenant() -> None:
     "changes", [{}, {"tenant_id": None}, {"traceparent": None}, {"schema_version": "1.3"}]
 )
 def test_an_event_comes_back_as_it_was(changes: dict[str, Any]) -> None:
-    """From the outbox."""
+    """From where it was set aside, from the stream, and from a row of the stream with the whole envelope."""
     event = _event(**changes)
 
     assert from_stored(envelope_of(event), event.data) == event
+    for envelope in (attributes_of(event), envelope_of(event)):
+        assert from_row(_row(event, envelope)) == event
+
+
+@pytest.mark.parametrize("of_row", [attributes_of, envelope_of])
+def test_a_time_that_is_not_the_ids_is_kept(of_row: Callable[[Event], str]) -> None:
+    event = replace(_event(), happened_at=CLOCK.now() - timedelta(microseconds=1))
+
+    assert event.time == event.happened_at
+    assert from_row(_row(event, of_row(event))).time == event.time
+
+
+def test_a_row_stores_what_its_columns_do_not_say() -> None:
+    """Of most events the source, and the trace where there is one."""
+    event = _event()
+    said = {"source": event.source, "traceparent": event.traceparent}
+    assert json.loads(attributes_of(event)) == said
+    assert json.loads(attributes_of(_event(traceparent=None))) == {"source": event.source}
+    assert json.loads(attributes_of(_event(schema_version="1.3"))) == said | {"schemaversion": "1.3"}
+
+
+def _row(event: Event, envelope: str) -> dict[str, Any]:
+    names = ("id", "tenant_id", "subject", "ordering_key")
+    return {name: getattr(event, name) for name in names} | {"envelope": envelope, "payload": event.data}
 
 
 def test_the_wire_form_is_cloudevents() -> None:

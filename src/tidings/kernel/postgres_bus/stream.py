@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tidings.kernel.bus import Subscription
 from tidings.kernel.db import WorkerTx
-from tidings.kernel.events import Event, from_stored
+from tidings.kernel.events import Event, from_row
 from tidings.kernel.postgres_bus.lease import Cursor
 from tidings.kernel.sql import Queries
 
@@ -45,7 +45,7 @@ async def read_events(tx: WorkerTx, subscription: Subscription, *, after: Cursor
     arrivals = tuple(
         Arrival(
             position=row["position"],
-            event=from_stored(row["envelope"], row["payload"]),
+            event=from_row(row),
             behind_parked=row["behind_parked"],
         )
         for row in rows

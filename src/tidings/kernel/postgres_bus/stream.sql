@@ -10,7 +10,7 @@ WITH seen AS MATERIALIZED (
     ORDER BY position LIMIT :limit
 )
 SELECT seen.position, seen.published_at, seen.wanted, (SELECT count(*) FROM seen) AS looked_at,
-    event.envelope, event.payload,
+    event.id, event.tenant_id, event.subject, event.ordering_key, event.envelope, event.payload,
     seen.wanted AND EXISTS (
         SELECT FROM kernel.bus_parked AS parked
         WHERE parked.group_name = :group

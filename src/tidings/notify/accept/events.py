@@ -10,7 +10,6 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Row
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import by_name
 from tidings.notify.accept.row import NotificationRow
 
 
@@ -62,7 +61,18 @@ def moved_event(
     """`notification.{status}.v1`; the events of one notification keep their order."""
     return new_event(
         f"notification.{status}.v1",
-        by_name(NotificationMoved, of, notification_id=of.id, status=status, reason=reason, until=until),
+        NotificationMoved(
+            notification_id=of.id,
+            recipient_id=of.recipient_id,
+            status=status,
+            channel=of.channel,
+            category=of.category,
+            template_key=of.template_key,
+            reason=reason,
+            until=until,
+            correlation_id=of.correlation_id,
+            is_test=of.is_test,
+        ),
         tenant_id=tenant_id,
         ordering_key=of.id,
         source=NOTIFY_SOURCE,

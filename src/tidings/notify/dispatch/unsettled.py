@@ -95,15 +95,13 @@ class OutcomeSweeper:
 
     def _event(self, tenant_id: TenantId, outcome: DeliveryOutcome) -> Event:
         """The outcome as the bus would have brought it."""
-        now = self.clock.now()
         return Event(
-            id=EVENT.new(now),
+            id=EVENT.new(self.clock.now()),
             tenant_id=tenant_id,
             subject=OUTCOME_SUBJECT,
             ordering_key=outcome.notification_id,
             data=_encode(outcome).decode(),
             source=NOTIFY_SOURCE,
-            time=now,
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
-from tidings.kernel.events import Event, envelope_of
+from tidings.kernel.events import Event, attributes_of
 from tidings.kernel.ids import EVENT
 from tidings.kernel.mapping import by_name
 from tidings.router.executions.model import ExecutionChange, ExecutionId
@@ -143,7 +143,6 @@ def _end(change: ExecutionChange, end: ExecutionEnd, outcome: DeliveryOutcome) -
         ordering_key=execution.notification_id,
         data=_encode(outcome).decode(),
         source=SOURCE,
-        time=outcome.ended_at,
         traceparent=execution.traceparent,
     )
     return (
@@ -153,7 +152,7 @@ def _end(change: ExecutionChange, end: ExecutionEnd, outcome: DeliveryOutcome) -
         path_text(change.transition.state.attempts),
         event.id,
         event.data,
-        envelope_of(event),
+        attributes_of(event),
     )
 
 

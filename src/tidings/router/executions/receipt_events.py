@@ -72,5 +72,4 @@ def _event(tenant_id: TenantId, told: ReceiptTold, now: datetime) -> Event:
         ordering_key=told.notification_id,
         data=_encode(told).decode(),
         source=ROUTER_SOURCE,
-        time=now,
     )
