@@ -1,5 +1,6 @@
 """Fair claims across tenants: priority first, then the tenants round-robin, each with its share by weight."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -17,6 +18,8 @@ QUERIES = Queries.beside(__file__)
 LOWEST: Final = 3
 #: Tenants that get a turn in one round at most.
 _MOST_SEATS: Final = 100
+#: Rounds of one claim at most: to the end of the circle, from its beginning, and for those who have more than their share.
+_MOST_ROUNDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,18 +29,17 @@ class ClaimedBatches:
     by_tenant: Mapping[TenantId, Sequence[NotificationId]]
     #: The priority that all of them have.
     rank: int = LOWEST
-    #: A tenant got its whole share and may have more, or the circle of tenants was cut at its end.
-    more: bool = False
 
     def __len__(self) -> int:
         return sum(map(len, self.by_tenant.values()))
 
 
 class FairClaimer:
-    """Remembers which tenant was last, so that the round-robin goes on where it stopped."""
+    """Remembers at which tenant it stopped, so that the round-robin goes on there."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        #: The circle goes by the tenants' ids; '' is its beginning.
         self._after = ""
 
     async def claim(
@@ -47,46 +49,43 @@ class FairClaimer:
         async with self._db.worker(claims=True) as tx:
             # Where a tenant is full, all tenants that have any of the best priority may be: then the next one is asked for.
             for from_rank in range(to_rank + 1 if full else 1):
-                found = await self._round(
-                    tx, worker=worker, most=most, from_rank=from_rank, to_rank=to_rank, full=list(full)
+                claimed = await self._rounds(
+                    tx, most=most, ranks=(from_rank, to_rank), worker=worker, full=list(full)
                 )
-                if found:
-                    return await self._filled(tx, found, worker=worker, most=most, full=list(full))
+                if claimed:
+                    return claimed
         return ClaimedBatches(by_tenant={})
 
-    async def _filled(
-        self, tx: WorkerTx, found: ClaimedBatches, *, most: int, **asked: Any
+    async def _rounds(
+        self, tx: WorkerTx, *, most: int, ranks: tuple[int, int], **asked: Any
     ) -> ClaimedBatches:
-        """What tenants with little leave of their shares goes to those that have more, and to those at the beginning of the circle."""
-        left = most - len(found)
-        if left <= 0 or not found.more:
-            return found
-        rank = found.rank
-        more = await self._round(tx, most=left, from_rank=rank, to_rank=rank, **asked)
-        if more is None:
-            return found
-        by_tenant = {tenant_id: [*ids] for tenant_id, ids in found.by_tenant.items()}
-        for tenant_id, ids in more.by_tenant.items():
-            by_tenant.setdefault(tenant_id, []).extend(ids)
-        return ClaimedBatches(by_tenant=by_tenant, rank=rank)
-
-    async def _round(self, tx: WorkerTx, *, most: int, **asked: Any) -> ClaimedBatches | None:
-        # The circle closes: tenants before the last one in the order of ids come after its end.
-        for after in dict.fromkeys((self._after, "")):
+        """Along the circle, until there are enough or nobody has more: what some leave of their shares goes to others."""
+        claimed: dict[TenantId, list[NotificationId]] = {}
+        left, after = most, self._after
+        for _ in range(_MOST_ROUNDS):
             rows = await tx.fetch(
-                QUERIES.claim, after=after, most=most, seats=min(most, _MOST_SEATS), **asked
+                QUERIES.claim,
+                after=after,
+                most=left,
+                seats=min(left, _MOST_SEATS),
+                from_rank=ranks[0],
+                to_rank=ranks[1],
+                **asked,
             )
+            before, after, has_more = after, "", False
             if rows:
-                found: dict[TenantId, list[NotificationId]] = {}
                 for row in rows:
-                    ids = found.setdefault(TenantId(row["tenant_id"]), [])
+                    ids = claimed.setdefault(TenantId(row["tenant_id"]), [])
                     ids.append(NotificationId(row["notification_id"]))
-                # A single tenant need not be looked for after itself first.
-                self._after = max(found) if len(found) > 1 else ""
-                shares = {row["tenant_id"]: row["share"] for row in rows}
-                more = bool(after) or any(len(ids) == shares[tenant] for tenant, ids in found.items())
-                return ClaimedBatches(by_tenant=found, rank=rows[0]["priority"], more=more)
-        return None
+                got = Counter(row["tenant_id"] for row in rows)
+                has_more = any(got[row["tenant_id"]] == row["share"] for row in rows)
+                self._after = after = rows[0]["stopped_at"]
+                ranks = (rows[0]["priority"], rows[0]["priority"])
+                left -= len(rows)
+            # From somewhere in the circle to its end is not all of it, nor is a part that ends before.
+            if left <= 0 or not (before or after or has_more):
+                break
+        return ClaimedBatches(by_tenant=claimed, rank=ranks[0])
 
 
 async def give_back(
