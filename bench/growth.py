@@ -1,18 +1,21 @@
-"""What a system that is years old pays for one notification, against the same system when it was empty.
+"""What a system that is years old pays for one notification, against one that is empty.
 
-`python -m bench.growth` measures a load on the empty system, fills it (`INSERT … SELECT generate_series`) with months of
-notifications, attempts and executions of many tenants and with executions that are not due, and measures the same load
-again. Then claims beside a backlog, and the bloat of a queue that many rows go through. Sizes are options; `--full` is
-10⁷ notifications of 1,000 tenants over 24 months and a backlog of 10⁶, which takes an hour or so.
+`python -m bench.growth` starts two systems with the same tenants, fills one (`INSERT … SELECT generate_series`) with
+months of notifications, attempts, executions and people and with executions that are not due, and measures the same load
+on both in turn, so that a busy machine costs both the same. Then claims beside a backlog. Sizes are options; `--full` is
+10⁷ notifications of 1,000 tenants over 24 months and a backlog of 10⁶. With `--place` the full one stays in a folder, and
+is measured again by the next run.
 """
 
 import argparse
-import asyncio
+import contextlib
 import json
+import statistics
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict, dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Final
 
 import asyncpg
@@ -25,6 +28,7 @@ from bench.sink import Sink
 from bench.stored import fill, settle
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
+from tidings.kernel.ids import TenantId
 from tidings.notify.dispatch.claim import QUERIES
 from tidings.operations.partitions import make_missing
 
@@ -33,20 +37,12 @@ _WARM: Final = 500
 _SET: Final = 100
 _WORKER: Final = f"wrk_{'0' * 26}"
 _LOWEST: Final = 3
-#: How often the queue is looked at while rows go through it.
-_LOOKS: Final = 10
-#: Rows a second.
-_PACE: Final = 1_000
 _QUEUE: Final = """
 INSERT INTO notification.dispatch_queue (tenant_id, notification_id, priority)
 SELECT $1, 'ntf_' || lpad(i::text, 26, '0'), $2 FROM generate_series($3::bigint, $4::bigint) AS i
 """
 _TAKE: Final = """
 DELETE FROM notification.dispatch_queue
-WHERE tenant_id = $1 AND notification_id IN (SELECT 'ntf_' || lpad(i::text, 26, '0') FROM generate_series($2::bigint, $3::bigint) AS i)
-"""
-_CLAIM: Final = """
-UPDATE notification.dispatch_queue SET claimed_by = $4
 WHERE tenant_id = $1 AND notification_id IN (SELECT 'ntf_' || lpad(i::text, 26, '0') FROM generate_series($2::bigint, $3::bigint) AS i)
 """
 _NOT_DUE: Final = """
@@ -58,11 +54,6 @@ SELECT $1, 'exec_' || lpad(i::text, 26, '0'), now(), now() + interval '30 days',
        'ntf_' || lpad(i::text, 26, '0'), 'rcp_' || lpad(i::text, 26, '0'), 'txn', 'normal', 'FAILOVER', '[]', '{}'
 FROM generate_series(1, $2::bigint) AS i
 """
-_SIZES: Final = """
-SELECT pg_relation_size(relid) / 1048576.0 AS heap, pg_indexes_size(relid) / 1048576.0 AS indexes,
-       n_live_tup AS live, n_dead_tup AS dead, autovacuum_count AS vacuums
-FROM pg_stat_all_tables WHERE relid = 'notification.dispatch_queue'::regclass
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,49 +64,62 @@ class Sizes:
     rows: int
     months: int
     backlog: int
-    churn: int
     load: int
+    rounds: int
 
 
-def measure(sizes: Sizes) -> dict[str, float]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One of the two systems."""
+
+    house: House
+    residents: Sequence[Resident]
+    #: Where its mails go.
+    port: int
+
+
+def measure(sizes: Sizes, place: Path | None = None) -> dict[str, float]:
     """Everything, by name. Call it in the main thread."""
-    port = free_port()
+    ports = [free_port(), free_port()]
+    with _house(ports[0], None) as young, _house(ports[1], place) as old:
+        empty = Side(house=young, residents=_residents(young, sizes.tenants), port=ports[0])
+        grown = Side(house=old, residents=_grown(old, sizes, place), port=ports[1])
+        figures = uvloop.run(_in_turn(empty, grown, sizes))
+        for house in (young, old):
+            house.workers[0].tell()
+            house.workers[0].wait()
+        return figures | uvloop.run(_queues(old, grown.residents[0], sizes))
+
+
+def _house(port: int, place: Path | None) -> House:
     vendor: dict[str, object] = {"host": "127.0.0.1", "port": port, "security": "none"}
-    with House(workers=1, vendors={"smtp": vendor}, postgres_options=DEFAULTS) as house:
-        residents = house.residents([f"bench-{n}" for n in range(sizes.tenants)])
-        publish(house, residents)
-        before = uvloop.run(_load(house, residents, port, sizes, "empty"))
-        _stop(house)
-        uvloop.run(_grow(house, residents, sizes))
-        house.workers[0].launch()
-        house.workers[0].await_ready()
-        after = uvloop.run(_load(house, residents, port, sizes, "grown"))
-        _stop(house)
-        figures = {f"empty_{name}": value for name, value in before.items()}
-        figures |= {f"grown_{name}": value for name, value in after.items()}
-        figures |= {
-            f"growth_ratio_{name}": after[name] / before[name]
-            for name in before
-            if name.endswith("us_each") and before[name]
-        }
-        return figures | uvloop.run(_queues(house, residents[0], sizes))
+    return House(workers=1, vendors={"smtp": vendor}, postgres_options=DEFAULTS, place=place)
 
 
-def _stop(house: House) -> None:
+def _residents(house: House, count: int) -> list[Resident]:
+    residents = house.residents([f"bench-{n}" for n in range(count)])
+    publish(house, residents)
+    return residents
+
+
+def _grown(house: House, sizes: Sizes, place: Path | None) -> list[Resident]:
+    """Filled; as it was left where a run before has done so."""
+    kept = None if place is None else place / "residents.json"
+    if kept is not None and kept.exists():
+        return [
+            Resident(tenant_id=TenantId(one["tenant_id"]), api_key=one["api_key"])
+            for one in json.loads(kept.read_text())
+        ]
+    residents = _residents(house, sizes.tenants)
+    # A worker that looks for work would wait for locks of the fill.
     house.workers[0].tell()
     house.workers[0].wait()
-
-
-async def _load(
-    house: House, residents: Sequence[Resident], port: int, sizes: Sizes, when: str
-) -> dict[str, float]:
-    shape = Shape(sizes.tenants, "large")
-    async with Sink(note_ids=True, port=port) as sink:
-        load = Load(house, residents, sink, shape)
-        await load.send(load.singles(_WARM), count=_WARM)
-        found = await load.costs("end_to_end", load.singles(sizes.load), sizes.load, clients=16)
-    _say(when, **{name: round(value) for name, value in found.items()})
-    return found
+    uvloop.run(_grow(house, residents, sizes))
+    house.revive()
+    house.workers[0].await_ready()
+    if kept is not None:
+        kept.write_text(json.dumps([asdict(one) for one in residents]))
+    return residents
 
 
 async def _grow(house: House, residents: Sequence[Resident], sizes: Sizes) -> None:
@@ -131,11 +135,47 @@ async def _grow(house: House, residents: Sequence[Resident], sizes: Sizes) -> No
         await owner.close()
     each = max(1, sizes.rows // len(residents))
     url = house.postgres.url("tidings_runtime")
-    for resident in residents:
-        await fill(url, resident.tenant_id, each, months=sizes.months)
+    await fill(url, [resident.tenant_id for resident in residents], each, months=sizes.months)
     await _as_tenant(url, residents[0], _NOT_DUE, sizes.backlog)
     await settle(house.postgres.url("tidings_owner"))
     _say("filled", partitions=tables, rows=each * len(residents), seconds=round(time.perf_counter() - began))
+
+
+async def _in_turn(empty: Side, grown: Side, sizes: Sizes) -> dict[str, float]:
+    """The same load on the one and on the other, again and again; the middle of each part, and of the ratios."""
+    found: dict[str, list[dict[str, float]]] = {"empty": [], "grown": []}
+    async with _load(empty) as young, _load(grown) as old:
+        for turn in range(sizes.rounds):
+            for when, load in (("empty", young), ("grown", old)):
+                costs = await load.costs("end_to_end", load.singles(sizes.load), sizes.load, clients=16)
+                found[when].append(costs)
+                _say(f"{when}, round {turn + 1}", **{name: round(value) for name, value in costs.items()})
+    figures = {
+        f"{when}_{name}": statistics.median(one[name] for one in rounds)
+        for when, rounds in found.items()
+        for name in rounds[0]
+    }
+    parts = [name for name in found["empty"][0] if name.endswith("us_each")]
+    for name in parts:
+        figures[f"growth_ratio_{name}"] = statistics.median(
+            old[name] / young[name] for young, old in zip(found["empty"], found["grown"], strict=True)
+        )
+    figures["growth_ratio"] = statistics.median(
+        sum(old[name] for name in parts) / sum(young[name] for name in parts)
+        for young, old in zip(found["empty"], found["grown"], strict=True)
+    )
+    return figures
+
+
+@contextlib.asynccontextmanager
+async def _load(side: Side) -> AsyncIterator[Load]:
+    """Warm: the first ones are not measured."""
+    async with Sink(note_ids=True, port=side.port) as sink:
+        shape = Shape(len(side.residents), "large")
+        # People of an earlier run over the same folder are not new.
+        load = Load(side.house, side.residents, sink, shape, first=time.time_ns() // 1000)
+        await load.send(load.singles(_WARM), count=_WARM)
+        yield load
 
 
 async def _as_tenant(url: str, resident: Resident, statement: str, *values: Any) -> None:
@@ -161,7 +201,6 @@ async def _queues(house: House, resident: Resident, sizes: Sizes) -> dict[str, f
         figures |= await _claim(system.db, "backlog_deleted")
         figures |= await _claim(system.db, "backlog_deleted_again")
         await _as_tenant(url, resident, _TAKE, 1, sizes.backlog)
-    figures |= await _churn(house, resident, sizes.churn)
     return figures
 
 
@@ -188,35 +227,6 @@ async def _claim(db: Database, name: str) -> dict[str, float]:
     return {f"claim_{name}_ms": plan["Execution Time"], f"claim_{name}_pages": pages}
 
 
-async def _churn(house: House, resident: Resident, rows: int) -> dict[str, float]:
-    """So many rows through the queue by sets, put in, claimed and taken out, as on a busy day: a thousand a second."""
-    figures: dict[str, float] = {}
-    connection = await asyncpg.connect(house.postgres.url("tidings_runtime"))
-    try:
-        await connection.execute("SELECT set_config('app.tenant_id', $1, false)", resident.tenant_id)
-        await connection.execute("SET synchronous_commit = off")
-        columns = ("heap", "indexes", "live", "dead", "vacuums")
-        began = time.perf_counter()
-        step = max(_SET, rows // _LOOKS)
-        for first in range(1, rows, _SET):
-            last = first + _SET - 1
-            await connection.execute(_QUEUE, resident.tenant_id, 2, first, last)
-            await connection.execute(_CLAIM, resident.tenant_id, first, last, _WORKER)
-            await connection.execute(_TAKE, resident.tenant_id, first, last)
-            await asyncio.sleep(max(0.0, began + last / _PACE - time.perf_counter()))
-            if last % step < _SET:
-                found = await connection.fetchrow(_SIZES)
-                _say("queue", through=last, **{name: round(float(found[name]), 1) for name in columns})
-                figures["queue_dead_rows"] = float(found["dead"])
-                figures["queue_heap_mb"], figures["queue_indexes_mb"] = (
-                    float(found["heap"]),
-                    float(found["indexes"]),
-                )
-    finally:
-        await connection.close()
-    return figures
-
-
 def _say(what: str, **figures: float) -> None:
     print(f"{what:32}", *(f"{name} {value}" for name, value in figures.items()), flush=True)
 
@@ -225,15 +235,17 @@ def main() -> None:
     """Measure and show."""
     options = argparse.ArgumentParser(prog="python -m bench.growth")
     options.add_argument("--full", action="store_true", help="10⁷ rows, 1,000 tenants, a backlog of 10⁶")
+    options.add_argument("--place", type=Path, help="a folder that the filled system stays in")
     for name, usual in {"tenants": 50, "rows": 1_000_000, "months": 24, "backlog": 100_000}.items():
         options.add_argument(f"--{name}", type=int, default=usual)
-    options.add_argument("--churn", type=int, default=100_000, help="rows that go through a queue")
     options.add_argument("--load", type=int, default=2_000, help="notifications of one measurement")
+    options.add_argument("--rounds", type=int, default=5, help="measurements of each")
     asked = vars(options.parse_args())
+    place = asked.pop("place")
     if asked.pop("full"):
-        asked |= {"tenants": 1_000, "rows": 10_000_000, "backlog": 1_000_000, "churn": 1_000_000}
+        asked |= {"tenants": 1_000, "rows": 10_000_000, "backlog": 1_000_000}
     print()
-    for name, value in measure(Sizes(**asked)).items():
+    for name, value in measure(Sizes(**asked), place).items():
         print(f"{name:52} {value:>12,.2f}")
 
 

@@ -99,14 +99,17 @@ async def _measure(
 class Load:
     """One shape of load, on a house that runs."""
 
-    def __init__(self, house: House, residents: Sequence[Resident], sink: Sink, shape: Shape) -> None:
+    def __init__(
+        self, house: House, residents: Sequence[Resident], sink: Sink, shape: Shape, *, first: int = 0
+    ) -> None:
+        """Notifications are numbered from `first`; in a house that has had a load, new people are those of new numbers."""
         self._house = house
         self._residents = residents
         self._sink = sink
         self._shape = shape
         self._random = random.Random(7)
         self._weights = list(itertools.accumulate(1 / rank for rank in range(1, len(residents) + 1)))
-        self._numbers = itertools.count()
+        self._numbers = itertools.count(first)
 
     async def all(self) -> dict[str, float]:
         """Everything that is measured of it."""

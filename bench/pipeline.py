@@ -121,7 +121,7 @@ class _Run:
     async def _when_much_is_stored(self) -> dict[str, float]:
         few = await self._cost()
         url = self._house.postgres.url("tidings_runtime")
-        await fill(url, self._resident.tenant_id, MANY)
+        await fill(url, [self._resident.tenant_id], MANY)
         await settle(self._house.postgres.url("tidings_owner"))
         many = await self._cost()
         return {"cost_us_at_1e4": few, "cost_us_at_1e6": many, "cost_ratio_1e6_to_1e4": many / few}
