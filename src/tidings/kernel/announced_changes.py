@@ -9,7 +9,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tidings.kernel.clock import Clock
-from tidings.kernel.ttl_cache import TtlCache
+from tidings.kernel.set_cache import LookUp, SetCache
+from tidings.kernel.ttl_cache import ANNOUNCED_TTL, K, TtlCache, V
 
 if TYPE_CHECKING:  # Commands that only read have caches too, and no bus.
     from tidings.kernel.postgres_bus.wakeups import Wakeups
@@ -56,13 +57,25 @@ def announced_cache(
 ) -> TtlCache[Any, Any]:
     """A cache of rows of these tables, by their tenants or ids; without `changes` it goes by its time to live alone."""
     cache: TtlCache[Any, Any] = TtlCache(clock=clock, ttl=ttl, size=size, announced=changes)
-    forget_announced(cache, changes, *tables)
+    _forget_announced(cache, changes, *tables)
     return cache
 
 
-def forget_announced(cache: TtlCache[Any, Any], changes: AnnouncedChanges | None, *tables: str) -> None:
-    """Have the cache forget rows of these tables, which it has by their tenants or ids, when their change is announced."""
+def announced_sets(
+    look_up: LookUp[K, V],
+    changes: AnnouncedChanges | None,
+    *tables: str,
+    clock: Clock,
+    ttl: timedelta,
+    announced_ttl: timedelta = ANNOUNCED_TTL,
+) -> SetCache[K, V]:
+    """The same as `announced_cache`, with values that are looked up in sets."""
+    cache = SetCache(look_up, clock=clock, ttl=ttl, announced=changes, announced_ttl=announced_ttl)
+    _forget_announced(cache, changes, *tables)
+    return cache
 
+
+def _forget_announced(cache: TtlCache[Any, Any], changes: AnnouncedChanges | None, *tables: str) -> None:
     def forget(key: str | None) -> None:
         if key is None:
             cache.clear()

@@ -4,11 +4,12 @@ The status comes from the projection of tenant events through a short memory: a 
 within a second, and a busy tenant costs one look-up in that time.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal, Protocol
 
-from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
+from tidings.kernel.announced_changes import AnnouncedChanges, announced_sets
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
@@ -18,7 +19,7 @@ from tidings.kernel.refusals import (
     TenantFrozenError,
     TenantSuspendedError,
 )
-from tidings.kernel.ttl_cache import TtlCache
+from tidings.kernel.set_cache import SetCache
 
 #: Below a second, so that a change counts within one even when the look-up takes a while.
 REMEMBERED_SECONDS = 0.5
@@ -34,10 +35,10 @@ class TenantState:
 
 
 class TenantStates(Protocol):
-    """Where the state of a tenant is looked up."""
+    """Where the states of tenants are looked up."""
 
-    async def state_of(self, tenant_id: TenantId) -> TenantState | None:
-        """Its state; None for a tenant that is not known here."""
+    async def states_of(self, tenant_ids: Sequence[TenantId]) -> Mapping[TenantId, TenantState | None]:
+        """The state of each; None for a tenant that is not known here."""
         ...
 
 
@@ -47,14 +48,17 @@ class TenantGate:
     def __init__(
         self, states: TenantStates, *, clock: Clock, changes: AnnouncedChanges | None = None
     ) -> None:
-        self._states = states
-        self._memory: TtlCache[TenantId, TenantState | None] = announced_cache(
-            changes, "notification.tenants_local", clock=clock, ttl=timedelta(seconds=REMEMBERED_SECONDS)
+        self._memory: SetCache[TenantId, TenantState | None] = announced_sets(
+            states.states_of,
+            changes,
+            "notification.tenants_local",
+            clock=clock,
+            ttl=timedelta(seconds=REMEMBERED_SECONDS),
         )
 
     async def check(self, tenant_id: TenantId, *, writes: bool, named_by_header: bool = False) -> None:
         """Return where the tenant may pass; otherwise raise what is in its way."""
-        state = await self._memory.get_or_fetch(tenant_id, self._states.state_of)
+        state = await self._memory.of(tenant_id)
         if state is None:
             if named_by_header:
                 raise BadValueError("X-Tenant-Id", "names a tenant that is not known here")

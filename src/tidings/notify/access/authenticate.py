@@ -1,15 +1,16 @@
 """Knows callers by what they carry: an API key, or a token where those are set up."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from typing import Final
 
-from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
+from tidings.kernel.announced_changes import AnnouncedChanges, announced_sets
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.http.callers import Authenticator, Caller
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import UnauthenticatedError
-from tidings.kernel.ttl_cache import TtlCache
+from tidings.kernel.set_cache import SetCache
 from tidings.notify.access import store
 from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.model import ApiKey, KeyState, hash_secret, read_credential
@@ -18,6 +19,8 @@ from tidings.notify.ids import ApiKeyId
 
 #: Below a second, so that a revocation counts within one even when the look-up takes a while.
 REMEMBERED_SECONDS = 0.5
+#: The same while changes are announced: shorter than for other settings, because a key opens the door.
+_ANNOUNCED_TTL: Final = timedelta(minutes=1)
 
 _log = get_logger("access")
 UNKNOWN = "this API key is not known; check that it was copied whole"
@@ -45,8 +48,13 @@ class KeyAuthenticator:
         self._on_broken_seal = on_broken_seal
         self._clock = clock
         self._last_used = last_used
-        self._memory: TtlCache[ApiKeyId, tuple[ApiKey, Caller] | None] = announced_cache(
-            changes, "notification.api_keys", clock=clock, ttl=timedelta(seconds=REMEMBERED_SECONDS)
+        self._memory: SetCache[ApiKeyId, tuple[ApiKey, Caller] | None] = announced_sets(
+            self._find,
+            changes,
+            "notification.api_keys",
+            clock=clock,
+            ttl=timedelta(seconds=REMEMBERED_SECONDS),
+            announced_ttl=_ANNOUNCED_TTL,
         )
 
     async def authenticate(self, credential: str) -> Caller:
@@ -55,7 +63,7 @@ class KeyAuthenticator:
         if read is None:
             raise UnauthenticatedError(UNKNOWN)
         key_id, secret = read
-        found = await self._memory.get_or_fetch(key_id, self._find)
+        found = await self._memory.of(key_id)
         if found is None:
             # The same work as for a key that exists.
             hash_secret(secret)
@@ -74,19 +82,31 @@ class KeyAuthenticator:
         """This process just changed it: look it up anew."""
         self._memory.forget(key_id)
 
-    async def _find(self, key_id: ApiKeyId) -> tuple[ApiKey, Caller] | None:
-        """As it was written by the application; a row that was written or changed by another program is no key."""
+    async def find_known(self, key_ids: Sequence[ApiKeyId]) -> list[ApiKeyId]:
+        """Those that are keys, which are remembered; ids that are none take no room."""
+        generation = self._memory.generation
+        found = await self._find(key_ids)
+        known = {key_id: one for key_id, one in found.items() if one is not None}
+        for key_id, one in known.items():
+            self._memory.put(key_id, one, generation=generation)
+        return list(known)
+
+    async def _find(self, key_ids: Sequence[ApiKeyId]) -> Mapping[ApiKeyId, tuple[ApiKey, Caller] | None]:
+        """As the application wrote them; a row that was written or changed by another program is no key."""
         await self._seals.get_ready()
+        found: dict[ApiKeyId, tuple[ApiKey, Caller] | None] = dict.fromkeys(key_ids)
         async with self._db.platform() as tx:
-            key = await store.find_any_key(tx, key_id=key_id)
-        if key is None:
-            return None
-        if await self._seals.holds(key):
-            return key, key.caller()
-        _log.error("api_key_seal_broken", key_id=key.id, tenant_id=key.tenant_id, sealed=key.seal is not None)
-        if self._on_broken_seal is not None:
-            self._on_broken_seal()
-        return None
+            keys = await store.find_any_keys(tx, key_ids)
+        for key in keys:
+            if await self._seals.holds(key):
+                found[key.id] = key, key.caller()
+                continue
+            _log.error(
+                "api_key_seal_broken", key_id=key.id, tenant_id=key.tenant_id, sealed=key.seal is not None
+            )
+            if self._on_broken_seal is not None:
+                self._on_broken_seal()
+        return found
 
 
 class AnyAuthenticator:

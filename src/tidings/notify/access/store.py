@@ -34,10 +34,9 @@ async def lock_platform_keys(tx: PlatformTx) -> None:
     await tx.fetch(QUERIES.lock_platform_keys)
 
 
-async def find_any_key(tx: PlatformTx, *, key_id: ApiKeyId) -> ApiKey | None:
-    """The key with this id, of any tenant or the platform; for the access guard alone."""
-    row = await tx.fetch_one(QUERIES.find_any_key, id=key_id)
-    return _from_row(row) if row else None
+async def find_any_keys(tx: PlatformTx, key_ids: Sequence[ApiKeyId]) -> list[ApiKey]:
+    """The keys with these ids, of any tenant or the platform; for the access guard alone."""
+    return [_from_row(row) for row in await tx.fetch(QUERIES.find_any_keys, ids=list(key_ids))]
 
 
 async def list_keys(tx: TenantTx | PlatformTx, *, after_id: str | None, limit: int) -> list[ApiKey]:
@@ -79,5 +78,5 @@ async def touch_keys(tx: PlatformTx, used: Mapping[ApiKeyId, datetime], *, inter
 
 _from_row = RowMapper(
     ApiKey,
-    [QUERIES.find_key, QUERIES.lock_key, QUERIES.find_any_key, QUERIES.list_keys, QUERIES.find_unsealed],
+    [QUERIES.find_key, QUERIES.lock_key, QUERIES.find_any_keys, QUERIES.list_keys, QUERIES.find_unsealed],
 )

@@ -46,12 +46,12 @@ SET seal = made.seal
 FROM unnest(CAST(:ids AS text[]), CAST(:seals AS bytea[])) AS made (id, seal)
 WHERE known.id = made.id;
 
--- name: find_any_key
--- For the access guard, which does not know the tenant yet: the platform role looks up one id.
+-- name: find_any_keys
+-- For the access guard, which does not know the tenants yet: the platform role looks up ids, whosesoever they are.
 SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,
        last_used_at, revoked_at, rotated_from, rotated_to, overlap_ends_at, version, seal
 FROM notification.api_keys
-WHERE id = :id;
+WHERE id = ANY(CAST(:ids AS text[]));
 
 -- name: list_keys
 -- The newest first; ids begin with their time, so ix_api_keys_tenant serves.

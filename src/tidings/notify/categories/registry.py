@@ -1,12 +1,13 @@
 """A cache of the categories: they are not read with every message."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
-from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
+from tidings.kernel.announced_changes import AnnouncedChanges, announced_sets
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
+from tidings.kernel.set_cache import SetCache
 from tidings.kernel.ttl_cache import TtlCache
 from tidings.notify.categories import store
 from tidings.notify.categories.model import CategoryPolicy, TenantCategory, merged
@@ -24,8 +25,8 @@ class Categories:
         self._platform: TtlCache[None, Mapping[str, CategoryPolicy]] = TtlCache(
             clock=clock, ttl=ttl, size=1, announced=changes
         )
-        self._tenants: TtlCache[TenantId, tuple[TenantCategory, ...]] = announced_cache(
-            changes, "notification.categories", clock=clock, ttl=ttl
+        self._tenants: SetCache[TenantId, tuple[TenantCategory, ...]] = announced_sets(
+            self._load_tenants, changes, "notification.categories", clock=clock, ttl=ttl
         )
         if changes is not None:
             changes.on("notification_platform.categories", lambda _: self.invalidate())
@@ -36,7 +37,7 @@ class Categories:
 
     async def of(self, tenant_id: TenantId) -> Mapping[str, CategoryPolicy]:
         """All that a tenant can use, by name, as it has them; to be asked for before a transaction begins too."""
-        return merged(await self.all(), await self._tenants.get_or_fetch(tenant_id, self._load_tenant))
+        return merged(await self.all(), await self._tenants.of(tenant_id))
 
     def invalidate(self) -> None:
         """Look anew at the next question."""
@@ -47,6 +48,8 @@ class Categories:
         async with self._db.platform() as tx:
             return await store.load_platforms(tx)
 
-    async def _load_tenant(self, tenant_id: TenantId) -> tuple[TenantCategory, ...]:
-        async with self._db.tenant(tenant_id) as tx:
-            return tuple(await store.load_tenants(tx))
+    async def _load_tenants(
+        self, tenant_ids: Sequence[TenantId]
+    ) -> Mapping[TenantId, tuple[TenantCategory, ...]]:
+        async with self._db.tenants(tenant_ids, by_index=True) as tx:
+            return await store.load_tenants_of_all(tx, tenant_ids)

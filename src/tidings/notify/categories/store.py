@@ -1,12 +1,13 @@
 """The only Python here that runs SQL on categories: the platform's registry, and what tenants say beside it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
 import msgspec
 
-from tidings.kernel.db import PlatformTx, Row, TenantTx
+from tidings.kernel.db import PlatformTx, Row, TenantsTx, TenantTx
+from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import attributes, by_name
 from tidings.kernel.sql import Queries
 from tidings.notify.categories.model import (
@@ -63,10 +64,20 @@ async def load_platforms(tx: Side) -> dict[str, CategoryPolicy]:
     return {row["category"]: _platforms(row) for row in rows}
 
 
-async def load_tenants(tx: TenantTx) -> list[TenantCategory]:
+async def load_tenants(tx: TenantTx) -> tuple[TenantCategory, ...]:
     """What the tenant has said."""
-    rows = await tx.fetch(QUERIES.load_tenants)
-    return [_tenants(_Stored(**{**row, "names": _read_names(row["names"])})) for row in map(dict, rows)]
+    return (await load_tenants_of_all(tx, [tx.tenant_id]))[tx.tenant_id]
+
+
+async def load_tenants_of_all(
+    tx: TenantTx | TenantsTx, tenant_ids: Sequence[TenantId]
+) -> dict[TenantId, tuple[TenantCategory, ...]]:
+    """What each of these tenants has said."""
+    found: dict[TenantId, list[TenantCategory]] = {tenant_id: [] for tenant_id in tenant_ids}
+    for row in map(dict, await tx.fetch(QUERIES.load_tenants, tenant_ids=list(tenant_ids))):
+        whose = found[row.pop("tenant_id")]
+        whose.append(_tenants(_Stored(**{**row, "names": _read_names(row["names"])})))
+    return {tenant_id: tuple(said) for tenant_id, said in found.items()}
 
 
 def read_tenants(rows: str | None) -> tuple[TenantCategory, ...]:

@@ -5,12 +5,13 @@ SELECT category, default_use_case, retention_class, default_priority, default_ex
 FROM notification_platform.categories;
 
 -- name: load_tenants
--- What one tenant has said: a handful of rows.
-SELECT category, own, names, position, hidden, default_use_case, retention_class, default_priority,
-       default_expiry_seconds, needs_consent, can_unsubscribe, breaks_quiet_hours, may_digest, tracking_allowed,
-       retired_at IS NOT NULL AS retired, version
-FROM notification.categories
-WHERE tenant_id = :tenant_id;
+-- What tenants have said: a handful of rows of each.
+SELECT said.tenant_id, said.category, said.own, said.names, said.position, said.hidden, said.default_use_case,
+       said.retention_class, said.default_priority, said.default_expiry_seconds, said.needs_consent,
+       said.can_unsubscribe, said.breaks_quiet_hours, said.may_digest, said.tracking_allowed,
+       said.retired_at IS NOT NULL AS retired, said.version
+FROM unnest(CAST(:tenant_ids AS text[])) AS wanted (tenant_id)
+JOIN notification.categories AS said ON said.tenant_id = wanted.tenant_id;
 
 -- name: lock_registry
 -- One row is held while it is changed, so that the version which was read is the one that is changed.

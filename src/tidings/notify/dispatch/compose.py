@@ -23,7 +23,7 @@ from tidings.notify.facts.model import Facts, PersonFacts
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.preference_center.links import MessageLinks
 from tidings.notify.recipients.model import NAME_PURPOSE
-from tidings.notify.render.model import Brand, Content, Rendered, Renderer, RenderFailed, RenderJob
+from tidings.notify.render.model import Brand, Rendered, Renderer, RenderFailed, RenderJob
 from tidings.notify.templates.assets import shown_in
 from tidings.notify.templates.model import Published
 from tidings.notify.templates.resolve import TemplateResolver
@@ -119,7 +119,6 @@ class Composer:
         versions = await self._versions(asks)
         found: list[Composition | None] = [None] * len(asks)
         jobs: list[tuple[int, RenderJob]] = []
-        contents: dict[tuple[TemplateVersionId, str], Content] = {}
         shown: dict[int, Published] = {}
         read: dict[TemplateVersionId, Mapping[str, Attachment]] = {}
         for place, ask in enumerate(asks):
@@ -135,9 +134,7 @@ class Composer:
                 found[place] = variables
                 continue
             locale = ask.pending.locale or ask.reader.locale
-            content = contents.get((version_id, locale))
-            if content is None:
-                content = contents[version_id, locale] = published.content_for(locale)
+            content = self._templates.content_for(published, locale)
             head = letterheads[tenant_id]
             jobs.append(
                 (

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -13,7 +14,7 @@ Direction = Literal["ltr", "rtl"]
 class Content:
     """One locale of a published version, compiled: Handlebars sources that are ready to be filled."""
 
-    #: Names the version and the locale; the same key always means the same sources.
+    #: The same key always means the same sources: `key_of_sources`, where they are published.
     key: str
     #: The language that the texts are written in.
     locale: str
@@ -33,6 +34,17 @@ class Content:
     def size(self) -> int:
         """About how many bytes the compiled code takes, for the memory of compiled code."""
         return 4 * sum(len(part) for part in (self.subject, self.html, self.text, self.whatsapp) if part)
+
+
+def key_of_sources(*sources: str | None) -> str:
+    """A key for sources that are the same for many tenants, as customised templates often are: they are compiled once."""
+    digest = sha256()
+    for source in sources:
+        encoded = b"" if source is None else source.encode("utf-8", "surrogatepass")
+        # With its length, so that no text can pass for two.
+        digest.update(f"{'-' if source is None else len(encoded)}:".encode())
+        digest.update(encoded)
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

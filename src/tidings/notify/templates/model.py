@@ -12,7 +12,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import by_name
 from tidings.notify.ids import TemplateId, TemplateVersionId
 from tidings.notify.render.locale_fallback import choose_locale
-from tidings.notify.render.model import Content, Direction
+from tidings.notify.render.model import Content, Direction, key_of_sources
 from tidings.notify.templates.semver import Semver
 
 Priority = Literal["critical", "high", "normal", "low"]
@@ -236,4 +236,5 @@ class Published:
         compiled = self.version.locales[chosen].compiled
         if compiled is None:
             raise LookupError(f"{self.version.id} is not published")
-        return by_name(Content, compiled, key=f"{self.version.id}/{chosen}", locale=chosen)
+        sources = (compiled.subject, compiled.html, compiled.text, compiled.whatsapp)
+        return by_name(Content, compiled, key=key_of_sources(*sources), locale=chosen)

@@ -20,6 +20,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.set_cache import SetCache
 from tidings.kernel.ttl_cache import ANNOUNCED_TTL
 from tidings.notify.ids import TemplateVersionId
+from tidings.notify.render.model import Content
 from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.assets import cid_of
 from tidings.notify.templates.errors import InvalidVariablesError, UnknownTemplateError
@@ -32,6 +33,8 @@ _REMEMBERED_SECONDS: Final = 0.5
 #: announced it is kept longer.
 _CONTENT_AGE: Final = timedelta(seconds=30)
 _LONG_AGO: Final = float("-inf")
+#: Readers' locales whose texts are remembered, of each version.
+_MOST_LOCALES: Final = 50
 #: Callers whose versions are read together, at most.
 _MOST_READERS: Final = 50
 
@@ -47,6 +50,8 @@ class _Kept:
     checker: Checker | None = field(default=None)
     #: Read when the first mail shows one.
     pictures: Mapping[str, Attachment] | None = field(default=None)
+    #: By the reader's locale.
+    contents: dict[str, Content] = field(default_factory=dict)
 
 
 class TemplateResolver:
@@ -137,6 +142,18 @@ class TemplateResolver:
             self._bytes += more
             self._make_room()
         return found
+
+    def content_for(self, published: Published, locale: str) -> Content:
+        """The texts of a version that `versions` gave, for a reader of `locale`; chosen once while there is room."""
+        kept = self._kept.get(published.version.id)
+        if kept is None or kept.published is not published:
+            return published.content_for(locale)
+        content = kept.contents.get(locale)
+        if content is None:
+            if len(kept.contents) >= _MOST_LOCALES:
+                kept.contents.clear()
+            content = kept.contents[locale] = published.content_for(locale)
+        return content
 
     def check_variables(self, published: Published, variables: Any, *, field: str = "variables") -> None:
         """Return where the variables fit; an `InvalidVariablesError` naming every fault where they don't."""

@@ -1,6 +1,7 @@
 """Tells the tenant gate how a tenant stands, from the projection; what accepting has to know of its policy comes along."""
 
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from tidings.kernel.db import Database
@@ -13,24 +14,22 @@ _MOST: Final = 10_000
 
 
 class ProjectedStates:
-    """Looks a tenant up in the projection."""
+    """Looks tenants up in the projection."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
         self._searchable: OrderedDict[TenantId, tuple[str, ...]] = OrderedDict()
 
-    async def state_of(self, tenant_id: TenantId) -> TenantState | None:
-        """Its state; None for a tenant that is not known here."""
+    async def states_of(self, tenant_ids: Sequence[TenantId]) -> Mapping[TenantId, TenantState | None]:
+        """The state of each; None for a tenant that is not known here."""
         async with self._db.platform() as tx:
-            found = await store.find_state(tx, tenant_id=tenant_id)
-        if found is None:
-            return None
-        state, searchable = found
-        self._searchable[tenant_id] = searchable
-        self._searchable.move_to_end(tenant_id)
-        if len(self._searchable) > _MOST:
+            found = await store.find_states(tx, tenant_ids)
+        for tenant_id, (_, searchable) in found.items():
+            self._searchable[tenant_id] = searchable
+            self._searchable.move_to_end(tenant_id)
+        while len(self._searchable) > _MOST:
             self._searchable.popitem(last=False)
-        return state
+        return {id_: found[id_][0] if id_ in found else None for id_ in tenant_ids}
 
     def searchable_metadata(self, tenant_id: TenantId) -> tuple[str, ...]:
         """The names in metadata that the tenant's notifications are found by, as they were when its state was looked up last.

@@ -89,13 +89,18 @@ async def list_tenants(
     return [_from_row(row) for row in rows]
 
 
-async def find_state(tx: PlatformTx, *, tenant_id: TenantId) -> tuple[TenantState, tuple[str, ...]] | None:
-    """What the gate needs to know, and which metadata is searchable."""
-    row = await tx.fetch_one(QUERIES.find_state, tenant_id=tenant_id)
-    if row is None:
-        return None
-    searchable = tuple(msgspec.json.decode(row["searchable"])) if row["searchable"] else ()
-    return TenantState(status=row["status"], frozen=row["frozen"]), searchable
+async def find_states(
+    tx: PlatformTx, tenant_ids: Sequence[TenantId]
+) -> dict[TenantId, tuple[TenantState, tuple[str, ...]]]:
+    """Of those tenants that there are: what the gate needs to know, and which metadata is searchable."""
+    rows = await tx.fetch(QUERIES.find_states, tenant_ids=list(tenant_ids))
+    return {
+        TenantId(row["tenant_id"]): (
+            TenantState(status=row["status"], frozen=row["frozen"]),
+            tuple(msgspec.json.decode(row["searchable"])) if row["searchable"] else (),
+        )
+        for row in rows
+    }
 
 
 _from_row = RowMapper(

@@ -65,8 +65,8 @@ WHERE (CAST(:after_id AS text) IS NULL OR tenant_id < :after_id)
 ORDER BY tenant_id DESC
 LIMIT :limit;
 
--- name: find_state
+-- name: find_states
 -- Only what the gate and accepting ask, at every request that the gate's memory can't answer.
-SELECT status, frozen_at IS NOT NULL AS frozen, notification_policy -> 'searchable_metadata' AS searchable
+SELECT tenant_id, status, frozen_at IS NOT NULL AS frozen, notification_policy -> 'searchable_metadata' AS searchable
 FROM notification.tenants_local
-WHERE tenant_id = :tenant_id;
+WHERE tenant_id = ANY(CAST(:tenant_ids AS text[]));

@@ -1,5 +1,6 @@
 """The access guard: who is let in, for which tenant, and what the others are told."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,8 +50,8 @@ class Known:
 class States:
     states: dict[TenantId, TenantState] = field(default_factory=dict)
 
-    async def state_of(self, tenant_id: TenantId) -> TenantState | None:
-        return self.states.get(tenant_id)
+    async def states_of(self, tenant_ids: Sequence[TenantId]) -> Mapping[TenantId, TenantState | None]:
+        return {tenant_id: self.states.get(tenant_id) for tenant_id in tenant_ids}
 
 
 @dataclass
