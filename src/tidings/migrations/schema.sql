@@ -4420,7 +4420,11 @@ CREATE TRIGGER announce AFTER INSERT ON notification.outbox FOR EACH STATEMENT E
 
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE OF secret_hash, scopes, role, environment, expires_at, revoked_at, rotated_to, overlap_ends_at, seal ON notification.api_keys FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('id');
 
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.branding FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.categories FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.channels FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.templates FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 

@@ -1,13 +1,15 @@
 """A change of a row that processes remember is announced to all of them, when it commits."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
 from tests.support.clock import ManualClock
 from tests.support.http import http_world
+from tests.support.people import PeopleWorld, counted
 from tests.support.postgres import TestDatabase
 from tidings.kernel.announced_changes import AnnouncedChanges
 from tidings.kernel.clock import SystemClock
@@ -15,13 +17,17 @@ from tidings.kernel.db import Database
 from tidings.kernel.postgres_bus import Wakeups
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.notify.access.authenticate import KeyAuthenticator
+from tidings.notify.facts.model import TenantFacts
+from tidings.notify.facts.tenants import KnownTenants
 
 TABLES = {
     "chan.adapter_status_map",
     "chan.channel_adapter_configs",
     "chan.fallback_policies",
     "notification.api_keys",
+    "notification.branding",
     "notification.categories",
+    "notification.channels",
     "notification.templates",
     "notification.tenants_local",
     "notification_platform.categories",
@@ -93,3 +99,59 @@ async def test_a_revoked_key_stops_in_another_process_at_once(
                 while True:
                     await there.authenticate(carried)
                     await asyncio.sleep(0.01)
+
+
+#: How a tenant sends, changed in each table that is remembered of it; and what dispatch sees then.
+_CHANGED: dict[str, tuple[str, Callable[[TenantFacts], object], object]] = {
+    "suspended": (
+        "UPDATE notification.tenants_local SET status = 'suspended' WHERE tenant_id = $1",
+        lambda tenant: tenant.status.value,
+        "suspended",
+    ),
+    "channel": (
+        "UPDATE notification.channels SET status = 'disabled' WHERE tenant_id = $1",
+        lambda tenant: [channel.status for channel in tenant.channels.values()],
+        ["disabled"],
+    ),
+    "branding": (
+        "INSERT INTO notification.branding (tenant_id, branding, updated_by, version) VALUES ($1, '{}', 'test', 7)",
+        lambda tenant: tenant.theme_etag.endswith("v7"),
+        True,
+    ),
+    "category": (
+        "INSERT INTO notification.categories (tenant_id, category, own, hidden) VALUES ($1, 'social', false, true)",
+        lambda tenant: [(one.category, one.hidden) for one in tenant.categories],
+        [("social", True)],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", _CHANGED)
+async def test_how_a_tenant_sends_is_remembered_until_it_changes(
+    worker_database: TestDatabase, db: Database, tmp_path: Path, what: str
+) -> None:
+    change, seen, expected = _CHANGED[what]
+    # The clock stands still, so only the announcement can bring the news.
+    here = PeopleWorld(db, tmp_path, clock=ManualClock(SystemClock().now()))
+    wakeups = Wakeups(worker_database.runtime_url, db)
+    there = here.system.notify.parts.make(KnownTenants, changes=AnnouncedChanges(wakeups))
+    tenant = await here.tenant()
+    await here.channel(tenant.id)
+
+    async def known() -> tuple[TenantFacts, int]:
+        async with db.tenants([tenant.id], by_index=True) as tx, counted(tx) as asked:
+            found = await there.of(tx, [tenant.id])
+        return found[tenant.id], len(asked)
+
+    unheard = [(await known())[1] for _ in range(2)]
+    async with listening(wakeups):
+        before = [await known() for _ in range(3)]
+        async with db.scoped(None if what == "suspended" else tenant.id) as tx:
+            await tx.connection.execute(change, tenant.id)
+        async with asyncio.timeout(_PATIENCE):
+            while seen((await known())[0]) != expected:
+                await asyncio.sleep(0.01)
+
+    assert unheard == [1, 1]
+    assert [asked for _, asked in before] == [1, 0, 0]
+    assert seen(before[-1][0]) != expected

@@ -112,3 +112,16 @@ async def test_a_subject_without_a_stored_key_gets_one(
         opened = await keyring.open_keys(tx, {(tenant_id, someone): []})
 
     assert not opened[tenant_id, someone].destroyed
+
+
+async def test_who_only_reads_makes_no_key(db: Database, tenant_id: TenantId, keyring: Keyring) -> None:
+    known, unknown = recipients(2)
+    async with db.tenant(tenant_id) as tx:
+        await keyring.new_data_keys(tx, [(tenant_id, known)])
+    async with db.tenant(tenant_id) as tx:
+        stored = {**await _stored(tx, [known]), (tenant_id, unknown): []}
+        opened = await keyring.open_keys(tx, stored, create=False)
+        found = await keyring.data_keys(tx, [known, unknown], create=False)
+
+    assert opened.keys() == {(tenant_id, known)}
+    assert found.keys() == {known}

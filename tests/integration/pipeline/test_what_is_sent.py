@@ -55,6 +55,18 @@ async def test_a_step_that_cannot_carry_the_files_says_that_it_left_them_out(wor
     assert (call["channel"], call["step"], call["text"].endswith(left_out)) == ("sms", line["step"], True)
 
 
+async def test_one_batch_writes_to_a_person_over_several_channels(world: PipelineWorld) -> None:
+    """Each notification brings the addresses of its own channel along."""
+    mail, phone = f"{unused()}@example.test", "+4915123470002"
+    somebody = person(mail, phone)
+    async with world.sender(channels=("email", "sms")) as sender:
+        for channel in ("sms", "email", "auto"):
+            await sender.send(**CODE | {"channel": channel}, recipient=somebody)
+        await world.settle()
+
+    assert (len(world.received(mail)), len(world.received(phone))) in {(2, 1), (1, 2)}
+
+
 async def test_the_vendor_is_told_the_language_of_the_words(world: PipelineWorld) -> None:
     """That of the text which was found, not the one that was looked for."""
     vendor = f"http_{unused()[:12]}"

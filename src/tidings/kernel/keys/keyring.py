@@ -113,20 +113,35 @@ class Keyring:
         raise DatabaseBusyError(_TOO_OFTEN)
 
     async def open_keys(
-        self, tx: TenantTx | TenantsTx, stored: Mapping[Subject, Sequence[StoredKey]]
+        self,
+        tx: TenantTx | TenantsTx,
+        stored: Mapping[Subject, Sequence[StoredKey]],
+        *,
+        create: bool = True,
     ) -> dict[Subject, DataKey]:
         """The keys of subjects whose stored keys the caller has read in this transaction; no statement, as a rule.
 
-        A key that is missing is made.
+        A key that is missing is made (or, without `create`, left out).
         """
         found: dict[Subject, DataKey] = {}
-        for (tenant_id, subject), versions in stored.items():
-            used = {one.tenant_key_version for one in versions if one.wrapped_key is not None}
-            wrapping = {one: key for one in used if (key := self._wrapping.get((tenant_id, one))) is not None}
-            if versions and len(wrapping) == len(used):
-                found[tenant_id, subject] = _open_subject(tenant_id, subject, versions, wrapping)
-        rest = [subject for subject in stored if subject not in found]
-        return {**found, **await self.data_keys_of(tx, rest)} if rest else found
+        rest: list[Subject] = []
+        remembered = self._wrapping.get
+        for subject, versions in stored.items():
+            tenant_id, subject_id = subject
+            wrapping: dict[int, Key] = {}
+            known = bool(versions)
+            for one in versions:
+                if one.wrapped_key is not None:
+                    key = remembered((tenant_id, one.tenant_key_version))
+                    if key is None:
+                        known = False
+                    else:
+                        wrapping[one.tenant_key_version] = key
+            if known:
+                found[subject] = _open_subject(tenant_id, subject_id, versions, wrapping)
+            elif versions or create:
+                rest.append(subject)
+        return {**found, **await self.data_keys_of(tx, rest, create=create)} if rest else found
 
     async def new_data_keys(
         self, tx: TenantTx | TenantsTx, subjects: Sequence[Subject]

@@ -119,13 +119,7 @@ class Dispatcher:
         `give_way` is awaited between the stages, where no transaction is open: an ordinary batch lets an urgent one by.
         """
         since = started()
-        shared = await self.loader.shared()
-        async with self.db.tenants({tenant_id for tenant_id, _ in batch}, by_index=True) as tx:
-            found = await store.load_pending_of(tx, batch)
-            pending = [found[owned] for owned in batch if owned in found]
-            people = [(row.tenant_id, row.recipient_id) for row in pending]
-            facts = await self.loader.load_set(tx, shared, people, channels=_channels_of(pending))
-            peppers = await self.keyring.peppers(tx, facts)
+        pending, facts, peppers = await self._load(batch)
         with span_of_set(
             "dispatch",
             "notifications dispatch",
@@ -137,6 +131,20 @@ class Dispatcher:
             return await self._go_on(
                 pending, facts, peppers, worker=worker, taken=taken or TakenLimits(), give_way=give_way
             )
+
+    async def _load(
+        self, batch: Sequence[OwnedId]
+    ) -> tuple[list[NotificationRow], dict[TenantId, Facts], dict[TenantId, Pepper]]:
+        """All that is decided and sent from: two statements, where tenants and their keys are remembered."""
+        shared = await self.loader.shared()
+        async with self.db.tenants({tenant_id for tenant_id, _ in batch}, by_index=True) as tx:
+            loaded = await store.load_with_people(tx, batch)
+            pending = [row for owned in batch if (row := loaded.notifications.get(owned)) is not None]
+            tenant_ids = {row.tenant_id for row in pending}
+            facts = await self.loader.load_set(
+                tx, shared, tenant_ids, loaded.people, channels=_channels_of(pending)
+            )
+            return pending, facts, await self.keyring.peppers(tx, tenant_ids)
 
     async def _go_on(
         self,

@@ -49,11 +49,17 @@ class StepGate:
         shared = await self.loader.shared()
         wanted = list(dict.fromkeys(map(_owned, asks)))
         async with self.db.tenants({ask.tenant_id for ask in asks}, by_index=True) as tx:
-            found = await store.load_pending_of(tx, wanted)
-            people = {(row.tenant_id, row.recipient_id) for row in found.values()}
-            people |= {(ask.tenant_id, ask.recipient_id) for ask in asks}
-            channels = {ask.channel for ask in asks}
-            facts = await self.loader.load_set(tx, shared, people, channels=channels, guardians=False)
+            found, people = await store.load_with_people(tx, wanted)
+            facts = await self.loader.load_set(
+                tx,
+                shared,
+                {tenant_id for tenant_id, _ in found},
+                people,
+                channels={ask.channel for ask in asks},
+                # Guardians who are written to instead.
+                others=[(ask.tenant_id, ask.recipient_id) for ask in asks if _owned(ask) in found],
+                guardians=False,
+            )
             peppers = await self.keyring.peppers(tx, facts)
         known = [ask for ask in asks if _owned(ask) in found]
         works = [

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
+from msgspec import structs
 
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId
@@ -19,6 +20,7 @@ from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, created_columns, sparse
 from tidings.notify.accept.row import NotificationRow, Pin
 from tidings.notify.dispatch.sent import sender_text
+from tidings.notify.facts.store import Person, PersonRow, person_of
 from tidings.notify.ids import SCHEDULED_WORK
 
 QUERIES = Queries.beside(__file__)
@@ -28,6 +30,14 @@ _read_pin = msgspec.json.Decoder(Pin).decode
 OwnedId: TypeAlias = tuple[TenantId, NotificationId]
 #: Rows that had to be waited for are locked by the first statement and seen by the second; see `move`.
 _AT_ONCE_AND_AGAIN = range(2)
+
+
+class LoadedBatch(NamedTuple):
+    """Notifications that exist, and those of their recipients who do."""
+
+    notifications: dict[OwnedId, NotificationRow]
+    #: With their addresses on the channels that their notifications may take.
+    people: dict[Person, PersonRow]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +70,29 @@ async def load_pending_of(
     tx: TenantTx | TenantsTx, wanted: Sequence[OwnedId]
 ) -> dict[OwnedId, NotificationRow]:
     """The same for notifications of several tenants."""
+    return (await load_with_people(tx, wanted)).notifications
+
+
+async def load_with_people(tx: TenantTx | TenantsTx, wanted: Sequence[OwnedId]) -> LoadedBatch:
+    """The same with their recipients, in one statement."""
     if not wanted:
-        return {}
+        return LoadedBatch({}, {})
     rows = await tx.fetch(
         QUERIES.load_pending,
         **tuple_columns(wanted, "tenant_ids ids"),
         **created_columns([time_of(id_) for _, id_ in wanted]),
     )
-    return {(pending.tenant_id, pending.id): pending for pending in map(_pending, rows)}
+    notifications: dict[OwnedId, NotificationRow] = {}
+    people: dict[Person, PersonRow] = {}
+    for row in rows:
+        pending = _pending(row)
+        notifications[pending.tenant_id, pending.id] = pending
+        if row["primary_locale"] is None:
+            continue  # There is no such recipient.
+        whose = (pending.tenant_id, pending.recipient_id)
+        known, person = people.get(whose), person_of(row)
+        people[whose] = person if known is None else _with_addresses_of(known, person)
+    return LoadedBatch(notifications, people)
 
 
 async def move(
@@ -139,6 +164,14 @@ def _common(moves: Sequence[Move]) -> dict[str, Any]:
         "addresses": sparse([one.address_ciphertext if one else None for one in records]),
         "senders": sparse([sender_text(one) if one else None for one in records]),
     }
+
+
+def _with_addresses_of(known: PersonRow, same: PersonRow) -> PersonRow:
+    """A recipient of two notifications, which may take different channels."""
+    if known.addresses == same.addresses:
+        return known
+    both = {*known.addresses, *same.addresses}
+    return structs.replace(known, addresses=tuple(sorted(both, key=lambda one: (not one.is_primary, one.id))))
 
 
 _pending = RowMapper(

@@ -1,11 +1,29 @@
 -- name: load_pending
--- One index look-up each; the bounds on the time leave all months aside but those that are asked about, also in a plan that
--- was made for any values.
+-- Notifications with their recipients, as `load_people` reads those: what they chose, their addresses on the channels that the notification may
+-- take, and the versions of their keys, all of one snapshot, so that a key which is rotated meanwhile is seen together with what
+-- it opens. One index look-up each; the bounds on the time leave all months aside but those that are asked about, also in a plan
+-- that was made for any values.
 SELECT mine.tenant_id, mine.id, mine.created_at, mine.retention_class, mine.status, mine.channel, mine.category, mine.use_case, mine.priority, mine.locale,
        mine.recipient_id, mine.template_version_id, mine.template_key, mine.template_semver, mine.template_id,
        mine.template_versions, mine.variables_ciphertext, mine.variables_hash, mine.attachments_ciphertext,
        mine.expires_at, mine.is_test, mine.correlation_id, mine.source_event_id, mine.metadata, mine.decision_trace,
-       mine.render_snapshot, mine.pinned, mine.body_ref, mine.traceparent
+       mine.render_snapshot, mine.pinned, mine.body_ref, mine.traceparent,
+       who.primary_locale, who.primary_timezone, who.erased_at, who.display_name_ciphertext,
+       chose.id AS preferences_id, chose.locale AS chosen_locale, chose.timezone AS chosen_timezone, chose.channels AS chosen_channels,
+       chose.quiet_hours, chose.digest_schedule, chose.marketing_consent, chose.guardian_routing, chose.global_unsubscribed_at,
+       chose.version AS preferences_version,
+       ARRAY(
+           SELECT ROW(a.id, a.channel, a.address_hash, a.address_ciphertext, a.is_primary)
+           FROM notification.recipient_addresses AS a
+           WHERE a.tenant_id = wanted.tenant_id AND a.recipient_id = mine.recipient_id
+             AND (a.channel = mine.channel OR mine.channel = 'auto')
+           ORDER BY a.is_primary DESC, a.id
+       ) AS addresses,
+       ARRAY(
+           SELECT ROW(k.version, k.wrapped_key, k.tenant_key_version)
+           FROM kernel.data_keys AS k
+           WHERE k.tenant_id = wanted.tenant_id AND k.subject_id = mine.recipient_id
+       ) AS keys
 FROM unnest(:tenant_ids::text[], :ids::text[], :created_ats::timestamptz[]) AS wanted (tenant_id, id, created_at)
 CROSS JOIN LATERAL (
     SELECT n.*
@@ -13,7 +31,20 @@ CROSS JOIN LATERAL (
     WHERE n.tenant_id = wanted.tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
       AND n.created_at BETWEEN :oldest AND :newest
     OFFSET 0
-) AS mine;
+) AS mine
+LEFT JOIN LATERAL (
+    SELECT r.primary_locale, r.primary_timezone, r.erased_at, r.display_name_ciphertext
+    FROM notification.recipients AS r
+    WHERE r.tenant_id = wanted.tenant_id AND r.id = mine.recipient_id
+    OFFSET 0
+) AS who ON true
+LEFT JOIN LATERAL (
+    SELECT p.id, p.locale, p.timezone, p.channels, p.quiet_hours, p.digest_schedule, p.marketing_consent,
+           p.guardian_routing, p.global_unsubscribed_at, p.version
+    FROM notification.notification_preferences AS p
+    WHERE p.tenant_id = wanted.tenant_id AND p.recipient_id = mine.recipient_id
+    OFFSET 0
+) AS chose ON true;
 
 -- name: move
 -- What a turn came to, in one trip: claims end, rows move on, deferrals are scheduled, all is announced and counted. A notification that lost its claim,

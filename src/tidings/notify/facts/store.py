@@ -1,14 +1,16 @@
 """The only Python here that runs SQL: facts that lie in several tables, read in one trip."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, TypeAlias
 
-from tidings.contracts.ids import RecipientId
+from msgspec import Struct
+
+from tidings.contracts.ids import RecipientAddressId, RecipientId
+from tidings.contracts.tenants import Channel
 from tidings.kernel.db import Row, TenantsTx, TenantTx
 from tidings.kernel.errors import MissingReferenceError
 from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.keyring import StoredKey
 from tidings.kernel.mapping import tuple_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.branding.model import theme_etag_of
@@ -16,7 +18,7 @@ from tidings.notify.branding.store import read_branding
 from tidings.notify.categories.store import read_tenants
 from tidings.notify.channels.store import from_row as channel_from_row
 from tidings.notify.facts.model import TenantFacts
-from tidings.notify.recipients.preference_store import from_row as preferences_from_row
+from tidings.notify.recipients.preference_store import choices_from_row
 from tidings.notify.recipients.preferences_model import NO_CHOICES, Choices
 from tidings.notify.tenants.model import TenantStatus
 from tidings.notify.tenants.store import read_policy
@@ -25,12 +27,24 @@ QUERIES = Queries.beside(__file__)
 
 #: A recipient, and whose.
 Person: TypeAlias = tuple[TenantId, RecipientId]
-#: Tenants whose facts are kept as they were read.
-_MOST_TENANTS: Final = 2048
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonRow:
+class SealedAddress(NamedTuple):
+    """An address as it is stored."""
+
+    id: RecipientAddressId
+    channel: Channel
+    #: Under the tenant's pepper.
+    address_hash: str
+    #: Under the recipient's key.
+    ciphertext: bytes
+    is_primary: bool
+
+    def __repr__(self) -> str:
+        return f"SealedAddress({self.id}, ***)"
+
+
+class PersonRow(Struct, frozen=True, kw_only=True):
     """A recipient with what they chose."""
 
     id: RecipientId
@@ -40,6 +54,13 @@ class PersonRow:
     display_name_ciphertext: bytes | None
     choices: Choices
     preferences_version: int
+    #: On the channels that were asked for, primaries first and then the oldest.
+    addresses: tuple[SealedAddress, ...] = ()
+    #: The versions of the key that opens them.
+    keys: tuple[StoredKey, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"PersonRow({self.id}, ***)"
 
 
 async def load_tenant(tx: TenantTx) -> TenantFacts:
@@ -57,12 +78,10 @@ async def load_tenants(
         rows[row["tenant_id"]].append(row)
     if not all(rows.values()):
         raise MissingReferenceError("tenants_local")
-    return {tenant_id: _tenant(tuple(its)) for tenant_id, its in rows.items()}
+    return {tenant_id: _tenant(its) for tenant_id, its in rows.items()}
 
 
-@lru_cache(maxsize=_MOST_TENANTS)
-def _tenant(rows: tuple[Row, ...]) -> TenantFacts:
-    """Read from its rows: once, as long as they are the same."""
+def _tenant(rows: Sequence[Row]) -> TenantFacts:
     first = rows[0]
     return TenantFacts(
         name=first["tenant_name"],
@@ -78,21 +97,28 @@ def _tenant(rows: tuple[Row, ...]) -> TenantFacts:
     )
 
 
-async def load_people(tx: TenantTx | TenantsTx, people: Iterable[Person]) -> dict[Person, PersonRow]:
-    """Those that exist."""
+async def load_people(
+    tx: TenantTx | TenantsTx, people: Iterable[Person], *, channels: Iterable[Channel] = ()
+) -> dict[Person, PersonRow]:
+    """Those that exist, with their addresses on these channels."""
     wanted = sorted(set(people))
-    rows = await tx.fetch(QUERIES.load_people, **tuple_columns(wanted, "tenant_ids recipient_ids"))
-    return {(TenantId(row["tenant_id"]), RecipientId(row["recipient_id"])): _person(row) for row in rows}
+    rows = await tx.fetch(
+        QUERIES.load_people, channels=list(channels), **tuple_columns(wanted, "tenant_ids recipient_ids")
+    )
+    return {(TenantId(row["tenant_id"]), RecipientId(row["recipient_id"])): person_of(row) for row in rows}
 
 
-def _person(row: Row) -> PersonRow:
-    chose = preferences_from_row(row) if row["id"] is not None else None
+def person_of(row: Row) -> PersonRow:
+    """A recipient from a row of `load_people`, or of another query with the same columns."""
+    chose = choices_from_row(row) if row["preferences_id"] is not None else NO_CHOICES
     return PersonRow(
-        id=RecipientId(row["recipient_id"]),
-        locale=(chose and chose.choices.locale) or row["primary_locale"],
-        timezone=(chose and chose.choices.timezone) or row["primary_timezone"],
+        id=row["recipient_id"],
+        locale=chose.locale or row["primary_locale"],
+        timezone=chose.timezone or row["primary_timezone"],
         erased=row["erased_at"] is not None,
         display_name_ciphertext=row["display_name_ciphertext"],
-        choices=chose.choices if chose else NO_CHOICES,
-        preferences_version=chose.version if chose else 0,
+        choices=chose,
+        preferences_version=row["preferences_version"] or 0,
+        addresses=tuple(map(SealedAddress._make, row["addresses"])),
+        keys=tuple(map(StoredKey._make, row["keys"])),
     )

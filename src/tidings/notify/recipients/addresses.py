@@ -42,23 +42,12 @@ async def load_addresses(
     tx: TenantTx, *, recipient_ids: Sequence[RecipientId], channels: Sequence[str] | None = None
 ) -> list[StoredAddress]:
     """All of these recipients' addresses, or those of some channels; primaries first, then the oldest."""
-    people = [(tx.tenant_id, recipient_id) for recipient_id in recipient_ids]
-    return [address for _, address in await load_addresses_of(tx, people, channels=channels)]
-
-
-async def load_addresses_of(
-    tx: TenantTx | TenantsTx,
-    people: Sequence[tuple[TenantId, RecipientId]],
-    *,
-    channels: Sequence[str] | None = None,
-) -> list[tuple[TenantId, StoredAddress]]:
-    """The same for recipients of several tenants, each with its tenant."""
     rows = await tx.fetch(
         QUERIES.load_addresses,
-        **tuple_columns(people, "tenant_ids recipient_ids"),
+        recipient_ids=list(recipient_ids),
         channels=None if channels is None else list(channels),
     )
-    return [(TenantId(row["tenant_id"]), from_row(row)) for row in rows]
+    return [from_row(row) for row in rows]
 
 
 async def clear_primaries(tx: TenantTx, *, of: Sequence[tuple[RecipientId, str]], now: datetime) -> int:

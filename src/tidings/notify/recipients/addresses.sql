@@ -1,13 +1,13 @@
 -- name: load_addresses
 -- All addresses of a set of recipients, each recipient's primaries first and then the oldest.
-SELECT mine.tenant_id, mine.id, mine.recipient_id, mine.channel, mine.address_hash, mine.address_ciphertext, mine.is_primary,
+SELECT mine.id, mine.recipient_id, mine.channel, mine.address_hash, mine.address_ciphertext, mine.is_primary,
        mine.verified, mine.updated_at
-FROM unnest(:tenant_ids::text[], :recipient_ids::text[]) AS wanted (tenant_id, recipient_id)
+FROM unnest(:recipient_ids::text[]) AS wanted (recipient_id)
 CROSS JOIN LATERAL (
-    SELECT a.tenant_id, a.id, a.recipient_id, a.channel, a.address_hash, a.address_ciphertext, a.is_primary, a.verified,
+    SELECT a.id, a.recipient_id, a.channel, a.address_hash, a.address_ciphertext, a.is_primary, a.verified,
            a.updated_at
     FROM notification.recipient_addresses AS a
-    WHERE a.tenant_id = wanted.tenant_id AND a.recipient_id = wanted.recipient_id
+    WHERE a.tenant_id = :tenant_id AND a.recipient_id = wanted.recipient_id
       AND (CAST(:channels AS text[]) IS NULL OR a.channel = ANY(:channels::text[]))
     ORDER BY a.is_primary DESC, a.id
     OFFSET 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 import msgspec
 
@@ -80,18 +81,19 @@ def _json_or_none(value: object) -> str | None:
     return None if value is None else json_text(value)
 
 
-_choices = RowMapper(
-    Choices,
-    [],
-    read={
-        "locale": lambda text: text or None,
-        "timezone": lambda text: text or None,
-        "channels": _read_channels,
-        "quiet_hours": optional(_read_quiet),
-        "digest_schedule": _read_digests,
-        "marketing_consent": _read_consent,
-        "guardian_routing": optional(_read_guardian),
-    },
-)
+_READ: Final = {
+    "locale": lambda text: text or None,
+    "timezone": lambda text: text or None,
+    "channels": _read_channels,
+    "quiet_hours": optional(_read_quiet),
+    "digest_schedule": _read_digests,
+    "marketing_consent": _read_consent,
+    "guardian_routing": optional(_read_guardian),
+}
 #: Preferences as the database gives them.
-from_row = RowMapper(Preferences, [QUERIES.load_preferences], of_row={"choices": _choices})
+from_row = RowMapper(
+    Preferences, [QUERIES.load_preferences], of_row={"choices": RowMapper(Choices, [], read=_READ)}
+)
+_beside = {"locale": "chosen_locale", "timezone": "chosen_timezone", "channels": "chosen_channels"}
+#: The choices alone, from a row that has columns of the recipient as well.
+choices_from_row = RowMapper(Choices, [], columns=_beside, read=_READ)

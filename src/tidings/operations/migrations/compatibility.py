@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=73, newest=73)
+SERVES: Final = SchemaRange(oldest=74, newest=74)
 
 
 async def check_servable(
