@@ -7,7 +7,8 @@ A block is a name line, a sentence that says why, and one statement:
     SELECT … WHERE due_at <= :now LIMIT :limit;
 
 `:now` becomes `$1`. `::text` casts, quoted strings and comments are left alone. A store that serves the
-same table in several schemas writes `{schema}` and is loaded once per schema.
+same table in several schemas writes `{schema}` and is loaded once per schema. What several statements of a file
+share stands once, in a block that begins with `-- part: asked`; they write `{asked}` in its place.
 """
 
 import re
@@ -26,7 +27,7 @@ T = TypeVar("T")
 #: A source has no attribute of that name.
 _MISSING: Final = object()
 
-_NAME = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_BLOCK = re.compile(r"^-- (name|part): (\w+)\s*$", re.MULTILINE)
 _TOKEN = re.compile(
     r"""
       (?P<skip> '(?:[^']|'')*'            # a string
@@ -146,13 +147,19 @@ def json_text(value: object) -> str:
 
 
 def _parse(text: str, *, source: str) -> Iterator[tuple[str, Query]]:
-    pieces = _NAME.split(text)
+    pieces = _BLOCK.split(text)
+    blocks = list(zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True))
+    parts = {name: _split_why(body.strip())[1] for kind, name, body in blocks if kind == "part"}
     seen: set[str] = set()
-    for name, body in zip(pieces[1::2], pieces[2::2], strict=True):
+    for kind, name, body in blocks:
+        if kind == "part":
+            continue
         if name in seen:
             raise BadQueryFileError(f"{source}: two queries are named {name}")
         seen.add(name)
         why, statement = _split_why(body.strip())
+        for part, words in parts.items():
+            statement = statement.replace(f"{{{part}}}", words)
         if not why:
             raise BadQueryFileError(f"{source}: {name} lacks the sentence that says why")
         if not statement:

@@ -3,9 +3,8 @@
 import pytest
 
 from tests.integration.keys.conftest import recipients
-from tests.integration.keys.test_rotation import KilledError, versions_in_use
+from tests.integration.keys.test_rotation import KilledError
 from tests.support.kms import MemoryKms
-from tests.support.postgres import TestDatabase
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.ids import TenantId
@@ -26,54 +25,25 @@ async def _stored(tx: TenantTx, people: list[str]) -> dict[Subject, list[StoredK
     return found
 
 
-async def test_nothing_is_written_under_a_key_that_was_rotated_away(
-    db: Database, tenant_id: TenantId, kms: MemoryKms, keyring: Keyring, worker_database: TestDatabase
-) -> None:
-    before, after = recipients(2)
-    async with db.tenant(tenant_id) as tx:
-        await keyring.provision(tx)
-    async with db.tenant(tenant_id) as tx:
-        await keyring.new_data_keys(tx, [(tenant_id, before)])
-    # By another process: this one hears nothing of it.
-    await rotate_tenant(db, Keyring(kms, clock=SystemClock()), tenant_id)
-
-    async with db.tenant(tenant_id) as tx:
-        made = await keyring.new_data_keys(tx, [(tenant_id, after)])
-
-    assert made.keys() == {(tenant_id, after)}
-    assert await versions_in_use(worker_database, tenant_id) == {2: 2}
-
-
-async def test_while_a_rotation_is_under_way_the_new_key_is_used(
-    db: Database, tenant_id: TenantId, kms: MemoryKms, keyring: Keyring, worker_database: TestDatabase
-) -> None:
-    async with db.tenant(tenant_id) as tx:
-        await keyring.provision(tx)
-    async with db.tenant(tenant_id) as tx:
-        await keyring.data_keys(tx, [])
-
-    def kill(_done: int, _total: int) -> None:
-        raise KilledError
-
-    with pytest.raises(KilledError):
-        await rotate_tenant(db, Keyring(kms, clock=SystemClock()), tenant_id, on_progress=kill)
-    async with db.tenant(tenant_id) as tx:
-        await keyring.new_data_keys(tx, [(tenant_id, one) for one in recipients(3)])
-
-    assert await versions_in_use(worker_database, tenant_id) == {2: 3}
-
-
 async def test_a_wrapping_key_that_was_rolled_back_is_not_remembered(
     db: Database, tenant_id: TenantId, kms: MemoryKms, keyring: Keyring
 ) -> None:
     first, second = recipients(2)
     with pytest.raises(KilledError):
         async with db.tenant(tenant_id) as tx:
-            await keyring.new_data_keys(tx, [(tenant_id, first)])
+            await keyring.new_keys(tx, [(tenant_id, first)])
             raise KilledError
     async with db.tenant(tenant_id) as tx:
-        made = await keyring.new_data_keys(tx, [(tenant_id, second)])
-    box = made[tenant_id, second].seal(b"hello", "p")
+        made = (await keyring.new_keys(tx, [(tenant_id, second)]))[tenant_id, second]
+        await tx.connection.execute(
+            "INSERT INTO kernel.data_keys (tenant_id, subject_id, version, wrapped_key, tenant_key_version) "
+            "VALUES ($1, $2, 1, $3, $4)",
+            tenant_id,
+            second,
+            made.wrapped_key,
+            made.tenant_key_version,
+        )
+    box = made.key.seal(b"hello", "p")
 
     async with db.tenant(tenant_id) as tx:
         read = await Keyring(kms, clock=SystemClock()).data_keys(tx, [second])
@@ -88,7 +58,7 @@ async def test_stored_keys_are_opened_whether_or_not_the_wrapping_key_is_remembe
 ) -> None:
     people = recipients(3)
     async with db.tenant(tenant_id) as tx:
-        keys = await keyring.new_data_keys(tx, [(tenant_id, one) for one in people])
+        keys = await keyring.data_keys_of(tx, [(tenant_id, one) for one in people])
     boxes = {one: key.seal(b"hello", "p") for one, key in keys.items()}
     async with db.tenant(tenant_id) as tx:
         await keyring.destroy(tx, people[:1])
@@ -117,7 +87,7 @@ async def test_a_subject_without_a_stored_key_gets_one(
 async def test_who_only_reads_makes_no_key(db: Database, tenant_id: TenantId, keyring: Keyring) -> None:
     known, unknown = recipients(2)
     async with db.tenant(tenant_id) as tx:
-        await keyring.new_data_keys(tx, [(tenant_id, known)])
+        await keyring.data_keys_of(tx, [(tenant_id, known)])
     async with db.tenant(tenant_id) as tx:
         stored = {**await _stored(tx, [known]), (tenant_id, unknown): []}
         opened = await keyring.open_keys(tx, stored, create=False)

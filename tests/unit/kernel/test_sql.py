@@ -28,6 +28,20 @@ def test_a_file_gives_its_queries_by_name(tmp_path: Path) -> None:
     assert [query.name for query in queries] == ["one", "two"]
 
 
+def test_what_statements_share_stands_once(tmp_path: Path) -> None:
+    """A part is no query; its parameters are numbered where it stands."""
+    queries = load(
+        tmp_path,
+        "-- part: asked\n-- Who is meant.\nSELECT :a AS id\n\n-- name: one\n-- Why.\nSELECT :b, id FROM ({asked}) AS x;\n\n"
+        "-- name: two\n-- Why not.\n{asked};\n",
+    )
+
+    assert queries.one.text == "SELECT $1, id FROM (SELECT $2 AS id) AS x"
+    assert queries.one.parameters == ("b", "a")
+    assert queries.two.text == "SELECT $1 AS id"
+    assert [query.name for query in queries] == ["one", "two"]
+
+
 @pytest.mark.parametrize(
     ("statement", "numbered"),
     [

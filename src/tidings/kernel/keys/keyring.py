@@ -39,6 +39,17 @@ class StoredKey(NamedTuple):
         return f"StoredKey(version={self.version}, ***)"
 
 
+class NewKey(NamedTuple):
+    """The key of a subject that is about to be made, and the form in which it is stored."""
+
+    key: DataKey
+    wrapped_key: bytes
+    tenant_key_version: int
+
+    def __repr__(self) -> str:
+        return f"NewKey({self.key!r})"
+
+
 _ATTEMPTS = 5
 _TOO_OFTEN = "the tenant's key is being rotated too often to make new keys; try again"
 
@@ -143,21 +154,29 @@ class Keyring:
                 rest.append(subject)
         return {**found, **await self.data_keys_of(tx, rest, create=create)} if rest else found
 
-    async def new_data_keys(
-        self, tx: TenantTx | TenantsTx, subjects: Sequence[Subject]
-    ) -> dict[Subject, DataKey]:
-        """The keys of subjects that are new: one statement where the tenants' wrapping keys are remembered."""
-        newest = {
-            tenant_id: key
-            for tenant_id in {tenant_id for tenant_id, _ in subjects}
-            if (key := self._newest.get(tenant_id)) is not None
-        }
-        sure = sorted(one for one in subjects if one[0] in newest)
-        made = await self._make_data_keys(tx, sure, newest, version=1) if sure else {}
-        rest = [one for one in subjects if one not in made]
-        for tenant_id, _ in rest:
+    async def new_keys(self, tx: TenantTx | TenantsTx, subjects: Sequence[Subject]) -> dict[Subject, NewKey]:
+        """Keys of subjects that are new, for a statement that writes them along with the subjects themselves.
+
+        No statement, where the tenants' wrapping keys are remembered. What is remembered may be out of date: the
+        statement writes nothing under a wrapping key that is not the newest in use, and the caller then calls
+        `forget_newest` and tries again.
+        """
+        tenants = {tenant_id for tenant_id, _ in subjects}
+        wrapping = {one: key for one in tenants if (key := self._newest.get(one)) is not None}
+        for _ in range(_ATTEMPTS):
+            rest = sorted(tenants - wrapping.keys())
+            if not rest:
+                return {subject: _new_key(subject, wrapping[subject[0]]) for subject in subjects}
+            found, _ = await self._load(tx, rest, [])
+            wrapping |= found
+            if keyless := [tenant_id for tenant_id in rest if tenant_id not in found]:
+                await self._make_tenant_keys(tx, keyless, "wrapping")
+        raise DatabaseBusyError(_TOO_OFTEN)
+
+    def forget_newest(self, tenant_ids: Iterable[TenantId]) -> None:
+        """Read anew which wrapping keys of these tenants are the newest."""
+        for tenant_id in tenant_ids:
             self._newest.forget(tenant_id)
-        return {**made, **await self.data_keys_of(tx, rest)} if rest else made
 
     async def data_key(self, tx: TenantTx, subject_id: str) -> DataKey:
         """One subject's key, made if it is missing."""
@@ -368,6 +387,11 @@ def unwrap_data_key(tenant_id: str, subject_id: str, version: int, wrapped: byte
     except (UnreadableError, ValueError):
         pass
     raise UnreadableError(f"the stored key of {subject_id} is damaged, or it was moved there from elsewhere")
+
+
+def _new_key(subject: Subject, wrapping: Key) -> NewKey:
+    key = Key.new(1)
+    return NewKey(DataKey(*subject, {1: key}, 1), wrap_data_key(*subject, key, wrapping), wrapping.version)
 
 
 def _data_key_aad(tenant_id: str, subject_id: str, version: int) -> bytes:

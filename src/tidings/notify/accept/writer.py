@@ -1,7 +1,7 @@
 """Writes a set of valid orders, of one tenant or of many, in a transaction: durable when it has committed.
 
-A set for known people takes two statements, whatever its size: who they are, with their keys; and the rows with their
-places in the queue and their events. An order that can't be met fails alone.
+A set takes two statements, whatever its size: who the people are, with their keys, or new ones made with theirs; and the
+rows with their places in the queue and their events. An order that can't be met fails alone.
 """
 
 import asyncio

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import Row, TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId, time_of
-from tidings.kernel.keys.keyring import StoredKey
+from tidings.kernel.keys.keyring import NewKey, StoredKey
 from tidings.kernel.mapping import RowMapper, by_name, columns, tuple_columns
 from tidings.kernel.sql import Queries, json_text
 from tidings.notify.recipients.addresses import NewAddress
@@ -58,6 +58,8 @@ class Matches:
     known: dict[int, MatchedRecipient]
     #: By place: all who have one of the addresses, where none could be chosen.
     shared: dict[int, list[RecipientId]]
+    #: Those that are new.
+    made: dict[RecipientId, Recipient]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +75,15 @@ class RecipientFacts:
     attributes: dict[str, Any]
 
 
+class NewRecipient(NamedTuple):
+    """A recipient to be made, with its key and its addresses."""
+
+    tenant_id: TenantId
+    facts: RecipientFacts
+    key: NewKey
+    addresses: Sequence[NewAddress]
+
+
 def facts_of(recipient: Recipient) -> RecipientFacts:
     """The row as it is."""
     return by_name(RecipientFacts, recipient)
@@ -80,24 +91,76 @@ def facts_of(recipient: Recipient) -> RecipientFacts:
 
 async def match_recipients(tx: TenantTx | TenantsTx, wanted: Lookup) -> Matches:
     """Those that exist, by the place where they were asked for."""
-    ids = tuple_columns(wanted.ids, "id_places id_tenants ids")
-    identities = tuple_columns(
-        wanted.identities, "identity_places identity_tenants identity_types identity_ids"
+    return _matches(await tx.fetch(QUERIES.match_recipients, **_asked(wanted)))
+
+
+async def find_or_make_recipients(
+    tx: TenantTx | TenantsTx, wanted: Lookup, fresh: Sequence[NewRecipient]
+) -> Matches:
+    """Those that exist, and those of the fresh ones whose identity was not there; one trip for both.
+
+    A fresh one that is neither found nor made was made by another transaction in the meantime, or its key is under a
+    wrapping key that is not the newest.
+    """
+    if not fresh:
+        return await match_recipients(tx, wanted)
+    addresses = [address for one in fresh for address in one.addresses]
+    rows = await tx.fetch(
+        QUERIES.find_or_make_recipients,
+        **_asked(wanted),
+        **columns(
+            fresh,
+            "tenant_id key.wrapped_key key.tenant_key_version facts.locale facts.timezone",
+            new_ids="facts.id",
+            names="facts.display_name_ciphertext",
+        ),
+        new_types=[one.facts.identity.type.value if one.facts.identity else None for one in fresh],
+        new_identities=[one.facts.identity.id if one.facts.identity else None for one in fresh],
+        tags=[json_text(list(one.facts.tags)) for one in fresh],
+        attributes=[json_text(one.facts.attributes) for one in fresh],
+        created_ats=[time_of(one.facts.id) for one in fresh],
+        **columns(
+            addresses,
+            new_address_tenants="tenant_id",
+            new_address_ids="id",
+            new_address_recipients="recipient_id",
+            new_address_channels="channel",
+            new_address_hashes="address_hash",
+            new_address_ciphertexts="ciphertext",
+            new_address_primaries="is_primary",
+            new_address_verifieds="verified",
+        ),
+        new_address_created_ats=[time_of(a.id) for a in addresses],
     )
-    addresses = tuple_columns(
-        wanted.addresses, "address_places address_tenants address_channels address_hashes nameless"
-    )
-    rows = await tx.fetch(QUERIES.match_recipients, **ids, **identities, **addresses)
-    return Matches(
-        known={
-            row["place"]: MatchedRecipient(
+    return _matches(rows)
+
+
+def _asked(wanted: Lookup) -> dict[str, list[Any]]:
+    return {
+        **tuple_columns(wanted.ids, "id_places id_tenants ids"),
+        **tuple_columns(wanted.identities, "identity_places identity_tenants identity_types identity_ids"),
+        **tuple_columns(
+            wanted.addresses, "address_places address_tenants address_channels address_hashes nameless"
+        ),
+    }
+
+
+def _matches(rows: Sequence[Row]) -> Matches:
+    known: dict[int, MatchedRecipient] = {}
+    shared: dict[int, list[RecipientId]] = {}
+    made: dict[RecipientId, Recipient] = {}
+    for row in rows:
+        place = row["place"]
+        if place is None:
+            recipient = from_row(row)
+            made[recipient.id] = recipient
+        elif row["id"] is not None:
+            known[place] = MatchedRecipient(
                 recipient=from_row(row), addresses=_addresses(row), keys=_stored_keys(row)
             )
-            for row in rows
-            if row["id"] is not None
-        },
-        shared={row["place"]: row["candidates"] for row in rows if row["id"] is None and row["candidates"]},
-    )
+        elif row["candidates"]:
+            shared[place] = row["candidates"]
+    return Matches(known=known, shared=shared, made=made)
 
 
 async def find_by_address(
@@ -115,38 +178,6 @@ async def lock_new_addresses(
 ) -> None:
     """Wait for transactions that are making a recipient for one of these addresses: tenant, channel, hash."""
     await tx.fetch(QUERIES.lock_new_addresses, addresses=[" ".join(address) for address in addresses])
-
-
-async def insert_recipients(
-    tx: TenantTx | TenantsTx,
-    tenant_ids: Sequence[TenantId],
-    facts: Sequence[RecipientFacts],
-    addresses: Sequence[NewAddress],
-) -> dict[RecipientId, Recipient]:
-    """Those that are new, with their addresses; another transaction made the others in the meantime."""
-    rows = await tx.fetch(
-        QUERIES.insert_recipients,
-        tenant_ids=list(tenant_ids),
-        **columns(facts, "id locale timezone", names="display_name_ciphertext"),
-        identity_types=[f.identity.type.value if f.identity else None for f in facts],
-        identity_ids=[f.identity.id if f.identity else None for f in facts],
-        tags=[json_text(list(f.tags)) for f in facts],
-        attributes=[json_text(f.attributes) for f in facts],
-        created_ats=[time_of(f.id) for f in facts],
-        **columns(
-            addresses,
-            address_tenants="tenant_id",
-            address_ids="id",
-            address_recipients="recipient_id",
-            address_channels="channel",
-            address_hashes="address_hash",
-            address_ciphertexts="ciphertext",
-            address_primaries="is_primary",
-            address_verifieds="verified",
-        ),
-        address_created_ats=[time_of(a.id) for a in addresses],
-    )
-    return {recipient.id: recipient for recipient in map(from_row, rows)}
 
 
 async def lock_recipients(tx: TenantTx, *, ids: Sequence[RecipientId]) -> dict[RecipientId, Recipient]:
@@ -238,7 +269,7 @@ from_row = RowMapper(
     Recipient,
     [
         QUERIES.match_recipients,
-        QUERIES.insert_recipients,
+        QUERIES.find_or_make_recipients,
         QUERIES.lock_recipients,
         QUERIES.update_recipients,
         QUERIES.find_recipients,

@@ -1,10 +1,9 @@
--- name: match_recipients
--- Finds all recipients of a set at once: by id, by identity, or by address. By address a recipient without an identity comes first (the
--- oldest, so that all callers agree), then the only one who has it; `nameless` leaves all who have an identity aside. Where
--- several have it none is chosen, and they are named. OFFSET 0 and LATERAL hold the planner to one index look-up each: a
--- generic plan knows nothing of the length of an array. Addresses and the wrapped data keys come along as arrays, to spare a
--- second trip; a recipient and its keys are of one snapshot.
-WITH asked AS (
+-- part: asked
+-- Who is meant: by id, by identity, or by address. By address a recipient without an identity comes first (the oldest, so that all
+-- callers agree), then the only one who has it; `nameless` leaves all who have an identity aside. Where several have it none
+-- is chosen, and they are named. OFFSET 0 and LATERAL hold the planner to one index look-up each: a generic plan knows
+-- nothing of the length of an array.
+asked AS (
     SELECT wanted.place, wanted.tenant_id, wanted.id, NULL::text[] AS candidates
     FROM unnest(:id_places::integer[], :id_tenants::text[], :ids::text[]) AS wanted (place, tenant_id, id)
     UNION ALL
@@ -38,6 +37,9 @@ WITH asked AS (
     ) AS found
     GROUP BY wanted.place, wanted.tenant_id
 )
+
+-- part: found
+-- Addresses and the wrapped data keys come along as arrays, to spare a second trip; a recipient and its keys are of one snapshot.
 SELECT asked.place, asked.candidates, mine.id, mine.identity_type, mine.identity_id, mine.display_name_ciphertext,
        mine.primary_locale, mine.primary_timezone, mine.tags, mine.attributes, mine.erased_at, mine.version,
        mine.updated_at, known.address_ids, known.channels, known.hashes, known.primaries, known.verifieds,
@@ -61,19 +63,44 @@ CROSS JOIN LATERAL (
            array_agg(k.tenant_key_version) AS tenant_key_versions
     FROM kernel.data_keys AS k
     WHERE k.tenant_id = asked.tenant_id AND k.subject_id = asked.id
-) AS keys;
+) AS keys
 
--- name: lock_new_addresses
--- A recipient known by address alone has no unique key: a transaction that makes one for an address waits here for one that is
--- making it just now. Sorted, so that two sets never wait for each other crosswise.
-SELECT pg_advisory_xact_lock(sorted.key)
-FROM (SELECT DISTINCT hashtextextended(wanted, 7411002) AS key
-      FROM unnest(:addresses::text[]) AS wanted ORDER BY 1) AS sorted;
+-- name: match_recipients
+-- Finds all recipients of a set at once.
+WITH {asked}
+{found};
 
--- name: insert_recipients
--- What is not said is the tenant's default. Sorted by identity, so that two sets can't deadlock; the transaction that loses the race
--- for an identity gets no row back and reads the winner's. The addresses of those that are made go with them.
-WITH made AS (
+-- name: find_or_make_recipients
+-- The same, and those that are given as fresh are made in the same trip, with their keys and addresses; one whose identity is there
+-- already is not. Neither found nor made is one that another transaction made in the meantime, and one whose key is not under the
+-- newest wrapping key in use: KEY SHARE makes the retirement of that one wait for us. What is not said of a recipient is the
+-- tenant's default. Wrapping keys are locked by tenant and recipients made by identity, in their order, so that two sets can't
+-- deadlock. Whether a key's or an address's recipient was made is looked up in a hash: `IS TRUE` keeps the planner from a
+-- join, which without hash joins compared all pairs.
+WITH {asked}, fresh AS (
+    SELECT *
+    FROM unnest(
+        :tenant_ids::text[], :new_ids::text[], :new_types::text[], :new_identities::text[], :names::bytea[], :locales::text[],
+        :timezones::text[], :tags::text[], :attributes::text[], :created_ats::timestamptz[], :wrapped_keys::bytea[],
+        :tenant_key_versions::integer[]
+    ) AS given (
+        tenant_id, id, identity_type, identity_id, display_name_ciphertext, locale, timezone, tags, attributes, created_at, wrapped_key,
+        tenant_key_version
+    )
+), wrapping AS (
+    SELECT known.tenant_id, known.version
+    FROM (SELECT DISTINCT tenant_id, tenant_key_version FROM fresh ORDER BY tenant_id) AS used
+    CROSS JOIN LATERAL (
+        SELECT mine.tenant_id, mine.version FROM kernel.tenant_keys AS mine
+        WHERE mine.tenant_id = used.tenant_id AND mine.purpose = 'wrapping' AND mine.version = used.tenant_key_version
+          AND mine.state = 'active'
+          AND NOT EXISTS (
+              SELECT FROM kernel.tenant_keys AS newer
+              WHERE newer.tenant_id = used.tenant_id AND newer.purpose = 'wrapping' AND newer.version > used.tenant_key_version
+                AND newer.state = 'active')
+        FOR KEY SHARE
+    ) AS known
+), made AS (
     INSERT INTO notification.recipients (
         tenant_id, id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
         attributes, created_at, updated_at
@@ -82,31 +109,41 @@ WITH made AS (
            coalesce(fresh.locale, tenant.default_locale), coalesce(fresh.timezone, tenant.default_timezone),
            ARRAY(SELECT jsonb_array_elements_text(fresh.tags::jsonb)), fresh.attributes::jsonb, fresh.created_at,
            fresh.created_at
-    FROM unnest(
-        :tenant_ids::text[], :ids::text[], :identity_types::text[], :identity_ids::text[], :names::bytea[], :locales::text[],
-        :timezones::text[], :tags::text[], :attributes::text[], :created_ats::timestamptz[]
-    ) AS fresh (tenant_id, id, identity_type, identity_id, display_name_ciphertext, locale, timezone, tags, attributes, created_at)
+    FROM fresh
+    JOIN wrapping ON wrapping.tenant_id = fresh.tenant_id AND wrapping.version = fresh.tenant_key_version
     JOIN notification.tenants_local AS tenant ON tenant.tenant_id = fresh.tenant_id
     ORDER BY fresh.tenant_id, fresh.identity_type, fresh.identity_id, fresh.id
     ON CONFLICT ON CONSTRAINT uq_recipients_identity DO NOTHING
-    RETURNING tenant_id, id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags,
-              attributes, erased_at, version, updated_at
+    RETURNING id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags, attributes,
+              erased_at, version, updated_at
+), keyed AS (
+    INSERT INTO kernel.data_keys (tenant_id, subject_id, version, wrapped_key, tenant_key_version)
+    SELECT tenant_id, id, 1, wrapped_key, tenant_key_version
+    FROM fresh WHERE (id IN (SELECT id FROM made)) IS TRUE
 ), reached AS (
     INSERT INTO notification.recipient_addresses (
         tenant_id, id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at, updated_at
     )
-    SELECT fresh.tenant_id, fresh.id, fresh.recipient_id, fresh.channel, fresh.address_hash, fresh.address_ciphertext,
-           fresh.is_primary, fresh.verified, fresh.created_at, fresh.created_at
+    SELECT tenant_id, id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at, created_at
     FROM unnest(
-        :address_tenants::text[], :address_ids::text[], :address_recipients::text[], :address_channels::text[],
-        :address_hashes::text[], :address_ciphertexts::bytea[], :address_primaries::boolean[], :address_verifieds::boolean[],
-        :address_created_ats::timestamptz[]
-    ) AS fresh (tenant_id, id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at)
-    JOIN made ON made.tenant_id = fresh.tenant_id AND made.id = fresh.recipient_id
+        :new_address_tenants::text[], :new_address_ids::text[], :new_address_recipients::text[], :new_address_channels::text[],
+        :new_address_hashes::text[], :new_address_ciphertexts::bytea[], :new_address_primaries::boolean[],
+        :new_address_verifieds::boolean[], :new_address_created_ats::timestamptz[]
+    ) AS given (tenant_id, id, recipient_id, channel, address_hash, address_ciphertext, is_primary, verified, created_at)
+    WHERE (recipient_id IN (SELECT id FROM made)) IS TRUE
 )
-SELECT id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags, attributes, erased_at,
-       version, updated_at
+{found}
+UNION ALL
+SELECT NULL, NULL, id, identity_type, identity_id, display_name_ciphertext, primary_locale, primary_timezone, tags, attributes, erased_at,
+       version, updated_at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM made;
+
+-- name: lock_new_addresses
+-- A recipient known by address alone has no unique key: a transaction that makes one for an address waits here for one that is
+-- making it just now. Sorted, so that two sets never wait for each other crosswise.
+SELECT pg_advisory_xact_lock(sorted.key)
+FROM (SELECT DISTINCT hashtextextended(wanted, 7411002) AS key
+      FROM unnest(:addresses::text[]) AS wanted ORDER BY 1) AS sorted;
 
 -- name: lock_recipients
 -- Every change of a recipient, an address or preferences takes this lock; in the order of ids. No statement changes a key,

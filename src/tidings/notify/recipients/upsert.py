@@ -1,11 +1,12 @@
 """Makes recipients known, or brings them up to date: a whole set in a bounded number of statements.
 
-All unchanged: one statement (find, with their keys). All new: three (find, keys, recipients with their addresses).
+One statement finds them with their keys, or makes them with their keys and addresses; a second one makes those who were
+not expected to be new.
 The inline object of a notification comes through here too.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from tidings.contracts.ids import RECIPIENT, RecipientId
@@ -26,6 +27,7 @@ from tidings.notify.recipients.errors import (
     UnknownRecipientError,
 )
 from tidings.notify.recipients.model import Recipient
+from tidings.notify.recipients.newcomers import IdentityKey, Newcomers
 from tidings.notify.recipients.plan import (
     Changes,
     HashedAddress,
@@ -37,7 +39,7 @@ from tidings.notify.recipients.plan import (
     proven_mailboxes,
 )
 from tidings.notify.recipients.recipient_input import RecipientSpec
-from tidings.notify.recipients.store import Lookup, MatchedRecipient, Matches
+from tidings.notify.recipients.store import Lookup, MatchedRecipient, Matches, NewRecipient
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +64,9 @@ class UpsertedSet:
 
 #: Groups that are known by their addresses: of any recipient who has them, or of one without an identity.
 _BY_ADDRESS = ("address", "nameless")
+#: To make somebody whom others make, or whose tenant's wrapping key is rotated, at the same moment.
+_ATTEMPTS = 5
+_BEING_MADE = "a recipient is being made by somebody else; try again"
 
 
 class _Group:
@@ -79,6 +84,16 @@ class _Group:
         self.result: UpsertResult | None = None
         self.refusal: RefusalError | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody was found or made for it, and nothing speaks against making them."""
+        return self.known is None and self.refusal is None and self.result is None
+
+    @property
+    def identity(self) -> IdentityKey | None:
+        """The identity that it is known by, if it is."""
+        return (self.tenant_id, self.key[1], self.key[2]) if self.key[0] == "identity" else None
+
     def address_keys(self) -> list[tuple[TenantId, str, str]]:
         """What its addresses are known by among all tenants'."""
         return [(self.tenant_id, *address.key) for address in self.addresses]
@@ -91,6 +106,7 @@ class RecipientUpserter:
     keyring: Keyring
     mailboxes: MailboxNews
     clock: Clock
+    newcomers: Newcomers = field(default_factory=Newcomers)
 
     async def upsert(
         self, tx: TenantTx, specs: Sequence[RecipientSpec], *, change_known: bool = True
@@ -113,16 +129,19 @@ class RecipientUpserter:
             return UpsertedSet(results=[], keys={})
         peppers = await self.keyring.peppers(tx, [tenant_id for tenant_id, _ in specs])
         groups = _grouped(specs, peppers)
-        await _find(tx, groups)
+        now = self.clock.now()
+        new = await self._meet(tx, groups, now)
         groups = _with_their_owners(groups)
-        strangers = [g for g in groups if g.known is None and g.refusal is None]
+        strangers = [g for g in groups if g.is_open]
         nameless = [g for g in strangers if g.key[0] in _BY_ADDRESS]
         if nameless:
             await store.lock_new_addresses(tx, addresses=[key for g in nameless for key in g.address_keys()])
             await _find(tx, nameless)
-            strangers = [g for g in strangers if g.known is None and g.refusal is None]
-        now = self.clock.now()
-        keys, proven = await self._make(tx, strangers, [g for g in groups if g.known], now)
+            strangers = [g for g in strangers if g.is_open]
+        new += await self._make(tx, strangers, now)
+        keys = await self._keys_of(tx, groups)
+        keys |= {one.facts.id: one.key.key for one in new}
+        proven = proven_mailboxes(address for one in new for address in one.addresses)
         for group in groups:
             # Erased since they were found: the key went with the commit that says so.
             if group.known is not None and keys[group.known.recipient.id].destroyed:
@@ -144,54 +163,65 @@ class RecipientUpserter:
         for group in groups:
             outcome = group.refusal or group.result
             if outcome is None:
-                raise DatabaseBusyError("a recipient is being made by somebody else; try again")
+                raise DatabaseBusyError(_BEING_MADE)
             results.update(dict.fromkeys(group.places, outcome))
         return UpsertedSet(results=[results[place] for place in range(len(specs))], keys=keys)
 
-    async def _make(
-        self, tx: TenantTx | TenantsTx, strangers: Sequence[_Group], known: Sequence[_Group], now: datetime
-    ) -> tuple[dict[str, DataKey], dict[str, bool]]:
-        """Write those who are new; the keys of all, and whose mailbox is proven. Who lost a race is known afterwards."""
-        keys = await self._keys_of(tx, known)
-        if not strangers:
-            return keys, {}
-        ids = {RECIPIENT.new(now): group for group in strangers}
-        new = [(group.tenant_id, new_id) for new_id, group in ids.items()]
-        keys |= _by_recipient(await self.keyring.new_data_keys(tx, new))
-        addresses = {
-            new_id: addresses_of_new(new_id, group.addresses, keys[new_id], now=now)
-            for new_id, group in ids.items()
-        }
-        made = await store.insert_recipients(
-            tx,
-            [group.tenant_id for group in ids.values()],
-            [facts_of_new(new_id, group.spec, keys[new_id]) for new_id, group in ids.items()],
-            [address for theirs in addresses.values() for address in theirs],
-        )
-        for new_id, recipient in made.items():
-            ids[new_id].result = UpsertResult(recipient=recipient, created=True, changed=True)
-        lost = {new_id: group for new_id, group in ids.items() if new_id not in made}
-        if lost:
-            await self._follow_winners(tx, lost, keys)
-        return keys, proven_mailboxes(address for new_id in made for address in addresses[new_id])
+    async def _meet(
+        self, tx: TenantTx | TenantsTx, groups: Sequence[_Group], now: datetime
+    ) -> list[NewRecipient]:
+        """Find everybody, and make who is new of those with an identity, in the same trip where that was expected.
 
-    async def _keys_of(self, tx: TenantTx | TenantsTx, known: Iterable[_Group]) -> dict[str, DataKey]:
+        Not where a spec of the same tenant has addresses alone: it may bring somebody with an identity another address.
+        """
+        later = {group.tenant_id for group in groups if group.key[0] in _BY_ADDRESS}
+        named = {identity: g for g in groups if (identity := g.identity) is not None}
+        at_once = [g for g in named.values() if g.tenant_id not in later]
+        expected = [g for who, g in named.items() if g.tenant_id not in later and self.newcomers.is_new(who)]
+        new = await self._find_or_make(tx, groups, expected, now)
+        for identity, group in named.items():
+            self.newcomers.learn(identity, was_new=group.known is None)
+        return new + await self._make(tx, [g for g in at_once if g.is_open], now)
+
+    async def _make(
+        self, tx: TenantTx | TenantsTx, strangers: Sequence[_Group], now: datetime
+    ) -> list[NewRecipient]:
+        """Make those who are new. Who lost a race is known afterwards."""
+        new: list[NewRecipient] = []
+        for _ in range(_ATTEMPTS):
+            if not strangers:
+                return new
+            named = [g for g in strangers if g.key[0] == "identity"]
+            new += await self._find_or_make(tx, named, strangers, now)
+            strangers = [g for g in strangers if g.is_open]
+        raise DatabaseBusyError(_BEING_MADE)
+
+    async def _find_or_make(
+        self, tx: TenantTx | TenantsTx, asked: Sequence[_Group], making: Sequence[_Group], now: datetime
+    ) -> list[NewRecipient]:
+        """One trip; those that were made."""
+        ids = {RECIPIENT.new(now): group for group in making}
+        keys = await self.keyring.new_keys(tx, [(group.tenant_id, new_id) for new_id, group in ids.items()])
+        fresh: list[NewRecipient] = []
+        for new_id, group in ids.items():
+            key = keys[group.tenant_id, new_id]
+            facts = facts_of_new(new_id, group.spec, key.key)
+            addresses = addresses_of_new(new_id, group.addresses, key.key, now=now)
+            fresh.append(NewRecipient(group.tenant_id, facts, key, addresses))
+        found = await _find(tx, asked, fresh)
+        for new_id, recipient in found.made.items():
+            ids[new_id].known = None
+            ids[new_id].result = UpsertResult(recipient=recipient, created=True, changed=True)
+        # Somebody else made them just now, or a wrapping key was rotated away.
+        self.keyring.forget_newest({group.tenant_id for group in making if group.is_open})
+        return [one for one in fresh if one.facts.id in found.made]
+
+    async def _keys_of(self, tx: TenantTx | TenantsTx, groups: Iterable[_Group]) -> dict[str, DataKey]:
         """The keys that came with those who were found."""
         stored: dict[Subject, Sequence[StoredKey]] = {
-            (g.tenant_id, g.known.recipient.id): g.known.keys for g in known if g.known
+            (g.tenant_id, g.known.recipient.id): g.known.keys for g in groups if g.known
         }
         return _by_recipient(await self.keyring.open_keys(tx, stored)) if stored else {}
-
-    async def _follow_winners(
-        self, tx: TenantTx | TenantsTx, lost: Mapping[RecipientId, _Group], keys: dict[str, DataKey]
-    ) -> None:
-        # Their keys will never be used.
-        for tenant_id, some in _by_tenant(lost.values()):
-            await self.keyring.destroy(
-                tx.of(tenant_id), [who for who, group in lost.items() if group in some]
-            )
-        await _find(tx, list(lost.values()))
-        keys.update(await self._keys_of(tx, lost.values()))
 
     async def _change(
         self, tx: TenantTx, known: Sequence[_Group], keys: Mapping[str, DataKey], now: datetime
@@ -348,8 +378,10 @@ def _key_of(spec: RecipientSpec) -> tuple[str, ...]:
     return "address" if spec.identity is None else "nameless", *spelt
 
 
-async def _find(tx: TenantTx | TenantsTx, groups: Sequence[_Group]) -> None:
-    """Fill in who is known, and refuse whom nothing can be kept for."""
+async def _find(
+    tx: TenantTx | TenantsTx, groups: Sequence[_Group], fresh: Sequence[NewRecipient] = ()
+) -> Matches:
+    """Fill in who is known, and refuse whom nothing can be kept for; the fresh ones are made in the same trip."""
     lookup = Lookup()
     for place, group in enumerate(groups):
         match group.key[0]:
@@ -359,7 +391,7 @@ async def _find(tx: TenantTx | TenantsTx, groups: Sequence[_Group]) -> None:
                 lookup.identities.append((place, group.tenant_id, group.key[1], group.key[2]))
             case kind:
                 lookup.addresses += [(place, *key, kind == "nameless") for key in group.address_keys()]
-    found = await store.match_recipients(tx, lookup)
+    found = await store.find_or_make_recipients(tx, lookup, fresh)
     for place, group in enumerate(groups):
         group.known = found.known.get(place)
         if group.known is None and group.key[0] == "id":
@@ -369,6 +401,7 @@ async def _find(tx: TenantTx | TenantsTx, groups: Sequence[_Group]) -> None:
         elif group.key[0] == "address":
             group.refusal = unsure_of(found, place, [a.key for a in group.addresses])
             group.known = None if group.refusal else group.known
+    return found
 
 
 def unsure_of(found: Matches, place: int, addresses: Sequence[tuple[str, str]]) -> SharedAddressError | None:
