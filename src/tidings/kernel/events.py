@@ -193,6 +193,11 @@ def attributes_of(event: Event) -> str:
     ).decode()
 
 
+def usual_attributes(source: str, traceparent: str | None) -> str:
+    """The same for an event of the first schema that happens at the moment inside its id."""
+    return _encode(_Attributes(source=source, traceparent=traceparent)).decode()
+
+
 def from_row(row: Mapping[str, Any]) -> Event:
     """The event behind a row of the outbox or the stream."""
     read: _Attributes = _decode_attributes(row["envelope"])

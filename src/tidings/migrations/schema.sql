@@ -2398,7 +2398,7 @@ PARTITION BY RANGE (started_at);
 
 ALTER TABLE ONLY notification.delivery_attempts FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE notification.delivery_attempts IS 'Append-only log per notification: attempts, receipts, opens, clicks.';
+COMMENT ON TABLE notification.delivery_attempts IS 'Append-only log per notification: receipts, bounces, opens, clicks. Rows of before have the vendor calls too, numbered from 1.';
 
 COMMENT ON COLUMN notification.delivery_attempts.started_at IS 'The time inside the id.';
 
@@ -2821,6 +2821,7 @@ CREATE TABLE notification.notifications (
     pinned text,
     traceparent text COLLATE pg_catalog."C",
     resent_from text COLLATE pg_catalog."C",
+    delivering_attempt_id text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2878,6 +2879,8 @@ COMMENT ON COLUMN notification.notifications.pinned IS 'JSON, of an answer withi
 COMMENT ON COLUMN notification.notifications.traceparent IS 'W3C: the trace and span of the request that ordered it.';
 
 COMMENT ON COLUMN notification.notifications.resent_from IS 'The notification that this one repeats, for a person who asked for it again.';
+
+COMMENT ON COLUMN notification.notifications.delivering_attempt_id IS 'The attempt in the router that delivered it. Null: not delivered, or settled before this column was there.';
 
 CREATE TABLE notification.notifications_marketing (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2937,6 +2940,7 @@ CREATE TABLE notification.notifications_marketing (
     pinned text,
     traceparent text COLLATE pg_catalog."C",
     resent_from text COLLATE pg_catalog."C",
+    delivering_attempt_id text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -3011,6 +3015,7 @@ CREATE TABLE notification.notifications_regulated (
     pinned text,
     traceparent text COLLATE pg_catalog."C",
     resent_from text COLLATE pg_catalog."C",
+    delivering_attempt_id text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -3085,6 +3090,7 @@ CREATE TABLE notification.notifications_standard (
     pinned text,
     traceparent text COLLATE pg_catalog."C",
     resent_from text COLLATE pg_catalog."C",
+    delivering_attempt_id text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -3155,7 +3161,7 @@ COMMENT ON COLUMN notification.outbox.seq IS 'Given at insert, visible at commit
 
 COMMENT ON COLUMN notification.outbox.payload IS 'JSON: the event''s data. Ids and facts; no address, no body, no secret.';
 
-COMMENT ON COLUMN notification.outbox.envelope IS 'JSON: CloudEvents attributes, traceparent, schema version.';
+COMMENT ON COLUMN notification.outbox.envelope IS 'JSON: the CloudEvents attributes that the other columns do not say. Rows of before have all of them.';
 
 COMMENT ON COLUMN notification.outbox.applied_by IS 'The consumer group that has applied it in the transaction that wrote it.';
 

@@ -2,24 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from opentelemetry.trace import SpanKind
 
-from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome, TenantOutcome
+from tidings.contracts.delivery import OUTCOME_SUBJECT, DeliveryOutcome, TenantOutcome
 from tidings.contracts.enums import NotificationStatus
+from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import NotificationId, RecipientAddressId, RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantsTx, TenantTx
-from tidings.kernel.events import Event
-from tidings.kernel.ids import TenantId, time_of
-from tidings.kernel.mapping import columns, sparse_columns
+from tidings.kernel.events import Event, usual_attributes
+from tidings.kernel.ids import EVENT, TenantId, time_of
+from tidings.kernel.mapping import columns
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.sql import Queries, created_columns
 from tidings.kernel.tracing import span_of_set
-from tidings.notify.accept.events import facts_of, moved_event
 from tidings.notify.decide.reasons import GateReason
-from tidings.notify.ids import DELIVERY_ATTEMPT
 from tidings.notify.receipts.address_effects import AddressEffects, EffectReport
 from tidings.notify.receipts.bounces import Bounces
 
@@ -31,19 +30,8 @@ QUERIES = Queries.beside(__file__)
 _EXPIRED: Final = frozenset(
     {GateReason.EXPIRED, GateReason.EXPIRES_BEFORE_QUIET_ENDS, GateReason.EXPIRES_BEFORE_LIMIT_FREES}
 )
-#: The router's word for an attempt → the word in notify's own log. Steps that were skipped are in the trace.
-_OUTCOMES: Final = {
-    "accepted": "accepted",
-    "sent": "accepted",
-    "delivered": "delivered",
-    "delivered_read": "delivered",
-    "failed_temp": "rejected_retryable",
-    "failed_perm": "rejected_terminal",
-    "rejected_by_provider": "rejected_terminal",
-    "rejected_by_recipient": "rejected_terminal",
-    "timed_out": "timeout",
-    "cancelled": "failed",
-}
+#: The router's words for an attempt whose message a vendor took.
+_TAKEN: Final = frozenset({"accepted", "sent", "delivered", "delivered_read"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -110,15 +98,14 @@ class NotificationSettler:
                 ids="outcome.notification_id",
             ),
             "statuses": [status_of(one.outcome).value for one in ordered],
+            "attempt_ids": [_delivering_attempt(one.outcome) for one in ordered],
+            "event_ids": [EVENT.new(now) for _ in ordered],
+            "event_envelopes": [usual_attributes(NOTIFY_SOURCE, one.traceparent) for one in ordered],
         }
-        by_key = {(one.tenant_id, one.outcome.notification_id): one for one in ordered}
-        moved = await tx.fetch(QUERIES.settle, **given, **_attempts(ordered))
-        if len(moved) < len(by_key):
+        moved = await tx.fetch(QUERIES.settle, **given)
+        if len(moved) < len({(one.tenant_id, one.outcome.notification_id) for one in ordered}):
             # Over before, or waited for. The latter are locked by now, and a new statement sees them.
-            moved += await tx.fetch(QUERIES.settle, **given, **_attempts([]))
-        await self.outbox.append(
-            tx, [_event(row, by_key[row["tenant_id"], row["id"]], clock=self.clock) for row in moved]
-        )
+            moved += await tx.fetch(QUERIES.settle, **given)
         came_back: dict[TenantId, list[str]] = {}
         for row in moved:
             if row["came_back"]:
@@ -141,14 +128,19 @@ def status_of(outcome: DeliveryOutcome) -> NotificationStatus:
     return NotificationStatus.FAILED
 
 
-def _event(row: Any, told: TenantOutcome, *, clock: Clock) -> Event:
-    return moved_event(
-        row["tenant_id"],
-        facts_of(row),
-        row["status"],
-        reason=told.outcome.reason,
-        clock=clock,
-        traceparent=told.traceparent,
+def _delivering_attempt(outcome: DeliveryOutcome) -> str | None:
+    """The last that a vendor took on the channel that delivered it."""
+    if outcome.result != "DELIVERED":
+        return None
+    return next(
+        (
+            attempt.id
+            for attempt in reversed(outcome.attempts)
+            if attempt.channel == outcome.final_channel
+            and attempt.vendor is not None
+            and attempt.status in _TAKEN
+        ),
+        None,
     )
 
 
@@ -171,41 +163,3 @@ def _effects(outcomes: Sequence[DeliveryOutcome]) -> list[EffectReport]:
         )
         if effect is not None
     ]
-
-
-def _attempts(outcomes: Sequence[TenantOutcome]) -> dict[str, list[Any]]:
-    made: list[tuple[int, TenantOutcome, AttemptTold]] = []
-    for outcome in outcomes:
-        calls = [a for a in outcome.outcome.attempts if a.status in _OUTCOMES and a.vendor is not None]
-        made += [(number, outcome, attempt) for number, attempt in enumerate(calls, start=1)]
-    attempts = [attempt for _, _, attempt in made]
-    # The router's own, under another name: the same when it is told again.
-    ids = [f"{DELIVERY_ATTEMPT.prefix}_{attempt.id[-26:]}" for attempt in attempts]
-    return {
-        "attempt_tenants": [o.tenant_id for _, o, _ in made],
-        "attempt_ids": ids,
-        "attempt_starts": [time_of(id_) for id_ in ids],
-        "attempt_numbers": [number for number, _, _ in made],
-        "attempt_latencies": [
-            max(0, int((a.ended_at - a.started_at).total_seconds() * 1000)) for _, _, a in made
-        ],
-        "attempt_notifications": [o.outcome.notification_id for _, o, _ in made],
-        "attempt_executions": [o.outcome.execution_id for _, o, _ in made],
-        "attempt_outcomes": [_OUTCOMES[a.status] for _, _, a in made],
-        **columns(
-            attempts,
-            attempt_ends="ended_at",
-            attempt_router_ids="id",
-            attempt_channels="channel",
-            attempt_vendors="vendor",
-            attempt_messages="provider_message_id",
-            attempt_codes="reason",
-        ),
-        **sparse_columns(
-            attempts,
-            attempt_http_statuses="http_status",
-            attempt_retry_afters="retry_after_ms",
-            attempt_errors="error",
-            attempt_answers="answer_ref",
-        ),
-    }

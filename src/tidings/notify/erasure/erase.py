@@ -107,8 +107,7 @@ class Eraser:
         if stopped < len(survey.waiting):
             survey = await store.survey_notifications(tx, recipient_id)
         attempts = await self._attempts(tx, survey.under_way)
-        # Those of ladders that are not over yet stand in no log of ours.
-        vendors = {*await store.find_vendors(tx, recipient_id), *_vendors(attempts)}
+        vendors = _vendors(attempts) | _vendors(await self._attempts(tx, survey.over))
         cleared = await store.forget_metadata(tx, recipient_id) if survey.with_metadata else 0
         keys = (await self.keyring.data_keys(tx, [recipient_id], create=False)).get(recipient_id)
         await self.keyring.destroy(tx, [recipient_id])
@@ -186,11 +185,12 @@ class Eraser:
         return bodies
 
     async def _attempts(
-        self, tx: TenantTx, under_way: Sequence[NotificationId]
+        self, tx: TenantTx, ids: Sequence[NotificationId]
     ) -> list[tuple[NotificationId, AttemptRecord]]:
+        """What the router has called vendors for."""
         found: list[tuple[NotificationId, AttemptRecord]] = []
-        for start in range(0, len(under_way), _CHUNK):
-            ladders = await self.history.of_notifications(tx, under_way[start : start + _CHUNK])
+        for start in range(0, len(ids), _CHUNK):
+            ladders = await self.history.of_notifications(tx, ids[start : start + _CHUNK])
             found += [
                 (notification_id, attempt)
                 for notification_id, several in ladders.items()

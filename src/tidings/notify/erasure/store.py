@@ -24,6 +24,8 @@ class Survey:
     with_metadata: int
     waiting: list[NotificationId]
     under_way: list[NotificationId]
+    #: Those that the router had, and that have come to their end.
+    over: list[NotificationId]
 
 
 async def forget_recipient(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> None:
@@ -52,7 +54,7 @@ async def survey_notifications(tx: TenantTx, recipient_id: RecipientId) -> Surve
     """All that they were ever sent."""
     row = await tx.fetch_one(QUERIES.survey_notifications, recipient_id=recipient_id)
     if row is None:
-        return Survey(total=0, with_metadata=0, waiting=[], under_way=[])
+        return Survey(total=0, with_metadata=0, waiting=[], under_way=[], over=[])
     return _survey(row)
 
 
@@ -65,12 +67,6 @@ async def find_recent(tx: TenantTx, recipient_id: RecipientId, *, since: datetim
 async def forget_metadata(tx: TenantTx, recipient_id: RecipientId) -> int:
     """Clear the callers' own words; of how many notifications."""
     return await tx.execute(QUERIES.forget_metadata, recipient_id=recipient_id)
-
-
-async def find_vendors(tx: TenantTx, recipient_id: RecipientId) -> list[str]:
-    """Who was given something for them."""
-    rows = await tx.fetch(QUERIES.find_vendors, recipient_id=recipient_id)
-    return [row["vendor"] for row in rows]
 
 
 async def stop_waiting(

@@ -42,7 +42,8 @@ RETURNING mine.id, mine.released_at;
 SELECT count(*) AS total,
        count(*) FILTER (WHERE metadata IS NOT NULL OR correlation_id IS NOT NULL) AS with_metadata,
        coalesce(array_agg(id ORDER BY id) FILTER (WHERE status IN ('queued', 'scheduled')), '{}') AS waiting,
-       coalesce(array_agg(id ORDER BY id) FILTER (WHERE status = 'dispatched'), '{}') AS under_way
+       coalesce(array_agg(id ORDER BY id) FILTER (WHERE status = 'dispatched'), '{}') AS under_way,
+       coalesce(array_agg(id ORDER BY id) FILTER (WHERE dispatched_at IS NOT NULL AND status <> 'dispatched'), '{}') AS over
 FROM notification.notifications
 WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id;
 
@@ -65,20 +66,6 @@ UPDATE notification.notifications
 SET metadata = NULL, correlation_id = NULL
 WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id
   AND (metadata IS NOT NULL OR correlation_id IS NOT NULL);
-
--- name: find_vendors
--- Who was given something for this person: each of their notifications by its key, and its log by index.
-SELECT DISTINCT told.vendor
-FROM notification.notifications AS n
-CROSS JOIN LATERAL (
-    SELECT a.vendor FROM notification.delivery_attempts AS a
-    WHERE a.tenant_id = :tenant_id AND a.notification_id = n.id AND a.started_at >= n.created_at
-      -- What was said or done afterwards gave no vendor anything.
-      AND a.attempt_number > 0
-    OFFSET 0
-) AS told
-WHERE n.tenant_id = :tenant_id AND n.recipient_id >= :recipient_id AND n.recipient_id <= :recipient_id
-ORDER BY told.vendor;
 
 -- name: stop_waiting
 -- As when one is cancelled: the queue's row goes first and the notification's after it, in the order in which a worker's turn

@@ -76,7 +76,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedAttempt:
-    """A line of notify's own log: what a vendor said, at once or later."""
+    """A line of notify's own log: what was said or done after a call; in rows of before the call too."""
 
     id: str
     attempt_number: int

@@ -53,7 +53,7 @@ WHERE n.tenant_id = :tenant_id AND n.created_at = fresh.created_at AND n.id = fr
 
 -- name: turn_bounced
 -- Of those that are delivered: the message that came back must be the one that delivered, which is the last that a vendor took on
--- the channel that did it. A bounce of another attempt changes nothing, nor a failure where a vendor has said that it arrived, or it was read.
+-- the channel that did it; rows of before do not name it, and their calls are in the log. A bounce of another attempt changes nothing, nor a failure where a vendor has said that it arrived, or it was read.
 -- The rows are locked by now.
 WITH given AS (
     SELECT * FROM unnest(
@@ -72,13 +72,13 @@ WITH given AS (
               n.delivery_evidence IN ('accepted', 'sent') AND coalesce(n.read_at, n.opened_at, n.clicked_at) IS NULL
           )
       )
-      AND given.attempt_id = (
+      AND given.attempt_id = coalesce(n.delivering_attempt_id, (
           SELECT a.router_attempt_id FROM notification.delivery_attempts AS a
           WHERE a.tenant_id = :tenant_id AND a.notification_id = given.id AND a.started_at >= given.created_at
             AND a.channel = n.final_channel AND a.outcome IN ('accepted', 'delivered') AND a.attempt_number > 0
           ORDER BY a.attempt_number DESC
           LIMIT 1
-      )
+      ))
     RETURNING n.id, n.recipient_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test,
               given.reason
 ), counts AS (

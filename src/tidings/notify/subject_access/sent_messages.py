@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from tidings.contracts.delivery import ExecutionHistory
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import Attachment
 from tidings.kernel.blobs.envelope import BlobError
@@ -28,6 +29,7 @@ from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.store import NotificationCriteria
 from tidings.notify.notifications.view import NotificationView
 from tidings.notify.subject_access import store
+from tidings.notify.subject_access.vendor_log import what_vendors_said
 
 #: Notifications that are held at once.
 PAGE: Final = 50
@@ -64,6 +66,7 @@ class SentReader:
     keyring: Keyring
     bodies: BodyReader
     attachments: Attachments
+    history: ExecutionHistory
     clock: Clock
 
     async def notifications(self, asked: AccessRequest) -> AsyncIterator[dict[str, Any]]:
@@ -73,7 +76,8 @@ class SentReader:
             async with self.db.tenant(asked.tenant_id, caller_role=asked.role, by_index=True) as tx:
                 found = await notification_store.find_notifications(tx, ids=ids)
                 pending = await dispatch_store.load_pending(tx, ids)
-                logs = await store.load_logs(tx, ids)
+                later = await store.load_logs(tx, ids)
+                executions = await self.history.of_notifications(tx, ids)
                 # One channel is named so that the keys come along.
                 facts = await self.loader.load(tx, shared, [asked.recipient_id], channels=["inapp"])
                 pepper = await self.keyring.pepper(tx)
@@ -84,7 +88,7 @@ class SentReader:
                     **_told(one),
                     "variables": _variables(row, _key_of(facts, asked)),
                     "body": _words(body),
-                    "what_vendors_said": logs.get(one.id, []),
+                    "what_vendors_said": what_vendors_said(executions.get(one.id, ()), later.get(one.id, ())),
                 }
 
     async def files(self, asked: AccessRequest) -> AsyncIterator[SentFile]:

@@ -20,7 +20,7 @@ CROSS JOIN LATERAL (
 ) AS mine;
 
 -- name: load_logs
--- What vendors said, of a set of notifications; attempts begin after their notification was made.
+-- What was said or done after the calls, of a set of notifications; it begins after their notification was made.
 SELECT mine.notification_id, mine.id, mine.started_at, mine.finished_at, mine.channel, mine.vendor, mine.vendor_message_id, mine.outcome,
        mine.error_code
 FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
@@ -29,6 +29,8 @@ CROSS JOIN LATERAL (
            a.error_code
     FROM notification.delivery_attempts AS a
     WHERE a.tenant_id = :tenant_id AND a.notification_id = wanted.id AND a.started_at >= wanted.created_at
+      -- Rows of before have the calls too, which the router keeps.
+      AND a.attempt_number = 0
     ORDER BY a.started_at, a.id
     OFFSET 0
 ) AS mine;

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=74, newest=74)
+SERVES: Final = SchemaRange(oldest=75, newest=75)
 
 
 async def check_servable(

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.contracts.delivery import OUTCOME_SUBJECT, AttemptTold, DeliveryOutcome
-from tidings.kernel.events import Event, attributes_of
+from tidings.contracts.delivery import AttemptTold, DeliveryOutcome
+from tidings.kernel.events import usual_attributes
 from tidings.kernel.ids import EVENT
 from tidings.kernel.mapping import by_name
 from tidings.router.executions.model import ExecutionChange, ExecutionId
@@ -136,23 +136,14 @@ def _record(change: ExecutionChange, attempt: ClosedAttempt) -> tuple[Any, ...]:
 
 def _end(change: ExecutionChange, end: ExecutionEnd, outcome: DeliveryOutcome) -> tuple[Any, ...]:
     execution = change.execution
-    event = Event(
-        id=EVENT.new(outcome.ended_at),
-        tenant_id=execution.tenant_id,
-        subject=OUTCOME_SUBJECT,
-        ordering_key=execution.notification_id,
-        data=_encode(outcome).decode(),
-        source=SOURCE,
-        traceparent=execution.traceparent,
-    )
     return (
         end.result,
         end.evidence,
         end.final_channel,
         path_text(change.transition.state.attempts),
-        event.id,
-        event.data,
-        attributes_of(event),
+        EVENT.new(outcome.ended_at),
+        _encode(outcome).decode(),
+        usual_attributes(SOURCE, execution.traceparent),
     )
 
 
