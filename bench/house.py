@@ -19,6 +19,7 @@ from typing import IO, Any, Protocol, Self
 import asyncpg
 import httpx2
 import uvloop
+from msgspec import structs
 from tests.support.free_port import free_port
 
 from tidings import settings
@@ -31,7 +32,7 @@ from tidings.notify.access.create import create_key
 from tidings.notify.access.model import KeySpec, credential
 from tidings.notify.channels.configure import ChannelConfigurer
 from tidings.notify.channels.model import ChannelConfig, Sender
-from tidings.notify.channels.wire import PutChannel
+from tidings.notify.channels.wire import AccountInput, PutChannel
 from tidings.notify.tenants.wire import CreateTenant
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.migrations.runner import migrate_up
@@ -259,9 +260,9 @@ class House:
         """A new tenant, with its channels set up over the platform's accounts."""
         return self.residents([slug])[0]
 
-    def residents(self, slugs: Sequence[str]) -> list[Resident]:
-        """The same for many."""
-        return uvloop.run(self._residents(slugs))
+    def residents(self, slugs: Sequence[str], *, own_accounts: bool = False) -> list[Resident]:
+        """The same for many. `own_accounts`: each has its own with every vendor, of the same settings as the platform's."""
+        return uvloop.run(self._residents(slugs, own_accounts=own_accounts))
 
     def publish(self, resident: Resident, key: str, channel: str, version: dict[str, Any]) -> None:
         """A template version of this tenant, through the same routes as everybody's."""
@@ -315,11 +316,11 @@ class House:
                     actor=_ACTOR,
                 )
 
-    async def _residents(self, slugs: Sequence[str]) -> list[Resident]:
+    async def _residents(self, slugs: Sequence[str], *, own_accounts: bool) -> list[Resident]:
         async with self.system() as system:
-            return [await self._resident(system, slug) for slug in slugs]
+            return [await self._resident(system, slug, own_accounts=own_accounts) for slug in slugs]
 
-    async def _resident(self, system: System, slug: str) -> Resident:
+    async def _resident(self, system: System, slug: str, *, own_accounts: bool) -> Resident:
         async with system.db.platform() as tx:
             policy = NotificationPolicy(allowed_sender_domains=("*",), allowed_sender_ids=("*",))
             wanted = CreateTenant(name=slug.title(), slug=slug, notification_policy=policy)
@@ -334,8 +335,17 @@ class House:
             )
             for vendor in self._vendors:
                 channel, put = _CHANNELS[vendor]
+                if own_accounts:
+                    put = self._with_own_account(put, tenant.id)
                 await configurer.configure(tx, put.spec(channel), expect=_anything, actor=_ACTOR)
         return Resident(tenant_id=tenant.id, api_key=credential(key.id, secret))
+
+    def _with_own_account(self, put: PutChannel, tenant_id: TenantId) -> PutChannel:
+        folder = self.data_dir.path / "secrets" / tenant_id
+        folder.mkdir(mode=0o700, exist_ok=True)
+        name = f"{put.vendor}.json"
+        self.data_dir.write_private(folder / name, self._vendors[put.vendor])
+        return structs.replace(put, accounts={put.vendor: AccountInput(secret_ref=f"file://{name}")})
 
     def system(self) -> System:
         """The same system, in this process."""

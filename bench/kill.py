@@ -1,10 +1,12 @@
 """What is lost, and what is sent twice, when a worker is killed at full load?
 
-`python -m bench.kill` queues mails, kills the only worker with `kill -9` in the midst of them, starts it again, and does so
-again and again. The mail server answers at once: what it had taken and the worker had not recorded would be sent again, but for the
-journal of answers. Still sent twice is what was in the air, of which the answer was never read.
+`python -m bench.kill` queues mails of ten tenants, each with a mail account of its own, kills the only worker with `kill -9` in the
+midst of them, starts it again, and does so again and again. The mail server answers at once: what it had taken and the worker had
+not recorded would be sent again, but for the journal of answers. Still sent twice is what was in flight, of which the
+answer was never read.
 """
 
+import argparse
 import os
 import random
 import time
@@ -21,6 +23,8 @@ from bench.sink import Sink
 #: How often the worker is killed, and how many mails wait at each kill at the least.
 KILLS = 10
 MAILS = 2_000
+#: Tenants, each with an account of its own at the same server.
+ACCOUNTS = 10
 #: Seconds that mails need at most until the last is at the vendor.
 _PATIENCE = 240.0
 
@@ -30,18 +34,22 @@ def measure(
     mails: int = MAILS,
     open_house: Callable[..., AbstractContextManager[House]] = House,
     seed: int = 7,
+    accounts: int = ACCOUNTS,
 ) -> dict[str, float]:
     """Mails that never came, and that came twice, after so many kills. Call it in the main thread."""
+    mails -= mails % accounts
     luck = random.Random(seed)
     twice: list[int] = []
     with Beside() as beside:
         sink = beside.run(open_sink())
         account: dict[str, object] = {"host": "127.0.0.1", "port": sink.port, "security": "none"}
-        with open_house(workers=1, vendors={"smtp": account}) as house:
-            resident = house.resident("killed")
+        extra = {"TIDINGS_TENANT_NETWORKS": "127.0.0.0/8"}
+        with open_house(workers=1, vendors={"smtp": account}, extra=extra) as house:
+            residents = house.residents([f"killed-{n}" for n in range(accounts)], own_accounts=True)
             for number in range(kills):
                 before = _repeats(sink)
-                beside.run(flood(house, resident, mails))
+                for resident in residents:
+                    beside.run(flood(house, resident, mails // accounts))
                 _kill(house, sink, at=number * mails + mails * luck.uniform(0.2, 0.8))
                 _await(partial(_have_come, sink, (number + 1) * mails), "all to arrive")
                 # Nothing can be sent again from then on.
@@ -50,9 +58,12 @@ def measure(
             beside.run(sink.__aexit__(None, None, None))
     return {
         "kills_of_a_worker": float(kills),
+        "kills_accounts": float(accounts),
         "kills_lost": float(kills * mails - len(sink.came)),
         "kills_sent_twice_mean": sum(twice) / kills,
         "kills_sent_twice_most": float(max(twice)),
+        # One figure for each kill.
+        **{f"kills_sent_twice_{number + 1:02d}": float(count) for number, count in enumerate(twice)},
     }
 
 
@@ -94,9 +105,14 @@ def _await(condition: Callable[[], bool], what: str) -> None:
 
 def main() -> None:
     """Measure and show."""
+    parser = argparse.ArgumentParser(description="Kill the worker at full load, again and again.")
+    parser.add_argument("--kills", type=int, default=KILLS)
+    parser.add_argument("--mails", type=int, default=MAILS, help="that wait before each kill")
+    parser.add_argument("--accounts", type=int, default=ACCOUNTS, help="tenants with an account of their own")
+    asked = parser.parse_args()
     began = time.perf_counter()
     print(f"{'load of the machine before, per core':36} {os.getloadavg()[0] / (os.cpu_count() or 1):>12.2f}")
-    for name, value in measure().items():
+    for name, value in measure(asked.kills, asked.mails, accounts=asked.accounts).items():
         print(f"{name:36} {value:>12,.2f}")
     print(f"{'seconds':36} {time.perf_counter() - began:>12,.2f}")
 

@@ -10,6 +10,7 @@ from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.callback_forms import CallbackForm, Canonical, ParsedCallback
 from tidings.kernel.clock import Clock
 from tidings.router.adapters.egress import Guard, anywhere
+from tidings.router.adapters.in_flight import InFlightLimit
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.mail.return_path import WriteToken
 
@@ -41,6 +42,8 @@ class AdapterContext:
     write_token: WriteToken | None = None
     #: Who is told what the vendor says by itself.
     on_inbound: InboundHandler = discard_inbound
+    #: Bounds what the accounts of a process have in flight together; each its own where none is given.
+    in_flight: InFlightLimit = field(default_factory=InFlightLimit)
 
 
 class AdapterClass(Protocol):

@@ -25,6 +25,7 @@ from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretSt
 from tidings.router.accounts.account_faults import NOT_OPENED, WRONG, wrong_of
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.egress import Guard, anywhere, public_only
+from tidings.router.adapters.in_flight import InFlightLimit
 from tidings.router.adapters.kind import AdapterContext, discard_inbound
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account
@@ -114,6 +115,7 @@ class OpenAdapters:
         self._open: OrderedDict[str, _Open] = OrderedDict()
         self._failed: dict[str, _Failed] = {}
         self._opening: dict[str, asyncio.Lock] = {}
+        self._in_flight = InFlightLimit()
         self._closing: set[asyncio.Task[None]] = set()
         self._looking: set[asyncio.Task[None]] = set()
 
@@ -265,6 +267,7 @@ class OpenAdapters:
             find_signers=self._find_signers,
             write_token=None if self._write_token is None else partial(self._write_token, account.id),
             on_inbound=discard_inbound if apart or self._hear is None else partial(self._hear, account),
+            in_flight=self._in_flight,
         )
         with _usable(account):
             return read.open(around)

@@ -118,6 +118,7 @@ class SmtpAdapter:
             settings, guard, oauth_of(settings, self._token_sender, around.clock)
         )
         self._clock = around.clock
+        self._in_flight = around.in_flight
         self._own_signers = [
             DkimSigner(domain=key.domain, selector=key.selector, key=Secret(key.key), field=f"dkim[{i}]")
             for i, key in enumerate(settings.dkim)
@@ -129,7 +130,7 @@ class SmtpAdapter:
         longest = settings.batch_seconds + settings.connect_seconds + 3 * settings.timeout_seconds
         self._longest = timedelta(seconds=longest + 1)
         self._pool = SmtpPool(
-            lambda: SmtpConnection.open(server),
+            lambda: SmtpConnection.open(server, self._in_flight),
             self._ready,
             connections=settings.connections,
             idle_seconds=settings.idle_seconds,
@@ -155,7 +156,7 @@ class SmtpAdapter:
     async def check(self) -> Outcome | None:
         """Connect, greet, log in, announce a mail, and leave again without it; open the mailbox of bounces, if there is one."""
         try:
-            connection = await SmtpConnection.open(self._server)
+            connection = await SmtpConnection.open(self._server, self._in_flight)
         except ConnectError as error:
             return error.outcome()
         # Some let every client in, and want TLS or a login when the first mail is announced.

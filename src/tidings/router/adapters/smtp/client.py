@@ -2,20 +2,24 @@
 
 Where the server offers PIPELINING, a message costs one round trip: its content travels together with the envelope
 of the next (RFC 2920 allows that, and DATA's 354 keeps both sides in step). Content is only sent after that 354, so
-a connection that ends before it has sent nothing.
+a connection that ends before it has sent nothing. Its final dot is only sent when the message has a slot (`in_flight.py`): until
+then the server can't take it. The answer is told at the moment it is read, before anything else is done.
 """
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
+from functools import partial
+from typing import NoReturn, Protocol
 
 from tidings.contracts.messages import OutboundMessage, Outcome, Refused, Unlearned
+from tidings.router.adapters.in_flight import InFlightLimit, InFlightSlot
 from tidings.router.adapters.smtp.connect import SmtpServer, open_wire
 from tidings.router.adapters.smtp.replies import outcome_of
 from tidings.router.adapters.smtp.wire import ConnectionGoneError, SmtpReply, SmtpWire
 
 #: Bytes from which on a message is not sent together with the next envelope.
 _LARGE = 64 * 1024
+_OUT_OF_STEP = "the server's replies are out of step"
 
 
 class Envelope(Protocol):
@@ -51,7 +55,7 @@ class Envelope(Protocol):
         ...
 
     def settle(self, outcome: Outcome) -> None:
-        """Told once what became of it."""
+        """Told what became of it; the first word counts."""
         ...
 
     def give_back(self, reason: str) -> None:
@@ -62,21 +66,30 @@ class Envelope(Protocol):
 class SmtpConnection:
     """A conversation that is open for messages."""
 
-    def __init__(self, server: SmtpServer, wire: SmtpWire, extensions: dict[str, str]) -> None:
+    def __init__(
+        self, server: SmtpServer, wire: SmtpWire, extensions: dict[str, str], in_flight: InFlightLimit
+    ) -> None:
         self._server = server
+        self._in_flight = in_flight
         self._extensions = extensions
         self._sent = 0
         self._needs_reset = False
         #: Nothing was written behind the content that is under way.
         self._alone = True
-        #: Told when the server has to answer, to an envelope or to content; what it returns is called when that is over.
-        self.on_sent: Callable[[], Callable[[], None]] = lambda: lambda: None
+        #: The final dot of the message that is under way was written: only the server knows what became of it.
+        self._handed_over = False
+        #: By when its answer has to be there; None while it waits for its slot.
+        self._answer_by: float | None = None
+        self._slot: InFlightSlot | None = None
+        #: Told when the server has to answer, to an envelope or to content; what it returns is called once, when that is over.
+        self.on_sent: Callable[[], Callable[[], None]] = lambda: _nothing
+        self._answer_over: Callable[[], None] = _nothing
         self.wire = wire
 
     @classmethod
-    async def open(cls, server: SmtpServer) -> "SmtpConnection":
-        """A new one; `CannotConnectError` where there is none to be had."""
-        return cls(server, *await open_wire(server))
+    async def open(cls, server: SmtpServer, in_flight: InFlightLimit) -> "SmtpConnection":
+        """A new one; `ConnectError` where there is none to be had."""
+        return cls(server, *await open_wire(server), in_flight)
 
     @property
     def usable(self) -> bool:
@@ -91,7 +104,6 @@ class SmtpConnection:
         """Send whatever `take` gives until it gives nothing, or the connection is no longer usable."""
         current = self._begin(take)
         following: Envelope | None = None
-        content_sent = False
         try:
             while current is not None:
                 over = self.on_sent()
@@ -103,16 +115,10 @@ class SmtpConnection:
                     current.settle(refusal)
                     current = self._begin(take)
                     continue
-                content_sent = True
-                following = self._send_content(current, take)
-                over = self.on_sent()
-                try:
-                    reply = await self.wire.reply(current.deadline(self._server.timeout_seconds))
-                finally:
-                    over()
-                current.settle(outcome_of(reply, current.message))
-                content_sent = False
+                following, rest = self._prepare(current, take)
+                reply = await self._answer(current, rest)
                 # Its story is told; whatever happens from here on happens to the next.
+                self._handed_over = False
                 current, following = following, None
                 self._stop_if_told(reply)
                 if current is None:
@@ -122,7 +128,7 @@ class SmtpConnection:
             self.wire.abort(reason)
             if current is not None:
                 # After the final dot only the server knows; before it, nothing was taken.
-                if content_sent and not (self._alone and self.wire.unsent):
+                if self._handed_over and not (self._alone and self.wire.unsent):
                     current.settle(Unlearned(reason=reason))
                 else:
                     current.give_back(reason)
@@ -218,8 +224,7 @@ class SmtpConnection:
         refusal = _refusal(replies)
         waits_for_content = len(replies) == 3 and replies[2].code == 354
         if refusal is None and not (waits_for_content and all(r.code // 100 == 2 for r in replies[:2])):
-            self.wire.abort("the server's replies are out of step")
-            raise ConnectionGoneError(self.wire.gone)
+            self._out_of_step()
         if refusal is None:
             if self.wire.gone is not None:
                 raise ConnectionGoneError(self.wire.gone)
@@ -231,18 +236,66 @@ class SmtpConnection:
         self._needs_reset = replies[0].code // 100 == 2
         return outcome_of(refusal, envelope.message)
 
-    def _send_content(self, current: Envelope, take: Callable[[], Envelope | None]) -> Envelope | None:
-        """Write the content, and the next envelope behind it."""
+    def _prepare(
+        self, current: Envelope, take: Callable[[], Envelope | None]
+    ) -> tuple[Envelope | None, bytes]:
+        """The next message, and what is to be written when this one has its slot: its end, and the next envelope behind it."""
         data = current.data
         if data.startswith(b".") or b"\n." in data:
             data = (b"\r\n" + data).replace(b"\n.", b"\n..")[2:]
         end = b".\r\n" if data.endswith(b"\r\n") else b"\r\n.\r\n"
         # A large message travels alone: as long as a part of it is in our own hands, its dot is too.
         self._alone = len(data) > _LARGE
+        if self._alone:
+            self.wire.write(data)
+            return None, end
         # The next one is taken before writing: building it takes time, and both then go out in one piece.
-        following = self._next(take) if self._pipelines and not self._alone else None
-        self.wire.write(b"".join((data, end, self._announcement(following) if following else b"")))
-        return following
+        following = self._next(take) if self._pipelines else None
+        return following, b"".join((data, end, self._announcement(following) if following else b""))
+
+    async def _answer(self, current: Envelope, rest: bytes) -> SmtpReply:
+        """Hand the message over when it has a slot; the answer, which was told when it was read."""
+        self._answer_by = None
+        self._slot = self._in_flight.enter(
+            partial(self._hand_over, current, rest), urgent=current.message.urgent
+        )
+        try:
+            reply = await self.wire.reply(self._answer_by)
+        finally:
+            self.wire.on_reply = None
+            self._end_wait()
+        if not self._handed_over:
+            self._stop_if_told(reply)
+            self._out_of_step()
+        return reply
+
+    def _hand_over(self, current: Envelope, rest: bytes) -> bool:
+        """Write the final dot; False where the connection ended while the message waited for its slot."""
+        if self.wire.gone is not None:
+            return False
+        if self.wire.has_unread:
+            # Nobody has asked it anything since it was told to take the content.
+            self.wire.abort(_OUT_OF_STEP)
+            return False
+        self._handed_over = True
+        self._answer_by = current.deadline(self._server.timeout_seconds)
+        self.wire.expect_by(self._answer_by)
+        self.wire.on_reply = partial(self._answered, current)
+        self._answer_over = self.on_sent()
+        self.wire.write(rest)
+        return True
+
+    def _answered(self, current: Envelope, reply: SmtpReply) -> None:
+        """Tell first, so that it is known whatever happens; then the slot is free for another."""
+        current.settle(outcome_of(reply, current.message))
+        self._end_wait()
+
+    def _end_wait(self) -> None:
+        over, self._answer_over = self._answer_over, _nothing
+        over()
+        slot, self._slot = self._slot, None
+        if slot is not None:
+            slot.leave()
 
     def _next(self, take: Callable[[], Envelope | None]) -> Envelope | None:
         while self.usable and (envelope := take()) is not None:
@@ -258,10 +311,17 @@ class SmtpConnection:
             self.wire.abort("the server ended the conversation (421)")
             raise ConnectionGoneError(self.wire.gone)
         if not 200 <= reply.code < 300 and reply.code < 400:
-            self.wire.abort("the server's replies are out of step")
-            raise ConnectionGoneError(self.wire.gone)
+            self._out_of_step()
+
+    def _out_of_step(self) -> NoReturn:
+        self.wire.abort(_OUT_OF_STEP)
+        raise ConnectionGoneError(self.wire.gone)
 
 
 def _refusal(replies: list[SmtpReply]) -> SmtpReply | None:
     """The first word of refusal counts; those behind it only follow from it."""
     return next((reply for reply in replies if reply.code >= 400), None)
+
+
+def _nothing() -> None:
+    """Nobody counts."""

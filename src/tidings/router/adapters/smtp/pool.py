@@ -248,7 +248,8 @@ class SmtpPool:
             job.settle(TryLater(reason="the adapter is closed", code="closed"))
             return
         self._line.appendleft(job)
-        self._call_workers()
+        # The worker that gives it back looks for the next itself.
+        self._call_workers(besides=1)
 
     def _hurry(self, batch: _Batch, jobs: Sequence[_Job], within: float) -> None:
         """Give back what has waited for so long while no connection reached the server; look again until the set is over."""
@@ -274,8 +275,9 @@ class SmtpPool:
             _wake(self._idle.popleft())
         return max(woken, 0)
 
-    def _call_workers(self) -> None:
-        woken = self._wake_idle()
+    def _call_workers(self, *, besides: int = 0) -> None:
+        """Have the line served by as many as there is work and room for, `besides` those that come by themselves."""
+        woken = self._wake_idle() + besides
         # Those that are neither idle nor sending are about to.
         about_to = len(self._workers) - len(self._idle) - self._sending
         more = min(len(self._line) - woken, self._most - len(self._workers), self._room - about_to)

@@ -1,8 +1,7 @@
 """How many connections are in use at once: as many as the server keeps us waiting for, and no more.
 
-Each connection has one message in the air: handed to the server, and its answer not read yet. After a kill nobody knows what became of
-those, and they are sent again. A server that answers within one turn of our own event loop is never waited for, and further
-connections to it only have more in the air. So with every wait, for the word on an envelope as for the one on its
+Each connection has one message under way. A server that answers within one turn of our own event loop is never waited for, and further
+connections to it would only wait for the slots that all accounts share (`in_flight.py`). So with every wait, for the word on an envelope as for the one on its
 content, the time until the answer is compared with the time until the loop came round: where the server is as quick as
 the loop, half of the connections are left idle; where it takes longer, twice as many are used, up to the account's limit.
 A wait that does not end opens all of them at once, and none is left idle while it lasts: who hangs holds up nobody else.

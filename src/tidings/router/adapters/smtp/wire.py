@@ -59,13 +59,16 @@ class SmtpWire(asyncio.Protocol):
         self._replies: deque[SmtpReply] = deque()
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._deadline = 0.0
+        #: By when the reply that is waited for has to be there; None: whenever.
+        self._deadline: float | None = None
         #: Why it is over; None while it is not.
         self.gone: str | None = None
         #: Something that was written is still in our own hands: the server can't have seen its end.
         self.unsent = False
         #: Called once, when it is over.
         self.on_gone: Callable[[], None] = lambda: None
+        #: Called with the next reply at the moment it is read; whoever waits for it has it a turn of the loop later.
+        self.on_reply: Callable[[SmtpReply], None] | None = None
 
     # --- what asyncio calls
 
@@ -109,24 +112,30 @@ class SmtpWire(asyncio.Protocol):
         if self.gone is None and self._transport is not None:
             self._transport.write(data)
 
-    async def reply(self, deadline: float) -> SmtpReply:
-        """The next reply; `ConnectionGoneError` where none comes any more, or not in time."""
+    async def reply(self, deadline: float | None) -> SmtpReply:
+        """The next reply; `ConnectionGoneError` where none comes any more, or not in time. Without a deadline: set it by `expect_by`."""
         while not self._replies:
             if self.gone is not None:
                 raise ConnectionGoneError(self.gone)
             self._waiter = self._loop.create_future()
-            # One timer for many waits: it looks at the deadline when it rings.
-            self._deadline = deadline
-            if self._timer is None:
-                self._timer = self._loop.call_at(deadline, self._ring)
-            elif self._timer.when() > deadline:
-                self._timer.cancel()
-                self._timer = self._loop.call_at(deadline, self._ring)
+            self.expect_by(deadline)
             try:
                 await self._waiter
             finally:
                 self._waiter = None
         return self._replies.popleft()
+
+    def expect_by(self, deadline: float | None) -> None:
+        """By when the reply has to be there that is waited for."""
+        # One timer for many waits: it looks at the deadline when it rings.
+        self._deadline = deadline
+        if deadline is None or self.gone is not None:
+            return
+        if self._timer is None:
+            self._timer = self._loop.call_at(deadline, self._ring)
+        elif self._timer.when() > deadline:
+            self._timer.cancel()
+            self._timer = self._loop.call_at(deadline, self._ring)
 
     @property
     def has_unread(self) -> bool:
@@ -172,14 +181,20 @@ class SmtpWire(asyncio.Protocol):
         self._lines.append((code, rest.decode("utf-8", "replace")))
         if mark == b" ":
             lines = tuple(text for _, text in self._lines)
-            self._replies.append(SmtpReply(code, " ".join(lines), lines))
+            reply = SmtpReply(code, " ".join(lines), lines)
+            self._replies.append(reply)
             self._lines = []
             self._reply_bytes = 0
+            on_reply, self.on_reply = self.on_reply, None
+            if on_reply is not None:
+                # Who waits here goes on before those that are told now.
+                self._wake()
+                on_reply(reply)
         return True
 
     def _ring(self) -> None:
         self._timer = None
-        if self._waiter is None:
+        if self._waiter is None or self._deadline is None:
             return
         if self._loop.time() >= self._deadline:
             self.abort("the server did not answer in time")
