@@ -4,7 +4,7 @@ A role is a choice: `app` is what the API serves, `jobs()` is what a worker runs
 takes the stage it needs, and pays for no other. Tests build the same `System` over their own database.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar, Self
@@ -195,6 +195,12 @@ class System:
     def api_jobs(self) -> "Mapping[str, Job]":
         """The few jobs that a process needs for its own sake, though it only serves the API."""
         return {**self.kernel.api_jobs(), **self.access.api_jobs()}
+
+    def warm_up(self, roles: Collection[str]) -> "Job":
+        """What warms the caches of a process with these roles."""
+        from tidings.bootstrap.warm_up import cache_warmer
+
+        return cache_warmer(self, roles)
 
     def jobs(self) -> "Mapping[str, Job]":
         """What a worker runs, beside the API or alone; any number of processes may run them at once."""

@@ -117,7 +117,11 @@ async def serve_until_stopped(
     for name in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(name, hear)
     _calm_collector()
-    jobs = {**(system.jobs() if "jobs" in roles else system.api_jobs()), **(more_jobs or {})}
+    jobs = {
+        **(system.jobs() if "jobs" in roles else system.api_jobs()),
+        "warm_up": system.warm_up(roles),
+        **(more_jobs or {}),
+    }
     running = run_jobs(
         jobs, stop, system.kernel.metrics, last=system.LAST_JOBS, watch=system.kernel.job_watch
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.set_cache import LookUp, SetCache
-from tidings.kernel.ttl_cache import ANNOUNCED_TTL, K, TtlCache, V
+from tidings.kernel.ttl_cache import K, TtlCache, V
 
 if TYPE_CHECKING:  # Commands that only read have caches too, and no bus.
     from tidings.kernel.postgres_bus.wakeups import Wakeups
@@ -26,6 +26,7 @@ class AnnouncedChanges:
     def __init__(self, wakeups: "Wakeups") -> None:
         self._wakeups = wakeups
         self._forget: dict[str, list[Forget]] = {}
+        self._on_any: list[Forget] = []
         wakeups.hear(CHANGES_CHANNEL, self._heard)
 
     @property
@@ -37,15 +38,23 @@ class AnnouncedChanges:
         """Call it when a row of the table was changed, and with None when any may have been, or the row is the platform's."""
         self._forget.setdefault(table, []).append(forget)
 
+    def on_any(self, heard: Forget) -> None:
+        """Call it after a row of whatever table was changed, when it is forgotten."""
+        self._on_any.append(heard)
+
     def _heard(self, payload: str | None) -> None:
         if payload is None:
             for some in self._forget.values():
                 for forget in some:
                     forget(None)
+            for heard in self._on_any:
+                heard(None)
             return
         table, _, key = payload.partition(" ")
         for forget in self._forget.get(table, ()):
             forget(key or None)
+        for heard in self._on_any:
+            heard(key or None)
 
 
 def announced_cache(
@@ -67,10 +76,9 @@ def announced_sets(
     *tables: str,
     clock: Clock,
     ttl: timedelta,
-    announced_ttl: timedelta = ANNOUNCED_TTL,
 ) -> SetCache[K, V]:
     """The same as `announced_cache`, with values that are looked up in sets."""
-    cache = SetCache(look_up, clock=clock, ttl=ttl, announced=changes, announced_ttl=announced_ttl)
+    cache = SetCache(look_up, clock=clock, ttl=ttl, announced=changes)
     _forget_announced(cache, changes, *tables)
     return cache
 

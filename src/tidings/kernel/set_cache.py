@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.gather import Gatherer
-from tidings.kernel.ttl_cache import ANNOUNCED_TTL, Announcements, K, TtlCache, V
+from tidings.kernel.ttl_cache import Announcements, K, TtlCache, V
 
 #: Callers whose questions are one look-up at most, and look-ups that run side by side.
 _MOST_CALLERS: Final = 100
@@ -32,9 +32,8 @@ class SetCache(TtlCache[K, V]):
         ttl: timedelta,
         size: int = 10_000,
         announced: Announcements | None = None,
-        announced_ttl: timedelta = ANNOUNCED_TTL,
     ) -> None:
-        super().__init__(clock=clock, ttl=ttl, size=size, announced=announced, announced_ttl=announced_ttl)
+        super().__init__(clock=clock, ttl=ttl, size=size, announced=announced)
         self._look_up = look_up
         #: The sets that are being looked up, without what was to be forgotten meanwhile: that is not kept.
         self._looking: list[set[K]] = []

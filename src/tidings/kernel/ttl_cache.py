@@ -17,6 +17,7 @@ V = TypeVar("V")
 
 #: How long a value is kept while changes of it are announced: a net, should an announcement be missing.
 ANNOUNCED_TTL: Final = timedelta(minutes=5)
+_ANNOUNCED_SECONDS: Final = ANNOUNCED_TTL.total_seconds()
 
 
 class Announcements(Protocol):
@@ -31,7 +32,7 @@ class Announcements(Protocol):
 class TtlCache(Generic[K, V]):
     """Keeps at most `size` values, none longer than `ttl`; the least recently used goes first. It never prints them.
 
-    With `announced`, each value is kept for `announced_ttl` while announcements come through: the owner of the cache sees
+    With `announced`, each value is kept for `ANNOUNCED_TTL` while announcements come through: the owner of the cache sees
     to it that `forget` or `clear` is called for each.
     """
 
@@ -42,11 +43,9 @@ class TtlCache(Generic[K, V]):
         ttl: timedelta,
         size: int = 10_000,
         announced: Announcements | None = None,
-        announced_ttl: timedelta = ANNOUNCED_TTL,
     ) -> None:
         self._clock = clock
         self._ttl = ttl.total_seconds()
-        self._announced_ttl = announced_ttl.total_seconds()
         self._size = size
         self._announced = announced
         #: Counts what was forgotten: a value that was read before is not kept after.
@@ -99,7 +98,7 @@ class TtlCache(Generic[K, V]):
         if entry is None:
             return None
         announced = self._announced
-        ttl = self._announced_ttl if announced is not None and announced.live else self._ttl
+        ttl = _ANNOUNCED_SECONDS if announced is not None and announced.live else self._ttl
         if self._clock.monotonic() >= entry[0] + ttl:
             del self._entries[key]
             return None

@@ -70,6 +70,10 @@ class TenantGate:
         if state.frozen and writes:
             raise TenantFrozenError
 
+    async def warm_up(self, tenant_ids: Sequence[TenantId]) -> None:
+        """Have the states of these in memory."""
+        await self._memory.of_all(tenant_ids)
+
     def forget(self, tenant_id: TenantId) -> None:
         """This process just changed it: look it up anew."""
         self._memory.forget(tenant_id)

@@ -62,7 +62,7 @@ class Keyring:
         kms: Kms,
         *,
         clock: Clock,
-        cache_size: int = 4096,
+        cache_size: int = 20_000,
         cache_ttl: timedelta = timedelta(minutes=5),
     ) -> None:
         self.kms = kms
@@ -208,10 +208,7 @@ class Keyring:
             missing = [one for one in wanted if one not in found]
             if not missing:
                 return found
-            for row in await tx.fetch(QUERIES.load_peppers, tenant_ids=missing):
-                owner = TenantId(row["tenant_id"])
-                material = await self._unwrap(row["wrapped_key"], tenant_key_aad(owner, "pepper", 1))
-                found[owner] = self._remember_pepper(owner, Pepper(material), row)
+            found |= await self._load_peppers(tx, missing)
             keyless = [one for one in missing if one not in found]
             if keyless:
                 # A process that makes both makes the wrapping key first, or two who begin a tenant's life wait for each other.
@@ -220,6 +217,11 @@ class Keyring:
         if len(found) < len(wanted):
             raise DatabaseBusyError("a tenant's pepper can't be read back; try again")
         return found
+
+    async def warm_up(self, tx: TenantsTx, tenant_ids: Sequence[TenantId]) -> None:
+        """Remember the keys of these tenants that have some; none is made."""
+        await self._load(tx, tenant_ids, [])
+        await self._load_peppers(tx, [one for one in tenant_ids if self._peppers.get(one) is None])
 
     async def platform_pepper(self, tx: PlatformTx) -> Pepper:
         """The pepper for platform-wide suppressions."""
@@ -281,6 +283,16 @@ class Keyring:
             (owner, subject): _open_subject(owner, subject, versions, wrapping.get(owner, {}))
             for (owner, subject), versions in by_subject.items()
         }
+
+    async def _load_peppers(
+        self, tx: TenantTx | TenantsTx, tenant_ids: Sequence[TenantId]
+    ) -> dict[TenantId, Pepper]:
+        found: dict[TenantId, Pepper] = {}
+        for row in await tx.fetch(QUERIES.load_peppers, tenant_ids=tenant_ids):
+            owner = TenantId(row["tenant_id"])
+            material = await self._unwrap(row["wrapped_key"], tenant_key_aad(owner, "pepper", 1))
+            found[owner] = self._remember_pepper(owner, Pepper(material), row)
+        return found
 
     async def _make_data_keys(
         self,

@@ -8,6 +8,7 @@ from tidings.kernel.announced_changes import AnnouncedChanges, announced_sets
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.http.callers import Authenticator, Caller
+from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.kernel.set_cache import SetCache
@@ -19,8 +20,8 @@ from tidings.notify.ids import ApiKeyId
 
 #: Below a second, so that a revocation counts within one even when the look-up takes a while.
 REMEMBERED_SECONDS = 0.5
-#: The same while changes are announced: shorter than for other settings, because a key opens the door.
-_ANNOUNCED_TTL: Final = timedelta(minutes=1)
+#: Keys of a tenant that are looked up before they are used.
+_WARM_OF_A_TENANT: Final = 5
 
 _log = get_logger("access")
 UNKNOWN = "this API key is not known; check that it was copied whole"
@@ -54,7 +55,6 @@ class KeyAuthenticator:
             "notification.api_keys",
             clock=clock,
             ttl=timedelta(seconds=REMEMBERED_SECONDS),
-            announced_ttl=_ANNOUNCED_TTL,
         )
 
     async def authenticate(self, credential: str) -> Caller:
@@ -81,6 +81,16 @@ class KeyAuthenticator:
     def forget(self, key_id: ApiKeyId) -> None:
         """This process just changed it: look it up anew."""
         self._memory.forget(key_id)
+
+    async def warm_up(self, tenant_ids: Sequence[TenantId]) -> None:
+        """Have the keys that these tenants used last in memory."""
+        async with self._db.platform() as tx:
+            key_ids = await store.find_used(tx, tenant_ids, of_a_tenant=_WARM_OF_A_TENANT)
+        await self.find_known(key_ids)
+
+    def remembers(self, key_id: ApiKeyId) -> bool:
+        """Whether there is such a key, as far as that is known without looking it up."""
+        return self._memory.get(key_id) is not None
 
     async def find_known(self, key_ids: Sequence[ApiKeyId]) -> list[ApiKeyId]:
         """Those that are keys, which are remembered; ids that are none take no room."""

@@ -21,7 +21,7 @@ class KnownKeys:
     async def authenticate(self, credential: str) -> Caller:
         """The caller with this key."""
         read = read_credential(credential)
-        if read is not None and not await self._ids.has(read[0]):
+        if read is not None and not (self._keys.remembers(read[0]) or await self._ids.has(read[0])):
             # The same work as for a key that exists.
             hash_secret(read[1])
             raise UnauthenticatedError(UNKNOWN)

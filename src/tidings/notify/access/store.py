@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.access.model import ApiKey
@@ -37,6 +38,18 @@ async def lock_platform_keys(tx: PlatformTx) -> None:
 async def find_any_keys(tx: PlatformTx, key_ids: Sequence[ApiKeyId]) -> list[ApiKey]:
     """The keys with these ids, of any tenant or the platform; for the access guard alone."""
     return [_from_row(row) for row in await tx.fetch(QUERIES.find_any_keys, ids=list(key_ids))]
+
+
+async def find_used(tx: PlatformTx, tenant_ids: Sequence[TenantId], *, of_a_tenant: int) -> list[ApiKeyId]:
+    """Of each of these tenants some keys that it uses, the latest first, and those that were never used."""
+    rows = await tx.fetch(QUERIES.find_used, tenant_ids=list(tenant_ids), of_a_tenant=of_a_tenant)
+    return [ApiKeyId(row["id"]) for row in rows]
+
+
+async def active_tenants(tx: PlatformTx, *, since: datetime, most: int) -> list[TenantId]:
+    """Those whose keys were used since then, the latest first."""
+    rows = await tx.fetch(QUERIES.active_tenants, since=since, most=most)
+    return [TenantId(row["tenant_id"]) for row in rows]
 
 
 async def list_keys(tx: TenantTx | PlatformTx, *, after_id: str | None, limit: int) -> list[ApiKey]:

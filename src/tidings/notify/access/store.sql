@@ -53,6 +53,25 @@ SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, 
 FROM notification.api_keys
 WHERE id = ANY(CAST(:ids AS text[]));
 
+-- name: find_used
+-- For the access guard, before they are used again: some keys of each tenant.
+SELECT known.id
+FROM unnest(CAST(:tenant_ids AS text[])) AS wanted (tenant_id)
+CROSS JOIN LATERAL (
+    SELECT k.id FROM notification.api_keys AS k
+    WHERE k.tenant_id = wanted.tenant_id AND k.revoked_at IS NULL
+    ORDER BY k.last_used_at DESC NULLS FIRST
+    LIMIT :of_a_tenant
+) AS known;
+
+-- name: active_tenants
+-- Once in the life of a process: who is likely to come again.
+SELECT tenant_id FROM notification.api_keys
+WHERE tenant_id IS NOT NULL AND last_used_at > :since
+GROUP BY tenant_id
+ORDER BY max(last_used_at) DESC
+LIMIT :most;
+
 -- name: list_keys
 -- The newest first; ids begin with their time, so ix_api_keys_tenant serves.
 SELECT id, tenant_id, name, secret_hash, scopes, role, environment, created_by, created_at, expires_at,

@@ -39,6 +39,11 @@ class Categories:
         """All that a tenant can use, by name, as it has them; to be asked for before a transaction begins too."""
         return merged(await self.all(), await self._tenants.of(tenant_id))
 
+    async def warm_up(self, tenant_ids: Sequence[TenantId]) -> None:
+        """Have those of these tenants in memory."""
+        await self.all()
+        await self._tenants.of_all(tenant_ids)
+
     def invalidate(self) -> None:
         """Look anew at the next question."""
         self._platform.clear()

@@ -33,6 +33,8 @@ _REMEMBERED_SECONDS: Final = 0.5
 #: announced it is kept longer.
 _CONTENT_AGE: Final = timedelta(seconds=30)
 _LONG_AGO: Final = float("-inf")
+#: Templates of a tenant that are read before they are used.
+_WARM_OF_A_TENANT: Final = 10
 #: Readers' locales whose texts are remembered, of each version.
 _MOST_LOCALES: Final = 50
 #: Callers whose versions are read together, at most.
@@ -77,8 +79,8 @@ class TemplateResolver:
                 changes.on(table, self.invalidate)
         self._kept: OrderedDict[TemplateVersionId, _Kept] = OrderedDict()
         self._bytes = 0
-        #: Counts what was announced: content that was read before does not count as fresh after.
-        self._generation = 0
+        #: For each read under way, whose templates were changed meanwhile: that content does not count as fresh.
+        self._changed: list[set[str | None]] = []
         self._readers: Gatherer[None, Sequence[OwnedVersion], Mapping[OwnedVersion, Published]] = Gatherer(
             self._read, most_at_once=_MOST_READERS, sets_at_once=2, linger=0
         )
@@ -143,6 +145,21 @@ class TemplateResolver:
             self._make_room()
         return found
 
+    async def warm_up(self, tenant_ids: Sequence[TenantId]) -> None:
+        """Have templates in force of these tenants in memory, unless others take half of the room already."""
+        if self._bytes > self._keep_bytes // 2:
+            return
+        async with self._db.tenants(tenant_ids, by_index=True) as tx:
+            keys = await store.keys_in_force(tx, tenant_ids, of_a_tenant=_WARM_OF_A_TENANT)
+        in_force = await self._keys.of_all(keys)
+        await self.versions_of_all(
+            {
+                (tenant_id, version_id)
+                for (tenant_id, _), by_channel in in_force.items()
+                for version_id in by_channel.values()
+            }
+        )
+
     def content_for(self, published: Published, locale: str) -> Content:
         """The texts of a version that `versions` gave, for a reader of `locale`; chosen once while there is room."""
         kept = self._kept.get(published.version.id)
@@ -168,7 +185,8 @@ class TemplateResolver:
 
     def invalidate(self, tenant_id: str | None = None) -> None:
         """Look anew at the next question; where a tenant is named, only about its own templates."""
-        self._generation += 1
+        for changed in self._changed:
+            changed.add(tenant_id)
         if tenant_id is None:
             # What is the platform's may be in force for anyone.
             self._keys.clear()
@@ -192,13 +210,23 @@ class TemplateResolver:
         found = {owned: kept.published for owned in wanted if (kept := self._fresh(owned)) is not None}
         missing = [owned for owned in wanted if owned not in found]
         if missing:
-            generation, asked_at = self._generation, self._clock.monotonic()
+            found |= await self._read_missing(missing)
+        return [{owned: found[owned] for owned in some if owned in found} for some in asked]
+
+    async def _read_missing(self, missing: Sequence[OwnedVersion]) -> Mapping[OwnedVersion, Published]:
+        asked_at = self._clock.monotonic()
+        changed: set[str | None] = set()
+        self._changed.append(changed)
+        try:
             async with self._db.tenants({tenant_id for tenant_id, _ in missing}, by_index=True) as tx:
                 read = await store.find_versions_of_all(tx, missing)
-            for published in {one.version.id: one for one in read.values()}.values():
-                self._keep(published, asked_at if generation == self._generation else _LONG_AGO)
-            found |= read
-        return [{owned: found[owned] for owned in some if owned in found} for some in asked]
+        finally:
+            # By identity: two that are empty are equal.
+            self._changed = [one for one in self._changed if one is not changed]
+        for published in {one.version.id: one for one in read.values()}.values():
+            old = None in changed or published.version.tenant_id in changed
+            self._keep(published, _LONG_AGO if old else asked_at)
+        return read
 
     def _fresh(self, owned: OwnedVersion) -> _Kept | None:
         tenant_id, version_id = owned

@@ -339,6 +339,14 @@ async def find_versions_of_all(
     return {owned: published for owned, published in found.items() if published is not None}
 
 
+async def keys_in_force(
+    tx: TenantTx | TenantsTx, tenant_ids: Sequence[TenantId], *, of_a_tenant: int
+) -> list[tuple[TenantId, str]]:
+    """Of each of these tenants the keys of some templates of its own that are in force, the latest first."""
+    rows = await tx.fetch(QUERIES.keys_in_force, tenant_ids=list(tenant_ids), of_a_tenant=of_a_tenant)
+    return [(TenantId(row["tenant_id"]), row["key"]) for row in rows]
+
+
 async def resolve_keys(
     tx: TenantTx | TenantsTx, wanted: Sequence[tuple[TenantId, str]]
 ) -> dict[tuple[TenantId, str], dict[Channel, TemplateVersionId]]:

@@ -223,6 +223,17 @@ FROM notification_platform.template_versions v
 JOIN notification_platform.templates t ON t.id = v.template_id
 WHERE v.id = ANY(CAST(:ids AS text[]));
 
+-- name: keys_in_force
+-- What tenants are likely to send next.
+SELECT DISTINCT wanted.tenant_id, latest.key
+FROM unnest(CAST(:tenant_ids AS text[])) AS wanted (tenant_id)
+CROSS JOIN LATERAL (
+    SELECT t.key FROM notification.templates AS t
+    WHERE t.tenant_id = wanted.tenant_id AND t.status = 'active' AND t.active_version_id IS NOT NULL
+    ORDER BY t.updated_at DESC
+    LIMIT :of_a_tenant
+) AS latest;
+
 -- name: resolve_keys
 -- Which version is in force for each channel of a tenant's key: the tenant's own wins over the platform's.
 SELECT DISTINCT ON (tenant_id, key, channel) tenant_id, key, channel, active_version_id

@@ -54,6 +54,10 @@ class Accounts:
                 found |= await self._look_up(tx, missing)
         return found
 
+    async def warm_up(self, tenant_ids: Collection[TenantId]) -> None:
+        """Have the accounts of these in memory."""
+        await self.of_all(tenant_ids)
+
     async def within(self, tx: TenantTx) -> Mapping[str, StoredAccount]:
         """The same within a transaction that is under way."""
         known = self._known.get(tx.tenant_id)

@@ -54,6 +54,10 @@ class Policies:
                 found[id_] = policies
         return found
 
+    async def warm_up(self, tenant_ids: Collection[TenantId]) -> None:
+        """Have the policies of these in memory."""
+        await self.of_all(tenant_ids)
+
     async def within(self, tx: TenantTx) -> Mapping[UseCase, Policy]:
         """The same within a transaction that is under way."""
         known = self._known.get(tx.tenant_id)
