@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msgspec import structs
+
 from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import RECIPIENT, RECIPIENT_ADDRESS, RecipientId
@@ -53,7 +55,7 @@ CATEGORIES = {
 
 
 def address(channel: Channel = "email", **facts: Any) -> AddressFacts:
-    return replace(
+    return structs.replace(
         AddressFacts(
             id=RECIPIENT_ADDRESS.new(NOON),
             channel=channel,
@@ -70,7 +72,7 @@ def held(by: Any) -> SuppressionMatch:
 
 
 def person(recipient_id: RecipientId = LAILA, choices: Choices | None = None, **facts: Any) -> PersonFacts:
-    return replace(
+    return structs.replace(
         PersonFacts(
             id=recipient_id,
             erased=False,
@@ -129,7 +131,7 @@ def facts(
 
 
 def request(**wanted: Any) -> DecisionRequest:
-    return replace(
+    return structs.replace(
         DecisionRequest(
             recipient_id=LAILA,
             category="transactional",
@@ -142,7 +144,7 @@ def request(**wanted: Any) -> DecisionRequest:
 
 
 def step(**wanted: Any) -> StepRequest:
-    return replace(
+    return structs.replace(
         StepRequest(
             recipient_id=LAILA,
             category="transactional",

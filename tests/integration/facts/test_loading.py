@@ -1,6 +1,6 @@
 """Facts for whole sets: a bounded number of statements, and all that deciding needs."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from tests.support.people import PeopleWorld, counted, unused
 from tidings.contracts.enums import NotificationStatus

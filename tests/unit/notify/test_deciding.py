@@ -1,10 +1,10 @@
 """Every gate: passed, stopped, deferred, with its reason; table-driven."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from tests.support.facts import (
     EVERY_NIGHT,
@@ -220,7 +220,7 @@ STEP_STOPPED = [
          address_id="rad_of_another"),
     case("the conversation's is suppressed, and there is a primary",
          Stop(NotificationStatus.SUPPRESSED, GateReason.SUPPRESSED_BY_TENANT, HELD.suppression_id), "not_suppressed",
-         address_id=THEIR_OTHER.id, given=facts(person(addresses={"email": (address(), replace(THEIR_OTHER, held=HELD))}))),
+         address_id=THEIR_OTHER.id, given=facts(person(addresses={"email": (address(), structs.replace(THEIR_OTHER, held=HELD))}))),
     case("suppressed", Stop(NotificationStatus.SUPPRESSED, GateReason.SUPPRESSED_BY_TENANT, HELD.suppression_id), "not_suppressed",
          given=facts(person(addresses={"email": (address(held=HELD),)}))),
     case("suppressed, and there is another", Stop(NotificationStatus.SUPPRESSED, GateReason.SUPPRESSED_BY_PLATFORM), "not_suppressed",

@@ -3,8 +3,9 @@
 Pure: the same facts, request and moment give the same decision. `simulate` calls exactly this.
 """
 
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from tidings.kernel.hot_state import Taken
 from tidings.notify.decide import gates, step_gates

@@ -1,9 +1,13 @@
-"""What deciding takes and gives: a request, a verdict of each gate, a decision with its trace."""
+"""What deciding takes and gives: a request, a verdict of each gate, a decision with its trace.
 
-from dataclasses import dataclass, field
+Structs, because some are made for every notification: that takes a fifth of a frozen dataclass's time.
+"""
+
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple, TypeAlias
+
+from msgspec import Struct
 
 from tidings.contracts.enums import NotificationStatus, Priority
 from tidings.contracts.ids import RecipientId
@@ -13,8 +17,7 @@ from tidings.notify.decide.reasons import GateReason
 from tidings.notify.facts.model import AddressFacts
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(Struct, frozen=True):
     """The gate lets it through."""
 
     #: Worth telling, though nothing stopped it.
@@ -23,8 +26,7 @@ class Pass:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stop:
+class Stop(Struct, frozen=True):
     """It is not sent; the notification, or this step of it, ends so."""
 
     status: NotificationStatus
@@ -33,8 +35,7 @@ class Stop:
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Defer:
+class Defer(Struct, frozen=True):
     """Not now: it is decided anew at that moment."""
 
     until: datetime
@@ -76,8 +77,7 @@ class TraceLine(NamedTuple):
     by: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionRequest:
+class DecisionRequest(Struct, frozen=True, kw_only=True):
     """A notification, as far as deciding has to know it."""
 
     recipient_id: RecipientId
@@ -92,8 +92,7 @@ class DecisionRequest:
     released: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct, frozen=True, kw_only=True):
     """What was decided about a notification, and why."""
 
     verdict: Verdict
@@ -108,8 +107,7 @@ class Decision:
     preferences_version: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepRequest:
+class StepRequest(Struct, frozen=True, kw_only=True):
     """A step of a notification, as far as deciding has to know it."""
 
     #: Who is written to, as it was decided once.
@@ -128,8 +126,7 @@ class StepRequest:
     released: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepDecision:
+class StepDecision(Struct, frozen=True, kw_only=True):
     """What was decided about a step, and why."""
 
     verdict: Verdict
@@ -137,6 +134,6 @@ class StepDecision:
     #: Whether the notification as a whole is over, and not this step alone.
     ends_notification: bool = False
     #: Where it goes: one address, or all devices for push; empty unless it passed, and for the in-app feed.
-    addresses: tuple[AddressFacts, ...] = field(default=(), repr=False)
+    addresses: tuple[AddressFacts, ...] = ()
     #: How the tenant appears; None unless it passed.
     channel: ChannelConfig | None = None

@@ -49,36 +49,39 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     bound: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComposeAsk:
+class ComposeAsk(msgspec.Struct, frozen=True, kw_only=True):
     """One message to render."""
 
     pending: NotificationRow
     channel: Channel
     #: The recipient it was accepted for: the variables are under their key.
-    owner: DataKey | None = field(repr=False)
+    owner: DataKey | None
     #: Who reads it: their name, language and time zone.
-    reader: PersonFacts = field(repr=False)
+    reader: PersonFacts
     #: Where they can say no; None where they can't.
-    links: MessageLinks | None = field(default=None, repr=False)
+    links: MessageLinks | None = None
+
+    def __repr__(self) -> str:
+        return f"ComposeAsk({self.pending!r}, {self.channel})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Composed:
+class Composed(msgspec.Struct, frozen=True, kw_only=True):
     """A message in words."""
 
-    rendered: Rendered = field(repr=False)
+    rendered: Rendered
     #: The language that was asked for; the texts may be in another.
     locale: str
     #: The reader's own.
-    name: str | None = field(repr=False)
+    name: str | None
     snapshot: Snapshot
     #: Those of the template's pictures that it shows.
-    pictures: tuple[Attachment, ...] = field(default=(), repr=False)
+    pictures: tuple[Attachment, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Composed({self.locale}, {self.snapshot!r}, ***)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotComposed:
+class NotComposed(msgspec.Struct, frozen=True, kw_only=True):
     """It can't be rendered, now or later."""
 
     reason: str

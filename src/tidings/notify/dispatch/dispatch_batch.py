@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import Final, TypeAlias
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from tidings.contracts.delivery import (
     Answered,
@@ -67,8 +67,7 @@ _AT_ONCE: Final = 4
 GiveWay: TypeAlias = Callable[[], Awaitable[None]]
 
 
-@dataclass(slots=True, kw_only=True)
-class _Case:
+class _Case(Struct, kw_only=True):
     """One notification of the batch."""
 
     pending: NotificationRow

@@ -47,8 +47,7 @@ class KeptBody(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return "KeptBody(***)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BodyToKeep:
+class BodyToKeep(msgspec.Struct, frozen=True, kw_only=True):
     """A message that is ready, and the recipient whose key it is sealed under."""
 
     tenant_id: TenantId

@@ -1,6 +1,5 @@
 """The message of a step as it goes to the router: from whom, to where, with which words."""
 
-from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -29,8 +28,7 @@ _URGENT: Final = frozenset({"critical", "high"})
 _WITH_SENDERS: Final = frozenset({"sms", "whatsapp"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepWork:
+class StepWork(msgspec.Struct, frozen=True, kw_only=True):
     """A step to be made ready."""
 
     pending: NotificationRow

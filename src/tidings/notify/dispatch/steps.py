@@ -3,9 +3,11 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+
+from msgspec import Struct, structs
 
 from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
 from tidings.contracts.enums import AUTO
@@ -67,8 +69,7 @@ _RESULTS: Final[dict[str, DeliveryResult]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StepMade:
+class StepMade(Struct, frozen=True, kw_only=True):
     """What came of it."""
 
     prepared: PreparedStep
@@ -294,7 +295,7 @@ def _with_bodies(
     for index, place in enumerate(kept):
         work = works[place]
         ref = refs_text(work.pending.body_ref, work.channel, f"{packed.key}#{index}")
-        made[place] = replace(made[place], bodies=packed, body_ref=ref)
+        made[place] = structs.replace(made[place], bodies=packed, body_ref=ref)
     return made
 
 
@@ -357,4 +358,4 @@ def _addressed(work: StepWork, decision: StepDecision, composed: Composed) -> Co
         kept = with_address(kept, channel=work.channel, address_id=decision.addresses[0].id)
     if work.recipient_id != work.pending.recipient_id:
         kept = with_reader(kept, work.recipient_id)
-    return replace(composed, snapshot=kept)
+    return structs.replace(composed, snapshot=kept)

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
@@ -26,25 +28,26 @@ class SharedFacts:
     platform_pepper: Pepper
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddressFacts:
+class AddressFacts(Struct, frozen=True, kw_only=True):
     """One address of a recipient."""
 
     id: RecipientAddressId
     channel: Channel
     #: None where the recipient was erased.
-    value: NormalisedAddress | None = field(repr=False)
+    value: NormalisedAddress | None
     is_primary: bool
     #: Why it must not be written to.
     held: SuppressionMatch | None
     #: Under the tenant's pepper.
-    address_hash: str = field(default="", repr=False)
+    address_hash: str = ""
     #: What its owner refused from it, by category; '' for everything that can be unsubscribed from.
-    refused: Mapping[str, AddressRefusalId] = field(default_factory=dict)
+    refused: Mapping[str, AddressRefusalId] = {}
+
+    def __repr__(self) -> str:
+        return f"AddressFacts({self.id}, {self.channel}, ***)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PersonFacts:
+class PersonFacts(Struct, frozen=True, kw_only=True):
     """A recipient, in the light of what they chose."""
 
     id: RecipientId
@@ -55,11 +58,14 @@ class PersonFacts:
     choices: Choices
     #: 0 where nothing was ever chosen.
     preferences_version: int
-    display_name_ciphertext: bytes | None = field(repr=False)
+    display_name_ciphertext: bytes | None
     #: Primaries first, then the oldest; only of the channels that were asked for.
     addresses: Mapping[Channel, tuple[AddressFacts, ...]]
     #: For opening and sealing what is theirs; None where it was not asked for.
     key: DataKey | None
+
+    def __repr__(self) -> str:
+        return f"PersonFacts({self.id}, ***)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,8 +6,10 @@ was sent. A name that was changed since makes it differ.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from itertools import islice
+
+from msgspec import structs
 
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import NotificationId, RecipientId
@@ -174,7 +176,7 @@ def _reader(one: Notification, facts: Facts) -> PersonFacts | None:
     if instead and routing is not None:
         person = facts.people.get(RecipientId(routing.guardian_id))
     zone = (one.render_snapshot or {}).get("time_zone")
-    return replace(person, timezone=zone) if person is not None and zone else person
+    return structs.replace(person, timezone=zone) if person is not None and zone else person
 
 
 def _address_id(one: Notification, channel: Channel) -> str | None:

@@ -7,7 +7,7 @@ as it does for a stored recipient.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from msgspec import UnsetType
+from msgspec import UnsetType, structs
 
 from tidings.contracts.ids import RECIPIENT, RECIPIENT_ADDRESS, RecipientId
 from tidings.contracts.tenants import Channel
@@ -66,7 +66,7 @@ async def hypothetical_recipient(
     fresh = [a for a in spec.addresses if (a.channel, pepper.hash(a.address)) not in there]
     added = await _added(tx, fresh, pepper, shared, clock)
     person, key = _sealed(_as_specified(person, spec), spec, tx.tenant_id)
-    person = replace(person, addresses=_merged(person, added, spec))
+    person = structs.replace(person, addresses=_merged(person, added, spec))
     return HypotheticalRecipient(
         facts=replace(facts, people={**facts.people, person.id: person}),
         recipient_id=person.id,
@@ -122,7 +122,7 @@ def _as_specified(person: PersonFacts, spec: RecipientSpec) -> PersonFacts:
         locale = spec.locale
     if not isinstance(spec.timezone, UnsetType) and person.choices.timezone is None:
         timezone = spec.timezone
-    return replace(person, locale=locale, timezone=timezone)
+    return structs.replace(person, locale=locale, timezone=timezone)
 
 
 def _sealed(person: PersonFacts, spec: RecipientSpec, tenant_id: str) -> tuple[PersonFacts, DataKey]:
@@ -130,9 +130,9 @@ def _sealed(person: PersonFacts, spec: RecipientSpec, tenant_id: str) -> tuple[P
     key = person.key or DataKey(tenant_id, person.id, {1: Key.new(1)}, 1)
     name = spec.display_name
     if isinstance(name, UnsetType):
-        return replace(person, key=key), key
+        return structs.replace(person, key=key), key
     box = key.seal(name.encode(), NAME_PURPOSE) if name is not None else None
-    return replace(person, key=key, display_name_ciphertext=box), key
+    return structs.replace(person, key=key, display_name_ciphertext=box), key
 
 
 async def _added(
@@ -175,7 +175,7 @@ def _merged(
     handed_over = {channel for channel, _ in chosen}
     merged = {
         channel: [
-            replace(
+            structs.replace(
                 a,
                 is_primary=(channel, a.value) in chosen if channel in handed_over else a.is_primary,
             )

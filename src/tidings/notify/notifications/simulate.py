@@ -183,7 +183,7 @@ def _without_files(made: StepMade, channel: Channel, step: int) -> StepMade:
     """What the step would say of the files: they are checked with the order, and no part of what is simulated."""
     if made.composed is None:
         return made
-    return replace(made, lines=(*made.lines, *left_out(channel, step, files=True)))
+    return structs.replace(made, lines=(*made.lines, *left_out(channel, step, files=True)))
 
 
 def _channels(item: ValidOrder) -> list[Channel]:

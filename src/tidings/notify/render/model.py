@@ -63,8 +63,7 @@ class Brand:
     theme_etag: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RenderJob:
+class RenderJob(msgspec.Struct, frozen=True, kw_only=True):
     """One message to be rendered."""
 
     content: Content
@@ -90,8 +89,7 @@ class RenderJob:
     preferences_url: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rendered:
+class Rendered(msgspec.Struct, frozen=True, kw_only=True):
     """A message as the person will see it."""
 
     subject: str | None

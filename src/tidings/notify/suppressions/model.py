@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final, Literal, get_args
 
+from msgspec import Struct
+
 from tidings.contracts.addresses import NormalisedAddress, normalise
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId, time_of
@@ -104,8 +106,7 @@ class SuppressionSpec:
         return f"SuppressionSpec({self.channel}, {self.reason}, ***)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuppressionQuestion:
+class SuppressionQuestion(Struct, frozen=True, kw_only=True):
     """One address to look up before it is written to."""
 
     tenant_id: TenantId

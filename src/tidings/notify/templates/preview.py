@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from msgspec import structs
+
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel
@@ -126,10 +128,10 @@ async def preview(
         apart = replace(
             content, key=f"{content.key}/preheader", subject=preheader, html=None, text=None, whatsapp=None
         )
-        jobs.append(replace(job, content=apart))
+        jobs.append(structs.replace(job, content=apart))
     warnings: tuple[TemplateFinding, ...] = ()
     if read.category is not None and not has_links(read.category):
-        linkless = [replace(one, unsubscribe_url=None, preferences_url=None) for one in jobs]
+        linkless = [structs.replace(one, unsubscribe_url=None, preferences_url=None) for one in jobs]
         results = await engine.render(linkless)
         failed = next((r for r in results if isinstance(r, RenderFailed)), None)
         fault = empty_link(failed, read.category) if failed is not None else None
@@ -144,7 +146,7 @@ async def preview(
     if isinstance(result, RenderFailed):
         raise InvalidError([await _refusal(engine, read, chosen, job, result)])
     if assets and result.html:
-        result = replace(result, html=with_data(result.html, assets))
+        result = structs.replace(result, html=with_data(result.html, assets))
     return Preview(
         channel=template.channel,
         rendered=result,

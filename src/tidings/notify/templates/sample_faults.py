@@ -4,8 +4,10 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec import structs
 
 from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import AssembledTexts
@@ -68,7 +70,9 @@ def failing_at(
     if failed.place or failed.code not in ("bad_value", "link_not_allowed"):
         return None
     texts = list(made.texts.values())
-    jobs = [replace(job, content=_content(job, text.text, number)) for number, text in enumerate(texts)]
+    jobs = [
+        structs.replace(job, content=_content(job, text.text, number)) for number, text in enumerate(texts)
+    ]
     for text, result in zip(texts, tools.render(jobs), strict=True):
         if isinstance(result, RenderFailed) and (at := _AT.fullmatch(result.place)):
             return FailingExpression(text.place_of(int(at[1]), int(at[2])), result.detail)
@@ -94,7 +98,7 @@ def _broken_json(tools: Tools, body: MappedText, job: RenderJob) -> FailingExpre
         else f"\ue000t{start}\ue001{piece}"
         for start, piece in located(body.text)
     )
-    (result,) = tools.render([replace(job, content=_content(job, marked, -1))])
+    (result,) = tools.render([structs.replace(job, content=_content(job, marked, -1))])
     if not isinstance(result, Rendered) or result.text is None:
         return None
     clean, begins, written = "", [0], [(True, 0)]

@@ -22,7 +22,7 @@ ALWAYS = QuietHours(days=("mon", "tue", "wed", "thu", "fri", "sat", "sun"), star
 
 
 def person(choices: Choices | None = None, **more: Any) -> PersonRow:
-    return replace(
+    return msgspec.structs.replace(
         PersonRow(
             id=LAILA,
             locale="fa-AF",

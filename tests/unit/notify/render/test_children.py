@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from tests.support.rendering import content
 from tidings.notify.render.budget import Budget
@@ -241,7 +242,7 @@ async def test_slow_messages_of_one_tenant_do_not_hold_up_another() -> None:
     attack = asyncio.create_task(renderer.render([job(slow)] * 20))
     while not renderer.held_up:
         await asyncio.sleep(0.001)
-    others = [replace(job(good, name=str(n)), tenant="other") for n in range(20)]
+    others = [structs.replace(job(good, name=str(n)), tenant="other") for n in range(20)]
     results = await renderer.render(others)
 
     assert [one.text for one in results if isinstance(one, Rendered)] == [f"Hello {n}" for n in range(20)]
@@ -281,7 +282,7 @@ async def test_a_set_is_answered_in_slices() -> None:
 async def test_tenants_share_a_call_and_each_has_its_own_result() -> None:
     renderer, calls = _counting_renderer()
     jobs = [
-        replace(job(content(text=f"{n % 3}: {{{{name}}}}"), name=str(n)), tenant=f"t{n % 3}")
+        structs.replace(job(content(text=f"{n % 3}: {{{{name}}}}"), name=str(n)), tenant=f"t{n % 3}")
         for n in range(9)
     ]
 
@@ -296,9 +297,9 @@ async def test_who_may_have_made_a_shared_call_slow_is_rendered_apart_until_it_i
     renderer, calls = _counting_renderer(replace(UNCOUNTED, seconds=20.0, slice_seconds=20.0))
     slow, good = content(text=loops(3)), content(text="Hello {{name}}")
     mixed = [
-        replace(job(good, name="a"), tenant="honest"),
-        replace(job(slow), tenant="slow"),
-        replace(job(good, name="b"), tenant="honest"),
+        structs.replace(job(good, name="a"), tenant="honest"),
+        structs.replace(job(slow), tenant="slow"),
+        structs.replace(job(good, name="b"), tenant="honest"),
     ]
 
     for _ in range(2):
@@ -308,15 +309,15 @@ async def test_who_may_have_made_a_shared_call_slow_is_rendered_apart_until_it_i
     assert sorted(calls[1:]) == ["honest", "slow"]
 
     calls.clear()
-    await renderer.render([*mixed[::2], replace(job(good, name="c"), tenant="third")])
+    await renderer.render([*mixed[::2], structs.replace(job(good, name="c"), tenant="third")])
     assert calls == ["honest third"]
     await renderer.close()
 
 
 async def test_a_message_that_kills_a_shared_call_fails_alone(uncounted: V8Renderer) -> None:
     endless, good = content(text=loops(6)), content(text="Hello {{name}}")
-    jobs = [replace(job(good, name=f"{n}"), tenant=f"t{n}") for n in range(4)]
-    jobs[2] = replace(job(endless), tenant="t2")
+    jobs = [structs.replace(job(good, name=f"{n}"), tenant=f"t{n}") for n in range(4)]
+    jobs[2] = structs.replace(job(endless), tenant="t2")
 
     results = await uncounted.render(jobs)
 
@@ -340,7 +341,7 @@ async def test_whose_message_took_longer_than_the_slice_of_a_shared_call_is_char
 
     monkeypatch.setattr(Child, "call", call)
     good = content(text="Hello {{name}}")
-    jobs = [replace(job(good, name="x"), tenant=name) for name in ("a", "b", "slow")]
+    jobs = [structs.replace(job(good, name="x"), tenant=name) for name in ("a", "b", "slow")]
 
     await renderer.render(jobs)
     slow = [one.tenant for one in jobs if renderer.slow_lately(one.tenant)]
