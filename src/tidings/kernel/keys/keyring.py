@@ -39,7 +39,7 @@ class StoredKey(NamedTuple):
         return f"StoredKey(version={self.version}, ***)"
 
 
-class NewKey(NamedTuple):
+class FreshKey(NamedTuple):
     """The key of a subject that is about to be made, and the form in which it is stored."""
 
     key: DataKey
@@ -47,7 +47,7 @@ class NewKey(NamedTuple):
     tenant_key_version: int
 
     def __repr__(self) -> str:
-        return f"NewKey({self.key!r})"
+        return f"FreshKey({self.key!r})"
 
 
 _ATTEMPTS = 5
@@ -154,7 +154,7 @@ class Keyring:
                 rest.append(subject)
         return {**found, **await self.data_keys_of(tx, rest, create=create)} if rest else found
 
-    async def new_keys(self, tx: TenantTx | TenantsTx, subjects: Sequence[Subject]) -> dict[Subject, NewKey]:
+    async def new_keys(self, tx: TenantTx | TenantsTx, subjects: Sequence[Subject]) -> dict[Subject, FreshKey]:
         """Keys of subjects that are new, for a statement that writes them along with the subjects themselves.
 
         No statement, where the tenants' wrapping keys are remembered. What is remembered may be out of date: the
@@ -401,9 +401,9 @@ def unwrap_data_key(tenant_id: str, subject_id: str, version: int, wrapped: byte
     raise UnreadableError(f"the stored key of {subject_id} is damaged, or it was moved there from elsewhere")
 
 
-def _new_key(subject: Subject, wrapping: Key) -> NewKey:
+def _new_key(subject: Subject, wrapping: Key) -> FreshKey:
     key = Key.new(1)
-    return NewKey(DataKey(*subject, {1: key}, 1), wrap_data_key(*subject, key, wrapping), wrapping.version)
+    return FreshKey(DataKey(*subject, {1: key}, 1), wrap_data_key(*subject, key, wrapping), wrapping.version)
 
 
 def _data_key_aad(tenant_id: str, subject_id: str, version: int) -> bytes:

@@ -10,7 +10,7 @@ import msgspec
 from tidings.contracts.ids import RecipientAddressId, RecipientId
 from tidings.kernel.db import Row, TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId, time_of
-from tidings.kernel.keys.keyring import NewKey, StoredKey
+from tidings.kernel.keys.keyring import FreshKey, StoredKey
 from tidings.kernel.mapping import RowMapper, by_name, columns, tuple_columns
 from tidings.kernel.sql import Queries, json_text
 from tidings.notify.recipients.addresses import NewAddress
@@ -80,7 +80,7 @@ class NewRecipient(NamedTuple):
 
     tenant_id: TenantId
     facts: RecipientFacts
-    key: NewKey
+    key: FreshKey
     addresses: Sequence[NewAddress]
 
 
