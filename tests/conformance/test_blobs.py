@@ -247,7 +247,9 @@ async def test_a_folder_has_the_object_on_disk_when_put_returns(
     really = os.fsync
 
     def watched(descriptor: int) -> None:
-        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink())
+        # A file has another name until it is whole.
+        there = Path(f"/proc/self/fd/{descriptor}").readlink()
+        synced.append(there.with_name(there.name.partition("#")[0]))
         really(descriptor)
 
     monkeypatch.setattr(os, "fsync", watched)
@@ -280,3 +282,15 @@ async def test_a_disk_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.Mon
 
     with pytest.raises(BlobError, match="the blob store failed"):
         await open_blobs(tmp_path.as_uri()).put(KEY, b"content", owner_id=NOTIFICATION_ID)
+
+    assert [found for found in tmp_path.rglob("*") if found.is_file()] == [], "nothing is left of it"
+
+
+async def test_a_file_that_a_dead_process_left_unfinished_is_no_object(tmp_path: Path) -> None:
+    """It has the name that `put` writes under: a listing passes over it."""
+    blobs = open_blobs(tmp_path.as_uri())
+    await blobs.put(KEY, b"content", owner_id=NOTIFICATION_ID)
+    file = tmp_path / KEY
+    file.with_name(f"{file.name}#4711000001").write_bytes(b"TDB1")
+
+    assert [key async for key in blobs.list(KEY.partition("/")[0])] == [KEY]

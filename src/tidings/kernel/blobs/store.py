@@ -6,7 +6,6 @@ personal content is sealed with its subject's key before it comes here.
 """
 
 import asyncio
-import os
 from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from tidings.kernel.blobs.envelope import (
     EnvelopeReader,
     EnvelopeWriter,
 )
+from tidings.kernel.blobs.folder import sync, write_durably
 from tidings.kernel.blobs.keys import BlobKey, checked_key, shown
 from tidings.kernel.errors import NotConfiguredError
 
@@ -39,8 +39,6 @@ __all__ = [
 
 MAX_BLOB_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
-#: Folders that are remembered as written to the disk.
-_MOST_FOLDERS = 10_000
 _SCHEMES = ("file", "s3", "gs", "az", "memory")
 
 
@@ -127,9 +125,12 @@ class ObjectBlobs:
     async def put(self, key: BlobKey, content: bytes, *, owner_id: str) -> BlobRef:
         """Store an object whole, or not at all."""
         envelope = EnvelopeWriter(checked_key(key), owner_id, self._max_bytes)
-        pieces = [envelope.head(), envelope.add(content), envelope.tail()]
-        await self._ask(key, self._store.put_async(key, b"".join(pieces)))
-        await self._ask(key, self._settle(key))
+        whole = b"".join((envelope.head(), envelope.add(content), envelope.tail()))
+        if self._folder is not None:
+            # In one thread, which the event loop hears of once: obstore's own would be four, and a fifth for the disk.
+            await self._ask(key, asyncio.to_thread(write_durably, self._folder, key, whole, self._synced))
+        else:
+            await self._ask(key, self._store.put_async(key, whole))
         return envelope.ref()
 
     async def put_stream(self, key: BlobKey, chunks: AsyncIterable[bytes], *, owner_id: str) -> BlobRef:
@@ -191,7 +192,7 @@ class ObjectBlobs:
     async def _settle(self, key: BlobKey) -> None:
         """A local file is only in the system's memory after a put: a row that names it must outlive a power cut."""
         if self._folder is not None:
-            await asyncio.to_thread(_sync, self._folder, key, self._synced)
+            await asyncio.to_thread(sync, self._folder, key, self._synced)
 
     async def _ask(self, key: BlobKey, answer: Any) -> Any:
         """Await the store, and say what went wrong in our words: its own quote paths and URLs."""
@@ -204,30 +205,6 @@ class ObjectBlobs:
         except (BaseError, OSError, ValueError) as error:
             problem = BlobError(f"the blob store failed at {shown(key)} ({type(error).__name__})")
         raise problem
-
-
-def _sync(folder: Path, key: BlobKey, synced: set[Path]) -> None:
-    """Write the file to the disk, then the folder that names it, and the folders above as far as they are new."""
-    place = folder / key
-    _fsync(place)
-    new: set[Path] = set()
-    for parent in place.parents:
-        _fsync(parent)
-        if parent == folder or parent in synced:
-            break
-        new.add(parent)
-    if len(synced) + len(new) > _MOST_FOLDERS:
-        synced.clear()
-    # Only now: another thread that finds one of them here does not wait for the folders above it.
-    synced |= new
-
-
-def _fsync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 async def _next(stream: Any) -> Any:

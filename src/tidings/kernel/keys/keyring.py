@@ -154,7 +154,9 @@ class Keyring:
                 rest.append(subject)
         return {**found, **await self.data_keys_of(tx, rest, create=create)} if rest else found
 
-    async def new_keys(self, tx: TenantTx | TenantsTx, subjects: Sequence[Subject]) -> dict[Subject, FreshKey]:
+    async def new_keys(
+        self, tx: TenantTx | TenantsTx, subjects: Sequence[Subject]
+    ) -> dict[Subject, FreshKey]:
         """Keys of subjects that are new, for a statement that writes them along with the subjects themselves.
 
         No statement, where the tenants' wrapping keys are remembered. What is remembered may be out of date: the

@@ -32,11 +32,11 @@ class RelaySettings:
     #: The pause after a set that was not full: long enough to gather one. No message waits for it: what follows from an
     #: outcome is done where it is recorded, and the events only tell of it.
     gather: float = 0.2
-    #: The pause after a set of no more than `few` events: nothing speaks for a crowd.
+    #: The shortest pause while a writer has inserted and not yet committed.
     brief: float = 0.002
-    few: int = 4
-    #: The pause after being woken from a rest, so that the work behind the events goes first on a small machine.
-    courtesy: float = 0.008
+    #: The pause after being woken from a rest, so that the work behind the events goes first on a small machine: a message
+    #: that is alone is on its way by then, and all that it has to tell is moved together.
+    courtesy: float = 0.05
     #: The longest pause while a writer has inserted and not yet committed.
     longest_watch: float = 0.05
     #: The pause of a relay that finds another one at work.
@@ -124,7 +124,7 @@ class Relay:
                 await wait_for_stop(stop, settings.stand_by)
             elif done.count:
                 watch = settings.brief
-                await wait_for_stop(stop, settings.gather if done.count > settings.few else settings.brief)
+                await wait_for_stop(stop, settings.gather)
             elif (rest := await self._wakeups.rest(self._schema)) is Rest.WRITERS_AT_WORK:
                 # They saw us awake and won't call: look again, less and less often.
                 await wait_for_stop(stop, watch)

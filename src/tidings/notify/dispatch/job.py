@@ -37,6 +37,8 @@ QUEUE_NAME: Final = "notification.dispatch"
 EXPRESS_NAME: Final = f"{QUEUE_NAME}.express"
 #: After so many batches that ended in an error a notification is left for a person to look at.
 _MOST_FAILURES: Final = 5
+#: A claim of more than that is a load: from then on writers need not notify, because we look again by ourselves.
+_FEW: Final = 8
 #: Seconds in which a transaction that has inserted commits, as a rule.
 _SOON: Final = 0.002
 #: Parts of batches that failed are dispatched side by side.
@@ -89,7 +91,10 @@ class DispatchJob:
         self._metrics = metrics
         self._pace = DispatchPace(settings or DispatchSettings(), held_up=held_up, apart=apart)
         self._tasks: set[asyncio.Task[None]] = set()
+        #: Every insert notifies us.
         self._resting = False
+        #: There may be something in the queue that no insert will notify us of.
+        self._unseen = True
         #: Claimed, until all of its batch is sent.
         self._in_hand = InHand()
         #: For parts of batches that failed: connections are few.
@@ -127,7 +132,10 @@ class DispatchJob:
     async def free_orphans(self, tx: WorkerTx) -> int:
         """Free what no live worker has claimed; how much that was."""
         async with self._in_hand.claiming:
-            return await free_orphans(tx, worker=self._presence.id, held=self._in_hand.ids())
+            freed = await free_orphans(tx, worker=self._presence.id, held=self._in_hand.ids())
+        if freed:
+            self._unseen = True
+        return freed
 
     def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -149,9 +157,12 @@ class DispatchJob:
         )
         if pause:
             return pause
-        if await self._claim():
+        claimed = await self._claim()
+        if not self._unseen:
+            return self._wakeups.poll_seconds
+        if claimed:
             return 0.0
-        # The dispatcher does not rest while batches are under way, so no writer wakes it: look again in a moment.
+        # The dispatcher does not begin to rest while batches are under way, so no writer wakes it: look again in a moment.
         return MOMENT if self._pace.busy else await self._rest()
 
     def _not_claimed(self, error: TidingsError, seconds: float) -> None:
@@ -168,9 +179,9 @@ class DispatchJob:
                 self._in_hand.take(ids)
         for batch in self._pace.claimed(plan, claimed):
             self._begin(self._turn(batch, worker))
-        if claimed and self._resting:
-            # From here on writers need not wake us: we look again by ourselves.
-            self._resting = False
+        self._unseen = not self._resting or plan.passes_over or len(claimed) >= plan.most
+        if self._resting and len(claimed) > _FEW:
+            self._resting, self._unseen = False, True
             await self._wakeups.rise(QUEUE_NAME)
         return claimed
 
@@ -185,7 +196,7 @@ class DispatchJob:
                 await self._failed(owned, turn, error)
             finally:
                 self._pace.dispatched(batch)
-                self._wake.set()
+                self._look_again()
             if send is not None:
                 await self._send(send, batch)
             if turn.sends:
@@ -196,7 +207,7 @@ class DispatchJob:
             # Not before: where a row was locked, sending begins with writing.
             self._in_hand.drop([id_ for _, id_ in owned])
             self._pace.sent(batch)
-            self._wake.set()
+            self._look_again()
 
     async def _send(self, send: SendFirstSteps, batch: DispatchBatch) -> None:
         try:
@@ -206,7 +217,12 @@ class DispatchJob:
 
     def _answered(self, batch: DispatchBatch, tenant_id: TenantId, count: int) -> None:
         self._pace.answered(batch, tenant_id, count)
-        self._wake.set()
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """The pace may allow a claim now; where all that is in the queue has been seen there is nothing to claim."""
+        if self._unseen:
+            self._wake.set()
 
     async def _failed(self, batch: Sequence[OwnedId], turn: "_Turn", error: Exception) -> None:
         self._metrics.job_failures.labels("dispatch").inc()
@@ -252,6 +268,7 @@ class DispatchJob:
     async def _give_back(self, batch: Sequence[OwnedId], worker: WorkerId, *, to_blame: bool) -> None:
         async with self._db.worker() as tx:
             failures = await give_back(tx, batch, worker=worker, to_blame=to_blame)
+        self._unseen = True
         hopeless = [owned for owned, times in failures.items() if times >= _MOST_FAILURES]
         if hopeless:
             await self._dispatcher.give_up(hopeless)

@@ -65,6 +65,11 @@ class ClaimPlan:
         """The lowest priority that is claimed."""
         return _EXPRESS if self.express else LOWEST
 
+    @property
+    def passes_over(self) -> bool:
+        """Whether it leaves some of what is in the queue, however little there is."""
+        return self.express or bool(self.full)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DispatchBatch:

@@ -7,7 +7,6 @@ became of a message never waits for it.
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Final
 
@@ -34,44 +33,38 @@ _SECONDS: Final = 30.0
 _log = get_logger("executions")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PackedAnswers:
-    """The answers of one set, ready to be stored."""
+class AnswerObject:
+    """The answers of one set of calls, whatever their accounts: each has its place in one object, which is stored when all are there."""
 
-    key: BlobKey
-    owner_id: str
-    content: bytes = field(repr=False)
+    def __init__(self) -> None:
+        self._key: BlobKey | None = None
+        self._owner_id = ""
+        self._boxes: list[bytes] = []
 
+    def add(self, sent: Sequence[tuple[str, DataKey | None, Outcome]]) -> dict[str, str]:
+        """Take in what these attempts were told, each with its recipient's key; by attempt, where its answer will be."""
+        refs: dict[str, str] = {}
+        for attempt_id, key, outcome in sent:
+            answer = outcome.answer
+            if answer is None or not answer.content or key is None or key.destroyed:
+                continue
+            if self._key is None:
+                self._key, self._owner_id = answer_key(attempt_id), attempt_id
+            refs[attempt_id] = f"{self._key}#{len(self._boxes)}"
+            self._boxes.append(key.seal(answer.content[:MOST_ANSWER_BYTES], _purpose(attempt_id)))
+        return refs
 
-def pack(
-    sent: Sequence[tuple[str, DataKey | None, Outcome]],
-) -> tuple[PackedAnswers | None, dict[str, str]]:
-    """The object for these attempts, each with its recipient's key, and by attempt where its answer is; None without any answer."""
-    boxes: list[bytes] = []
-    places: dict[str, int] = {}
-    for attempt_id, key, outcome in sent:
-        answer = outcome.answer
-        if answer is None or not answer.content or key is None or key.destroyed:
-            continue
-        places[attempt_id] = len(boxes)
-        boxes.append(key.seal(answer.content[:MOST_ANSWER_BYTES], _purpose(attempt_id)))
-    if not boxes:
-        return None, {}
-    owner_id = next(iter(places))
-    name = answer_key(owner_id)
-    packed = PackedAnswers(key=name, owner_id=owner_id, content=msgspec.msgpack.encode(boxes))
-    return packed, {attempt_id: f"{name}#{place}" for attempt_id, place in places.items()}
-
-
-async def put(blobs: BlobStore, packed: PackedAnswers) -> bool:
-    """Store it; False where that fails, and never an error."""
-    try:
-        async with asyncio.timeout(_SECONDS):
-            await blobs.put(packed.key, packed.content, owner_id=packed.owner_id)
-    except (BlobError, TimeoutError) as error:
-        _log.warning("answers_not_kept", error=type(error).__name__)
-        return False
-    return True
+    async def store(self, blobs: BlobStore) -> bool:
+        """Store it, if there is any answer; False where that fails, and never an error."""
+        if self._key is None:
+            return True
+        try:
+            async with asyncio.timeout(_SECONDS):
+                await blobs.put(self._key, msgspec.msgpack.encode(self._boxes), owner_id=self._owner_id)
+        except (BlobError, TimeoutError) as error:
+            _log.warning("answers_not_kept", error=type(error).__name__)
+            return False
+        return True
 
 
 async def read(blobs: BlobStore, key: DataKey, attempt_id: str, ref: str) -> bytes:

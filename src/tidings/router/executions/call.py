@@ -27,7 +27,7 @@ from tidings.kernel.tracing import span_of_set
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.executions.answer_journal import AnswerJournal, others_told
 from tidings.router.executions.answerable import can_be_answered, turns_of
-from tidings.router.executions.answers import PackedAnswers, pack, put
+from tidings.router.executions.answers import AnswerObject
 from tidings.router.executions.call_off import call_off
 from tidings.router.executions.commit import TransitionCommitter
 from tidings.router.executions.model import (
@@ -46,8 +46,6 @@ from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.simulated import SIMULATED
 from tidings.router.vendors.vendors import SendResult, Vendors
 
-#: Stores the answers of a set, by and by.
-Keep: TypeAlias = Callable[[PackedAnswers], object]
 #: The accounts of each tenant, by vendor.
 AccountsByTenant: TypeAlias = Mapping[TenantId, Mapping[str, StoredAccount]]
 
@@ -96,10 +94,21 @@ class VendorCaller:
         # Where they can't be looked up now, each tenant's set says so for itself.
         with suppress(DatabaseError):
             accounts = await self.vendors.accounts.of_all({item.execution.tenant_id for item in outgoing})
+        async with self._keeping() as kept:
+            await self._call_all(worker, outgoing, accounts, kept, answered)
+
+    async def _call_all(
+        self,
+        worker: str,
+        outgoing: Sequence[OutgoingExecution],
+        accounts: AccountsByTenant,
+        kept: AnswerObject,
+        answered: Answered | None,
+    ) -> None:
         singles = [(item, item.attempts[0]) for item in outgoing if len(item.attempts) == 1]
         several = [item for item in outgoing if len(item.attempts) > 1]
         sets = [
-            self._told(answered, [item for item, _ in some.calls], self._call_singles(worker, some))
+            self._told(answered, [item for item, _ in some.calls], self._call_singles(worker, some, kept))
             for some in _by_account(singles, accounts)
         ]
         if several:
@@ -108,7 +117,8 @@ class VendorCaller:
                 for id_ in sorted({item.execution.tenant_id for item in several})
             ]
             sets += [
-                self._told(answered, some, self._call_several(worker, some, accounts)) for some in of_tenants
+                self._told(answered, some, self._call_several(worker, some, accounts, kept))
+                for some in of_tenants
             ]
         if len(sets) == 1:
             await sets[0]
@@ -129,43 +139,40 @@ class VendorCaller:
                 for tenant_id, count in Counter(item.execution.tenant_id for item in items).items():
                     answered(tenant_id, count)
 
-    async def _call_singles(self, worker: str, calls: _AccountCalls) -> None:
-        async with self._keeping() as keep:
-            answers = await self._send(calls, keep)
-            await self._record(worker, [item for item, _ in calls.calls], [[answer] for answer in answers])
+    async def _call_singles(self, worker: str, calls: _AccountCalls, kept: AnswerObject) -> None:
+        answers = await self._send(calls, kept)
+        await self._record(worker, [item for item, _ in calls.calls], [[answer] for answer in answers])
 
     async def _call_several(
-        self, worker: str, outgoing: Sequence[OutgoingExecution], accounts: AccountsByTenant
+        self,
+        worker: str,
+        outgoing: Sequence[OutgoingExecution],
+        accounts: AccountsByTenant,
+        kept: AnswerObject,
     ) -> None:
         """Steps of one execution, side by side: what became of them is written together. All are of one tenant."""
         answers: list[list[VendorAnswered | CallSkipped]] = [[] for _ in outgoing]
         places = {item.execution.id: place for place, item in enumerate(outgoing)}
 
         async def send(some: _AccountCalls) -> None:
-            for (item, _), answer in zip(some.calls, await self._send(some, keep), strict=True):
+            for (item, _), answer in zip(some.calls, await self._send(some, kept), strict=True):
                 answers[places[item.execution.id]].append(answer)
 
         calls = [(item, call) for item in outgoing for call in item.attempts]
-        async with self._keeping() as keep:
-            await asyncio.gather(*map(send, _by_account(calls, accounts)))
-            await self._record(worker, outgoing, answers)
+        await asyncio.gather(*map(send, _by_account(calls, accounts)))
+        await self._record(worker, outgoing, answers)
 
     @asynccontextmanager
-    async def _keeping(self) -> AsyncIterator[Keep]:
-        """Stores what vendors answered beside all else: nothing waits for it, and it ends with the set."""
-        tasks: set[asyncio.Task[None]] = set()
-
-        async def keep(packed: PackedAnswers) -> None:
-            if self.blobs is not None and not await put(self.blobs(), packed):
+    async def _keeping(self) -> AsyncIterator[AnswerObject]:
+        """Stores what vendors answered when all of them have: no record waits for it."""
+        kept = AnswerObject()
+        try:
+            yield kept
+        finally:
+            if self.blobs is not None and not await kept.store(self.blobs()):
                 self.observer.failed("answers")
 
-        try:
-            yield lambda packed: tasks.add(asyncio.create_task(keep(packed)))
-        finally:
-            if tasks:
-                await asyncio.wait(tasks)
-
-    async def _send(self, some: _AccountCalls, keep: Keep) -> list[VendorAnswered | CallSkipped]:
+    async def _send(self, some: _AccountCalls, kept: AnswerObject) -> list[VendorAnswered | CallSkipped]:
         """An answer for each; all of them go through the same account."""
         now, calls = self.clock.now(), some.calls
         answers: list[VendorAnswered | CallSkipped] = [
@@ -200,7 +207,7 @@ class VendorCaller:
         took = self.clock.monotonic() - started
         made = [calls[place] for place in going]
         outcomes = await self._meant([item.execution.tenant_id for item, _ in made], sent)
-        refs = await self._packed(made, outcomes, keep)
+        refs = await self._kept(made, outcomes, kept)
         for place, outcome in zip(going, outcomes, strict=True):
             call = calls[place][1]
             answers[place] = VendorAnswered(
@@ -224,11 +231,11 @@ class VendorCaller:
             self.observer.called(sent.vendor, status, count, took)
         return answers
 
-    async def _packed(
+    async def _kept(
         self,
         calls: Sequence[tuple[OutgoingExecution, ReservedAttempt]],
         outcomes: Sequence[Outcome],
-        keep: Keep,
+        kept: AnswerObject,
     ) -> Mapping[str, str]:
         """Have the vendor's answers kept; by attempt, where each will be."""
         if self.blobs is None:
@@ -239,15 +246,12 @@ class VendorCaller:
         }
         if None in keys.values() and any(one.answer for one in outcomes):
             keys |= await self._opened([person for person, key in keys.items() if key is None])
-        packed, refs = pack(
+        return kept.add(
             [
                 (attempt.attempt_id, keys[item.execution.tenant_id, item.execution.recipient_id], outcome)
                 for (item, attempt), outcome in zip(calls, outcomes, strict=True)
             ]
         )
-        if packed is not None:
-            keep(packed)
-        return refs
 
     async def _opened(
         self, people: Sequence[tuple[TenantId, str]]
