@@ -68,10 +68,11 @@ class EncodedRouter:
         return through_bytes(list(await self.inner.reserve(given)), list[PlannedDelivery])
 
     async def start_in(
-        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery], *, last: bool = False
     ) -> SendFirstSteps:
         """As the inner one: the transaction is all that is shared."""
-        return await self.inner.start_in(tx, through_bytes(list(deliveries), list[PlannedDelivery]))
+        given = through_bytes(list(deliveries), list[PlannedDelivery])
+        return await self.inner.start_in(tx, given, last=last)
 
 
 class RemoteRouter(EncodedRouter):
@@ -82,7 +83,7 @@ class RemoteRouter(EncodedRouter):
         return deliveries
 
     async def start_in(
-        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery], *, last: bool = False
     ) -> SendFirstSteps:
         """What a handover table would keep."""
         kept = [delivery.hand_off for delivery in deliveries]

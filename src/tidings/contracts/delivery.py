@@ -197,9 +197,12 @@ class InProcessRouter(Router, Protocol):
         ...
 
     async def start_in(
-        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery], *, last: bool = False
     ) -> SendFirstSteps:
-        """Write the executions in notify's transaction, which names all their tenants; what it returns is to be awaited after the commit."""
+        """Write the executions in notify's transaction, which names all their tenants; what it returns is to be awaited after the commit.
+
+        `last`: the transaction ends with them, in the same trip.
+        """
         ...
 
 

@@ -15,6 +15,7 @@ import asyncpg
 
 from tidings.kernel.driver_errors import CUT_OFF, translated
 from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError
+from tidings.kernel.pipelining import PipelinedConnection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +49,8 @@ class Pool:
         self._settings = settings
         #: Seconds in which a server that is alive answers a statement that waits for no lock.
         self.answer_seconds = settings.acquire_timeout.total_seconds()
-        self._idle: list[asyncpg.Connection] = []
-        self._waiting: deque[asyncio.Future[asyncpg.Connection | None]] = deque()
+        self._idle: list[PipelinedConnection] = []
+        self._waiting: deque[asyncio.Future[PipelinedConnection | None]] = deque()
         self._size = 0
         self._open = False
 
@@ -76,7 +77,7 @@ class Pool:
         # All at once: a server that hangs takes the time-out once, not once for each.
         await asyncio.gather(*(_close(connection) for connection in idle))
 
-    async def acquire(self) -> asyncpg.Connection:
+    async def acquire(self) -> PipelinedConnection:
         """A connection for the caller alone; give it back with `release`, whatever happens."""
         while self._idle:
             connection = self._idle.pop()
@@ -90,12 +91,12 @@ class Pool:
             return await self._connect()
         return await self._wait()
 
-    async def renew(self, connection: asyncpg.Connection) -> asyncpg.Connection:
+    async def renew(self, connection: PipelinedConnection) -> PipelinedConnection:
         """A new connection in the place of one that was found dead."""
         connection.terminate()
         return await self._connect()
 
-    def release(self, connection: asyncpg.Connection) -> None:
+    def release(self, connection: PipelinedConnection) -> None:
         """Take it back; one that is closed, or that is still inside a transaction, is not kept."""
         if connection.is_closed() or connection.is_in_transaction() or not self._open:
             connection.terminate()
@@ -109,8 +110,8 @@ class Pool:
         else:
             self._idle.append(connection)
 
-    async def _wait(self) -> asyncpg.Connection:
-        waiter: asyncio.Future[asyncpg.Connection | None] = asyncio.get_running_loop().create_future()
+    async def _wait(self) -> PipelinedConnection:
+        waiter: asyncio.Future[PipelinedConnection | None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiter)
         try:
             # Not `wait_for`: before Python 3.12 it loses a cancellation that comes together with the result.
@@ -127,7 +128,7 @@ class Pool:
             raise
         return given if given is not None else await self._connect()
 
-    def _pass_on(self, given: asyncpg.Connection | None) -> None:
+    def _pass_on(self, given: PipelinedConnection | None) -> None:
         if given is not None:
             self.release(given)
             return
@@ -136,19 +137,20 @@ class Pool:
             self._size += 1
             waiter.set_result(None)
 
-    def _next_waiting(self) -> "asyncio.Future[asyncpg.Connection | None] | None":
+    def _next_waiting(self) -> "asyncio.Future[PipelinedConnection | None] | None":
         while self._waiting:
             waiter = self._waiting.popleft()
             if not waiter.done():
                 return waiter
         return None
 
-    async def _connect(self) -> asyncpg.Connection:
+    async def _connect(self) -> PipelinedConnection:
         settings = self._settings
         try:
             with translated():
-                return await asyncpg.connect(
+                connection: PipelinedConnection = await asyncpg.connect(
                     self._url,
+                    connection_class=PipelinedConnection,
                     timeout=self.answer_seconds,
                     command_timeout=(settings.statement_timeout + PATIENCE).total_seconds(),
                     server_settings={
@@ -169,9 +171,10 @@ class Pool:
         except BaseException:
             self._pass_on(None)
             raise
+        return connection
 
 
-async def _close(connection: asyncpg.Connection) -> None:
+async def _close(connection: PipelinedConnection) -> None:
     try:
         await connection.close(timeout=2)
     except (asyncpg.PostgresError, *CUT_OFF):

@@ -198,4 +198,4 @@ async def test_the_worker_role_sees_no_content(db: Database, log: AuditLog) -> N
     """It may ask whose rows there are, and nothing else."""
     with pytest.raises(NotPermittedError):
         async with db.worker() as tx:
-            await log.read_recent(PlatformTx(tx.connection))
+            await log.read_recent(PlatformTx.on(tx.connection))

@@ -109,7 +109,7 @@ class Presence:
                     "tcp_keepalives_count": "3",
                 },
             )
-        session = Tx(connection)
+        session = Tx.on(connection)
         try:
             with translated():
                 await connection.execute("SET ROLE tidings_worker; SET synchronous_commit = off")

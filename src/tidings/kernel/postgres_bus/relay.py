@@ -150,7 +150,7 @@ class Relay:
 
     async def _move(self) -> _Pass:
         limit = self._settings.batch
-        async with self._db.worker() as tx:
+        async with self._db.worker(pipelined=True) as tx:
             if not await tx.fetch_value(self._queries.take_turn):
                 return _Pass(busy=True)
             confirming = None
@@ -161,6 +161,7 @@ class Relay:
             floor = self.settled.floor
             if self._clock.monotonic() - self._looked_down_at >= self._settings.look_down_every:
                 floor, self._looked_down_at = 0, self._clock.monotonic()
+            tx.commit_with_next()
             row = await tx.fetch_one(self._queries.move_events, settled=floor, limit=limit)
         assert row is not None  # noqa: S101  # an aggregate always has one row
         full = row["count"] >= limit

@@ -97,12 +97,18 @@ class GroupCommit:
         return outcome_of(found) if found is not None else None
 
     async def many(self, by: OrderedBy, items: Sequence[ValidOrder]) -> list[Outcome]:
-        """Commit a set in one transaction."""
-        with self._room(len(items)), _span(items):
-            async with self._db.tenant(by.tenant_id, caller_role=by.role) as tx:
-                outcomes = await self._each(tx, items)
-            self._wake_for(items)
-            return outcomes
+        """Commit a set in one transaction; one that holds an order which the database does not take, part by part."""
+        with self._room(len(items)):
+            try:
+                return await self._group(_Lane(by.role, by.is_test, by.tenant_id), items)
+            except DatabaseError as error:
+                if not _blames_order(error):
+                    raise
+            with _span(items):
+                async with self._db.tenant(by.tenant_id, caller_role=by.role) as tx:
+                    outcomes = await self._each(tx, items)
+                self._wake_for(items)
+                return outcomes
 
     async def many_once(
         self,
@@ -158,16 +164,23 @@ class GroupCommit:
     async def _group(self, lane: _Lane, items: Sequence[ValidOrder]) -> list[Outcome]:
         tenants = {item.order.by.tenant_id for item in items}
         with _span(items):
-            async with self._db.tenants(tenants, caller_role=lane.role, by_index=True) as tx:
-                outcomes = await self._once_each(tx, items)
+            async with self._db.tenants(tenants, caller_role=lane.role, by_index=True, pipelined=True) as tx:
+                # Where no key waits for its answer, nothing follows the rows.
+                last = all(item.order.once is None for item in items)
+                outcomes = await self._once_each(tx, items, last=last)
             self._wake_for(items)
             return outcomes
 
-    async def _once_each(self, tx: TenantTx | TenantsTx, items: Sequence[ValidOrder]) -> list[Outcome]:
-        """Write those whose keys are fresh, and keep what became of them; the others get what is known of theirs."""
+    async def _once_each(
+        self, tx: TenantTx | TenantsTx, items: Sequence[ValidOrder], *, last: bool = False
+    ) -> list[Outcome]:
+        """Write those whose keys are fresh, and keep what became of them; the others get what is known of theirs.
+
+        `last`: the transaction ends with the rows.
+        """
         known = await self._known(tx, items)
         fresh = [item for item, outcome in zip(items, known, strict=True) if outcome is None]
-        written = await self._writer.write(tx, fresh)
+        written = await self._writer.write(tx, fresh, last=last)
         kept: dict[ScopedKey, StoredAnswer] = {}
         released: list[ScopedKey] = []
         for item, outcome in zip(fresh, written, strict=True):

@@ -37,8 +37,10 @@ class OrderWriter:
     #: Which of the counts this process adds to.
     stripe: int = 0
 
-    async def write(self, tx: TenantTx | TenantsTx, group: Sequence[ValidOrder]) -> list[Outcome]:
-        """One outcome each, in the same order; nothing is written for those refused."""
+    async def write(
+        self, tx: TenantTx | TenantsTx, group: Sequence[ValidOrder], *, last: bool = False
+    ) -> list[Outcome]:
+        """One outcome each, in the same order; nothing is written for those refused. `last`: the transaction ends with it."""
         if not group:
             return []
         # A set is of one environment.
@@ -60,6 +62,8 @@ class OrderWriter:
         rows, results = await self._without_repeats(tx, rows, results)
         if not rows:
             return results
+        if last:
+            tx.commit_with_next()
         await store.insert_notifications(
             tx,
             rows,

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tidings.contracts.ids import NotificationId
-from tidings.kernel.db import Database, WorkerTx
+from tidings.kernel.db import Database, Row, WorkerTx
 from tidings.kernel.durable.presence import WorkerId
+from tidings.kernel.errors import DatabaseError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import tuple_columns
 from tidings.kernel.sql import Queries
@@ -46,32 +47,26 @@ class FairClaimer:
         self, worker: WorkerId, *, most: int, to_rank: int = LOWEST, full: Collection[TenantId] = ()
     ) -> ClaimedBatches:
         """The next ones, marked as ours; tenants that are `full` are passed over."""
-        async with self._db.worker(claims=True) as tx:
-            # Where a tenant is full, all tenants that have any of the best priority may be: then the next one is asked for.
-            for from_rank in range(to_rank + 1 if full else 1):
-                claimed = await self._rounds(
-                    tx, most=most, ranks=(from_rank, to_rank), worker=worker, full=list(full)
-                )
-                if claimed:
-                    return claimed
+        # Where a tenant is full, all tenants that have any of the best priority may be: then the next one is asked for.
+        for from_rank in range(to_rank + 1 if full else 1):
+            claimed = await self._rounds(
+                most=most, ranks=(from_rank, to_rank), worker=worker, full=list(full)
+            )
+            if claimed:
+                return claimed
         return ClaimedBatches(by_tenant={})
 
-    async def _rounds(
-        self, tx: WorkerTx, *, most: int, ranks: tuple[int, int], **asked: Any
-    ) -> ClaimedBatches:
+    async def _rounds(self, *, most: int, ranks: tuple[int, int], **asked: Any) -> ClaimedBatches:
         """Along the circle, until there are enough or nobody has more: what some leave of their shares goes to others."""
         claimed: dict[TenantId, list[NotificationId]] = {}
         left, after = most, self._after
         for _ in range(_MOST_ROUNDS):
-            rows = await tx.fetch(
-                QUERIES.claim,
-                after=after,
-                most=left,
-                seats=min(left, _MOST_SEATS),
-                from_rank=ranks[0],
-                to_rank=ranks[1],
-                **asked,
-            )
+            try:
+                rows = await self._round(after=after, most=left, ranks=ranks, **asked)
+            except DatabaseError:
+                if not claimed:
+                    raise
+                break  # What the rounds before have claimed is ours.
             before, after, has_more = after, "", False
             if rows:
                 for row in rows:
@@ -86,6 +81,19 @@ class FairClaimer:
             if left <= 0 or not (before or after or has_more):
                 break
         return ClaimedBatches(by_tenant=claimed, rank=ranks[0])
+
+    async def _round(self, *, most: int, ranks: tuple[int, int], **asked: Any) -> list[Row]:
+        """One statement, which is all of its transaction: one round trip."""
+        async with self._db.worker(claims=True, pipelined=True) as tx:
+            tx.commit_with_next()
+            return await tx.fetch(
+                QUERIES.claim,
+                most=most,
+                seats=min(most, _MOST_SEATS),
+                from_rank=ranks[0],
+                to_rank=ranks[1],
+                **asked,
+            )
 
 
 async def give_back(

@@ -136,14 +136,16 @@ class Dispatcher:
     ) -> tuple[list[NotificationRow], dict[TenantId, Facts], dict[TenantId, Pepper]]:
         """All that is decided and sent from: two statements, where tenants and their keys are remembered."""
         shared = await self.loader.shared()
-        async with self.db.tenants({tenant_id for tenant_id, _ in batch}, by_index=True) as tx:
+        named = {tenant_id for tenant_id, _ in batch}
+        async with self.db.tenants(named, by_index=True, pipelined=True) as tx:
             loaded = await store.load_with_people(tx, batch)
             pending = [row for owned in batch if (row := loaded.notifications.get(owned)) is not None]
             tenant_ids = {row.tenant_id for row in pending}
+            peppers = await self.keyring.peppers(tx, tenant_ids)
             facts = await self.loader.load_set(
-                tx, shared, tenant_ids, loaded.people, channels=_channels_of(pending)
+                tx, shared, tenant_ids, loaded.people, channels=_channels_of(pending), last=True
             )
-            return pending, facts, await self.keyring.peppers(tx, tenant_ids)
+            return pending, facts, peppers
 
     async def _go_on(
         self,
@@ -299,7 +301,7 @@ class Dispatcher:
         moves = [_move(case) for case in cases]
         events = [self._event(move) for move in moves]
         tenants = {case.pending.tenant_id for case in cases}
-        async with self.db.tenants(tenants, by_index=True, briefly=briefly) as tx:
+        async with self.db.tenants(tenants, by_index=True, briefly=briefly, pipelined=True) as tx:
             await self.steps.keep_links(tx, [case.made for case in cases])
             moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self.stripe)
             gone = [case for case in cases if (case.pending.tenant_id, case.pending.id) in moved]
@@ -309,7 +311,7 @@ class Dispatcher:
                 await accept_store.insert_notifications(tx, copies, told_of, now=now, stripe=self.stripe)
                 await store.mark_copies(tx, copies, trace=trace.encode([_COPIED]))
             deliveries = [case.delivery for case in gone if case.delivery is not None]
-            return await self.router.start_in(tx, deliveries) if deliveries else None
+            return await self.router.start_in(tx, deliveries, last=True) if deliveries else None
 
     def _event(self, move: Move) -> Event:
         row = move.pending

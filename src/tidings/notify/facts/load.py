@@ -94,16 +94,17 @@ class FactsLoader:
         channels: Iterable[Channel],
         others: Iterable[Person] = (),
         guardians: bool = True,
+        last: bool = False,
     ) -> dict[TenantId, Facts]:
         """The same for several tenants, by tenant: about people who were read, `others` who were not, and guardians.
 
-        What is known of the tenants is remembered until a change of it is announced.
+        What is known of the tenants is remembered until a change of it is announced. `last`: the transaction ends with it.
         """
         wanted = tuple(dict.fromkeys(channels))
         tenants = await self.known_tenants.of(tx, tenant_ids, with_accounts=not SENDERLESS.issuperset(wanted))
         if missing := set(others) - people.keys():
             people = {**people, **await store.load_people(tx, missing, channels=wanted)}
-        return await self._facts(tx, shared, tenants, people, wanted, guardians=guardians)
+        return await self._facts(tx, shared, tenants, people, wanted, guardians=guardians, last=last)
 
     async def _facts(
         self,
@@ -114,6 +115,7 @@ class FactsLoader:
         channels: Sequence[Channel],
         *,
         guardians: bool,
+        last: bool = False,
     ) -> dict[TenantId, Facts]:
         if guardians and (named := _guardians(people)):
             people = {**people, **await store.load_people(tx, named, channels=channels)}
@@ -121,7 +123,7 @@ class FactsLoader:
         if channels:
             stored: dict[Subject, Sequence[StoredKey]] = {person: row.keys for person, row in people.items()}
             keys = await self.keyring.open_keys(tx, stored, create=False)
-        addresses = await self._addresses(tx, shared, people, keys)
+        addresses = await self._addresses(tx, shared, people, keys, last=last)
         found: dict[TenantId, dict[RecipientId, PersonFacts]] = {tenant_id: {} for tenant_id in tenants}
         for person, row in people.items():
             tenant_id = person[0]
@@ -152,6 +154,8 @@ class FactsLoader:
         shared: SharedFacts,
         people: Mapping[Person, PersonRow],
         keys: Mapping[Subject, DataKey],
+        *,
+        last: bool,
     ) -> dict[Person, dict[Channel, tuple[AddressFacts, ...]]]:
         """Opened, and looked up among the suppressions."""
         opened = [
@@ -161,7 +165,7 @@ class FactsLoader:
         ]
         if not opened:
             return {}
-        standing = await self._standing(tx, shared, opened)
+        standing = await self._standing(tx, shared, opened, last=last)
         held, refused = standing.held, standing.refused
         found: dict[Person, dict[Channel, tuple[AddressFacts, ...]]] = {}
         for place, (person, address, value) in enumerate(opened):
@@ -179,7 +183,7 @@ class FactsLoader:
         return found
 
     async def _standing(
-        self, tx: TenantTx | TenantsTx, shared: SharedFacts, opened: Sequence[_Opened]
+        self, tx: TenantTx | TenantsTx, shared: SharedFacts, opened: Sequence[_Opened], *, last: bool
     ) -> SuppressionLookup:
         peppers = await self.keyring.peppers(tx, {person[0] for person, _, _ in opened})
         platform_hash = shared.platform_pepper.hash
@@ -205,6 +209,8 @@ class FactsLoader:
                     domain_hash=domain_hash,
                 )
             )
+        if last:
+            tx.commit_with_next()
         return await suppression_store.find_held(tx, questions, now=self.clock.now())
 
 

@@ -219,7 +219,8 @@ class Recorder:
         columns = columns_of(changes, outcomes, settling.applied_by, now=now)
         tenants = {change.execution.tenant_id for change in changes}
         # Sets of other tenants wait behind one in the lane of all.
-        async with self.db.tenants(tenants, by_index=True, briefly=lane.tenant_id is None) as tx:
+        briefly = lane.tenant_id is None
+        async with self.db.tenants(tenants, by_index=True, briefly=briefly, pipelined=True) as tx:
             kept = await store.record_transitions(tx, columns, worker=lane.worker, now=now)
             done = [change for change in changes if change.execution.id in kept]
             await settling.settle(tx, [change for change in done if kept[change.execution.id]])

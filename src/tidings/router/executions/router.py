@@ -49,8 +49,9 @@ class ExecutionRouter:
             PlannedDelivery(hand_off=hand_off, plan=plan)
             for hand_off, plan in zip(hand_offs, plans, strict=True)
         ]
-        async with self.db.tenants({one.tenant_id for one in hand_offs}, by_index=True) as tx:
-            started = await self._start(tx, planned)
+        tenant_ids = {one.tenant_id for one in hand_offs}
+        async with self.db.tenants(tenant_ids, by_index=True, pipelined=True) as tx:
+            started = await self._start(tx, planned, last=True)
         await self._carry_out(started)
 
     async def reserve(self, deliveries: Sequence[PlannedDelivery]) -> list[PlannedDelivery]:
@@ -79,17 +80,17 @@ class ExecutionRouter:
         return reserved
 
     async def start_in(
-        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery], *, last: bool = False
     ) -> SendFirstSteps:
         """Write the executions in notify's transaction; after its commit, await what is returned."""
-        started = await self._start(tx, deliveries)
+        started = await self._start(tx, deliveries, last=last)
         return partial(self._carry_out, started)
 
     async def _start(
-        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery]
+        self, tx: TenantTx | TenantsTx, deliveries: Sequence[PlannedDelivery], *, last: bool
     ) -> StartedExecutions:
         worker, now = self.worker_id(), moment(self.clock)
-        return await start(tx, deliveries, machine=self.machine, worker=worker, now=now)
+        return await start(tx, deliveries, machine=self.machine, worker=worker, now=now, last=last)
 
     async def _carry_out(self, started: StartedExecutions, answered: Answered | None = None) -> None:
         """After the commit: send what was reserved, record the answers; end what has no step."""

@@ -38,13 +38,19 @@ async def start(
     machine: ExecutionStateMachine,
     worker: str,
     now: datetime,
+    last: bool,
 ) -> StartedExecutions:
-    """One execution each. What can be sent is claimed, and its attempt is stored as open, when the transaction commits."""
+    """One execution each. What can be sent is claimed, and its attempt is stored as open, when the transaction commits.
+
+    `last`: it ends with them.
+    """
     attempts = [_first_attempt(delivery, now) for delivery in deliveries]
     executions = [
         _execution(delivery, attempt, machine, now)
         for delivery, attempt in zip(deliveries, attempts, strict=True)
     ]
+    if last:
+        tx.commit_with_next()
     new = await store.begin_executions(tx, _columns(deliveries, executions), worker=worker, now=now)
     outgoing: list[OutgoingExecution] = []
     without_steps: list[ClaimedExecution] = []
