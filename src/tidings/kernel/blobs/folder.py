@@ -1,5 +1,6 @@
-"""Files of a local blob store, written so that they outlive a power cut. Everything here blocks: call it in a thread."""
+"""Files of a local blob store, written so that they outlive a power cut."""
 
+import asyncio
 import contextlib
 import itertools
 import os
@@ -10,59 +11,87 @@ from tidings.kernel.blobs.keys import BlobKey
 
 #: Folders that are remembered as written to the disk.
 _MOST_FOLDERS: Final = 10_000
+#: Bytes that go to the system's memory without a thread of their own.
+_SMALL: Final = 1024 * 1024
 _MODE: Final = 0o600
 #: For the names of files that are being written.
 _numbers: Final = itertools.count(1)
 
 
-def write_durably(folder: Path, key: BlobKey, content: bytes, synced: set[Path]) -> None:
-    """Write a file whole, or not at all; one that is there is replaced.
+class BlobFolder:
+    """Writes files below one folder."""
 
-    `synced`: the folders whose own names are on the disk already.
-    """
-    place = folder / key
-    # A name that listings pass over, as those of obstore's own unfinished files: "#" and digits at the end.
-    unfinished = place.with_name(f"{place.name}#{os.getpid()}{next(_numbers):06d}")
-    try:
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
-    except FileNotFoundError:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE)
-    try:
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        #: Folders whose own names are on the disk.
+        self._synced: set[Path] = set()
+
+    async def write(self, key: BlobKey, content: bytes) -> None:
+        """Write a file whole, or not at all; one that is there is replaced. It is on the disk when this returns.
+
+        What waits for the disk does so in a thread. The rest is a copy in memory: a thread would take the interpreter from the event
+        loop, and give it back, for each of its calls.
+        """
+        place = self._root / key
+        # A name that listings pass over, as those of obstore's own unfinished files: "#" and digits at the end.
+        unfinished = place.with_name(f"{place.name}#{os.getpid()}{next(_numbers):06d}")
         try:
-            rest = memoryview(content)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            if len(content) <= _SMALL:
+                descriptor = _filled(unfinished, content)
+            else:
+                descriptor = await asyncio.to_thread(_filled, unfinished, content)
+            try:
+                await asyncio.to_thread(self._finish, descriptor, unfinished, place)
+            finally:
+                os.close(descriptor)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+            raise
+
+    async def sync(self, key: BlobKey) -> None:
+        """Have a file that was written in another way on the disk, with its name."""
+        await asyncio.to_thread(self._sync, self._root / key)
+
+    def _finish(self, descriptor: int, unfinished: Path, place: Path) -> None:
+        os.fsync(descriptor)
         unfinished.replace(place)
+        self._sync_parents(place)
+
+    def _sync(self, place: Path) -> None:
+        _fsync(place)
+        self._sync_parents(place)
+
+    def _sync_parents(self, place: Path) -> None:
+        """Write the folder that names the file to the disk, and the folders above as far as they are new."""
+        new: set[Path] = set()
+        for parent in place.parents:
+            _fsync(parent)
+            if parent == self._root or parent in self._synced:
+                break
+            new.add(parent)
+        if len(self._synced) + len(new) > _MOST_FOLDERS:
+            self._synced.clear()
+        # Only now: another thread that finds one of them here does not wait for the folders above it.
+        self._synced |= new
+
+
+def _filled(path: Path, content: bytes) -> int:
+    """The descriptor of a new file with that content, which is in the system's memory only."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    try:
+        descriptor = os.open(path, flags, _MODE)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, flags, _MODE)
+    try:
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
     except BaseException:
-        with contextlib.suppress(OSError):
-            unfinished.unlink()
+        os.close(descriptor)
         raise
-    _sync_folders(folder, place, synced)
-
-
-def sync(folder: Path, key: BlobKey, synced: set[Path]) -> None:
-    """Have a file that was written in another way on the disk, with its name."""
-    place = folder / key
-    _fsync(place)
-    _sync_folders(folder, place, synced)
-
-
-def _sync_folders(folder: Path, place: Path, synced: set[Path]) -> None:
-    """Write the folder that names the file to the disk, and the folders above as far as they are new."""
-    new: set[Path] = set()
-    for parent in place.parents:
-        _fsync(parent)
-        if parent == folder or parent in synced:
-            break
-        new.add(parent)
-    if len(synced) + len(new) > _MOST_FOLDERS:
-        synced.clear()
-    # Only now: another thread that finds one of them here does not wait for the folders above it.
-    synced |= new
+    return descriptor
 
 
 def _fsync(path: Path) -> None:

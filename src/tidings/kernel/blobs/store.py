@@ -5,7 +5,6 @@ store can also make a new checksum: rows that matter keep the one that `put` ret
 personal content is sealed with its subject's key before it comes here.
 """
 
-import asyncio
 from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from tidings.kernel.blobs.envelope import (
     EnvelopeReader,
     EnvelopeWriter,
 )
-from tidings.kernel.blobs.folder import sync, write_durably
+from tidings.kernel.blobs.folder import BlobFolder
 from tidings.kernel.blobs.keys import BlobKey, checked_key, shown
 from tidings.kernel.errors import NotConfiguredError
 
@@ -118,17 +117,15 @@ class ObjectBlobs:
     def __init__(self, store: Any, *, max_bytes: int = MAX_BLOB_BYTES, folder: Path | None = None) -> None:
         self._store = store
         self._max_bytes = max_bytes
-        self._folder = folder
-        #: Folders of a local store whose own names are on the disk.
-        self._synced: set[Path] = set()
+        self._folder = BlobFolder(folder) if folder is not None else None
 
     async def put(self, key: BlobKey, content: bytes, *, owner_id: str) -> BlobRef:
         """Store an object whole, or not at all."""
         envelope = EnvelopeWriter(checked_key(key), owner_id, self._max_bytes)
         whole = b"".join((envelope.head(), envelope.add(content), envelope.tail()))
         if self._folder is not None:
-            # In one thread, which the event loop hears of once: obstore's own would be four, and a fifth for the disk.
-            await self._ask(key, asyncio.to_thread(write_durably, self._folder, key, whole, self._synced))
+            # Not by obstore: its four threads pass the work on to each other, and leave the disk to a fifth.
+            await self._ask(key, self._folder.write(key, whole))
         else:
             await self._ask(key, self._store.put_async(key, whole))
         return envelope.ref()
@@ -192,7 +189,7 @@ class ObjectBlobs:
     async def _settle(self, key: BlobKey) -> None:
         """A local file is only in the system's memory after a put: a row that names it must outlive a power cut."""
         if self._folder is not None:
-            await asyncio.to_thread(sync, self._folder, key, self._synced)
+            await self._folder.sync(key)
 
     async def _ask(self, key: BlobKey, answer: Any) -> Any:
         """Await the store, and say what went wrong in our words: its own quote paths and URLs."""
