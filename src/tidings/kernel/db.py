@@ -92,8 +92,9 @@ class _Course:
             return await getattr(self.connection, ask)(text, *arguments)
         self.unsent, self.commits_with_next = (), False
         try:
-            return await self._pipelined(ask, text, arguments, first, last=last)
-        except CUT_OFF:
+            with translated():
+                return await self._pipelined(ask, text, arguments, first, last=last)
+        except errors.DatabaseUnavailableError:
             # It may have died in the pool, with a restarted server. Unless it was to commit, nothing was done: try a new one.
             if last or not first or self.renew is None:
                 raise

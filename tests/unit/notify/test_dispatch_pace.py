@@ -49,5 +49,17 @@ def test_tenants_whose_vendors_hang_fill_up_alone() -> None:
     assert _full(pace) == []
 
 
+def test_while_room_is_scarce_a_tenant_gets_a_fair_share_only() -> None:
+    """Vendors of two tenants hang: the third is not given as much, and leaves room for all others."""
+    pace = DispatchPace(DispatchSettings(most_of_a_tenant=30, most_on_the_way=100, fair_share=5))
+    pace.claimed(pace.plan(0.0), _claimed(a=29, c=6))
+    assert _full(pace) == []
+    pace.claimed(pace.plan(0.0), _claimed(b=15))
+    assert set(_full(pace)) == {A, B, C}
+    plan = pace.plan(0.0)
+    assert plan.passes_over
+    assert not DispatchPace(DispatchSettings()).plan(0.0).passes_over
+
+
 def _full(pace: DispatchPace) -> list[TenantId]:
     return list(pace.plan(0.0).full)

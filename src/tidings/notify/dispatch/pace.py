@@ -44,9 +44,11 @@ class DispatchSettings:
     #: Seconds between the beginnings of two ordinary claims at least, unless the one before was full: under load batches
     #: grow, after a rest there is no wait. What is critical or high never waits for it.
     gather: float = 0.03
-    #: Notifications that may be on their way to vendors, in all and for each tenant.
-    most_on_the_way: int = 4000
-    most_of_a_tenant: int = 1000
+    #: Notifications that may be on their way to vendors, in all and for each tenant; each is held in memory. While half of the
+    #: room or more is taken, a tenant that has `fair_share` gets no more: the vendors of a few tenants may hang, the others go on.
+    most_on_the_way: int = 800
+    most_of_a_tenant: int = 250
+    fair_share: int = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +146,14 @@ class DispatchPace:
     def plan(self, now: float) -> ClaimPlan:
         """What to claim now."""
         settings, held_up = self._settings, self._held_up()
+        scarce = self._on_the_way.total() >= settings.most_on_the_way / 2
+        most = settings.fair_share if scarce else settings.most_of_a_tenant
         return ClaimPlan(
             at=now,
             most=settings.most_beside_urgent if self._wary(now) else settings.most,
             express=not self._may_claim_all(now),
             # Of those that are held up one batch is enough until it is through.
-            full=[t for t, n in self._on_the_way.items() if n >= settings.most_of_a_tenant or t in held_up],
+            full=[t for t, n in self._on_the_way.items() if n >= most or t in held_up],
         )
 
     def claimed(self, plan: ClaimPlan, claimed: ClaimedBatches) -> list[DispatchBatch]:
