@@ -1,7 +1,7 @@
 """Counts what a piece of work asks of Postgres: statements, transactions, round trips.
 
 Every statement is one round trip, once a connection has met it before: the driver keeps it prepared. `BEGIN` with its
-settings is one, and so is `COMMIT`.
+settings is one, and so is `COMMIT`, unless they travel with a statement (`kernel/pipelining.py`).
 """
 
 import re
@@ -31,7 +31,7 @@ class Asked:
 
     @property
     def transactions(self) -> int:
-        """Those that were begun."""
+        """Those that were begun in a trip of their own."""
         return sum(text.startswith("BEGIN") for text in self.texts)
 
     @property

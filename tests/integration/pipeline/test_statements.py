@@ -60,6 +60,8 @@ async def test_a_set_costs_no_more_than_one(world: PipelineWorld, capsys: pytest
     lines = [f"  {part}, {count}: {asked}" for part, of in found.items() for count, asked in of.items()]
     with capsys.disabled():
         print("", *lines, sep="\n")  # noqa: T201  # for whoever wants to know
+    accepting = [asked for part, counts in found.items() if "accept" in part for asked in counts.values()]
+    assert all(asked.round_trips <= 2 for asked in accepting)
     for part, counts in found.items():
         assert counts[MANY].round_trips <= counts[1].round_trips + 2, (part, counts[MANY].by_table())
         assert counts[MANY].transactions <= counts[1].transactions + 1, part
