@@ -27,6 +27,7 @@ from bench import (
     smtp,
     statements,
     transactions,
+    trickles,
 )
 from tidings.kernel.clock import SystemClock
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
@@ -72,6 +73,7 @@ def main() -> None:
     figures |= many_tenants.measure()
     figures |= memory.measure()
     figures |= fairness.measure()
+    figures |= trickles.measure()
     figures |= kill.measure()
     figures |= imports.measure()
     figures |= callbacks.measure()

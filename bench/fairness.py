@@ -27,7 +27,7 @@ MEASURED = 1000
 #: Seconds between two critical ones: they are rare, and each is alone.
 _PAUSE = 0.02
 _BULK = 2_000
-_PATH = "/api/v1/notifications"
+PATH = "/api/v1/notifications"
 _ORDER = {
     "order_number": "A-1001",
     "total": {"amount_micros": 42_500_000, "currency": "USD"},
@@ -96,9 +96,9 @@ async def send_urgent(house: House, resident: Resident, sink: Sink, count: int, 
     connection = await Connection.open(house.base_url)
     took: list[float] = []
     for number in range(count):
-        body = json.dumps(_order(f"{mark}{number}", "critical")).encode()
+        body = json.dumps(order(f"{mark}{number}", "critical")).encode()
         sent_at = time.perf_counter()
-        status, answer = await connection.ask(request(house.base_url, _PATH, resident.api_key, body))
+        status, answer = await connection.ask(request(house.base_url, PATH, resident.api_key, body))
         assert status == 202, answer
         id_ = json.loads(answer)["id"]
         took.append(await sink.arrival(id_, seconds=120) - sent_at)
@@ -107,20 +107,24 @@ async def send_urgent(house: House, resident: Resident, sink: Sink, count: int, 
     return took
 
 
-async def flood(house: House, resident: Resident, many: int) -> None:
-    """Have so many mails of low priority accepted, in bulk."""
+async def flood(
+    house: House, resident: Resident, many: int, *, priority: str = "low", mark: str = "f"
+) -> list[str]:
+    """Have so many mails accepted, in bulk; their ids. People are named by `mark`: another one is new people."""
     connection = await Connection.open(house.base_url)
+    ids: list[str] = []
     for first in range(0, many, _BULK):
         numbers = range(first, min(first + _BULK, many))
-        body = json.dumps({"notifications": [_order(f"f{n}", "low") for n in numbers]}).encode()
-        status, answer = await connection.ask(
-            request(house.base_url, f"{_PATH}/bulk", resident.api_key, body)
-        )
+        body = json.dumps({"notifications": [order(f"{mark}{n}", priority) for n in numbers]}).encode()
+        status, answer = await connection.ask(request(house.base_url, f"{PATH}/bulk", resident.api_key, body))
         assert status == 202, (status, answer[:400])
+        ids += [result["id"] for result in json.loads(answer)["results"]]
     connection.close()
+    return ids
 
 
-def _order(name: str, priority: str) -> dict[str, object]:
+def order(name: str, priority: str) -> dict[str, object]:
+    """The request of one mail, to the guest of that name."""
     return {
         "recipient": {
             "identity": {"type": "guest", "id": f"g-{name}"},
