@@ -12,6 +12,7 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.kernel.secrets import Secret, SecretNotFoundError
 from tidings.router.adapters.registry import AdapterContext, open_adapter
+from tidings.router.adapters.shared_pools import SharedPools
 
 MESSAGE = OutboundMessage(
     message_id="ntf_01JCQ8ZK6T9Y4M2V7N5B3D1F0G",
@@ -59,11 +60,12 @@ class KnownSecrets:
 
 
 @asynccontextmanager
-async def opened(name: str, settings: dict[str, Any], **secrets: str) -> AsyncIterator[Adapter]:
-    """The adapter, closed in the end."""
-    adapter = await open_adapter(
-        name, settings, KnownSecrets(**secrets), surroundings=AdapterContext(clock=SystemClock())
-    )
+async def opened(
+    name: str, settings: dict[str, Any], pools: SharedPools | None = None, /, **secrets: str
+) -> AsyncIterator[Adapter]:
+    """The adapter, closed in the end; it has connections of its own unless it is given `pools`."""
+    around = AdapterContext(clock=SystemClock(), pools=pools or SharedPools())
+    adapter = await open_adapter(name, settings, KnownSecrets(**secrets), surroundings=around)
     try:
         yield adapter
     finally:

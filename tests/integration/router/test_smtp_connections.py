@@ -1,6 +1,7 @@
 """How connections are opened, shared, rested and replaced."""
 
 import asyncio
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from tests.support.vendors import MESSAGE, KnownSecrets, messages, opened, smtp_
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, TryLater
 from tidings.kernel.clock import SystemClock
+from tidings.kernel.ids import TENANT
 from tidings.router.adapters.registry import AdapterContext, open_adapter
+from tidings.router.adapters.shared_pools import SharedPools
 from tidings.router.adapters.smtp.adapter import SmtpAdapter
 from tidings.router.adapters.smtp.window import ConnectionWindow
 
@@ -52,6 +55,58 @@ async def test_what_is_urgent_goes_before_those_that_wait() -> None:
 
     assert before < 150
     assert len(played.messages) == 301
+
+
+async def test_tenants_of_one_server_take_turns() -> None:
+    """A mail beside three hundred of another tenant waits for its turn, and not for all of them."""
+    async with played_smtp() as played, opened("smtp", smtp_settings(played.port, connections=1)) as adapter:
+        flood = asyncio.create_task(adapter.send(messages(300)))
+        while not played.messages:
+            await asyncio.sleep(0)
+        other = TENANT.new(SystemClock().now())
+        await adapter.send(messages(1, tenant_id=other, subject="Trickle"))
+        before = next(place for place, mail in enumerate(played.messages) if b"Subject: Trickle" in mail)
+        await flood
+
+    assert before < 150
+    assert len(played.messages) == 301
+
+
+async def test_accounts_of_one_server_and_login_share_connections() -> None:
+    """Each with its own sender; the connections end with the last account that uses them."""
+    pools = SharedPools()
+    async with played_smtp() as played:
+        settings = smtp_settings(played.port, connections=1)
+        senders = [f"bounces-{number}@example.test" for number in range(3)]
+        async with AsyncExitStack() as stack:
+            adapters = [
+                await stack.enter_async_context(
+                    opened("smtp", {**settings, "envelope_sender": sender}, pools)
+                )
+                for sender in senders
+            ]
+            for adapter in adapters:
+                await adapter.send([MESSAGE])
+            await adapters[0].close()
+            assert [type(one) for one in await adapters[0].send([MESSAGE])] == [TryLater]
+            assert [type(one) for one in await adapters[1].send([MESSAGE])] == [Accepted]
+    assert played.connections == 1
+    said = [line for line in played.heard if line.startswith("MAIL FROM")]
+    assert [sender in line for sender, line in zip([*senders, senders[1]], said, strict=True)] == [True] * 4
+
+
+async def test_accounts_with_another_login_or_guard_share_nothing() -> None:
+    """All that a connection depends on is compared; a password is."""
+    pools, parts = SharedPools(), {"AUTH": b"235 2.7.0 ok\r\n", "EHLO": HELLO}
+    async with played_smtp(parts) as played, AsyncExitStack() as stack:
+        settings = smtp_settings(played.port, connections=1)
+        for password in ("one", "two"):
+            login = {"username": "house", "password": password, "auth_without_tls": True}
+            adapter = await stack.enter_async_context(opened("smtp", {**settings, **login}, pools))
+            await adapter.send([MESSAGE])
+        adapter = await stack.enter_async_context(opened("smtp", settings, pools))
+        await adapter.send([MESSAGE])
+    assert played.connections == 3
 
 
 @pytest.mark.parametrize(

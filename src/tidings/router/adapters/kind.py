@@ -13,6 +13,7 @@ from tidings.router.adapters.egress import Guard, anywhere
 from tidings.router.adapters.in_flight import InFlightLimit
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.mail.return_path import WriteToken
+from tidings.router.adapters.shared_pools import SharedPools
 
 #: Takes what a vendor says over the adapter's own connection; it is durable when this returns.
 InboundHandler: TypeAlias = Callable[[ParsedCallback], Awaitable[None]]
@@ -44,6 +45,8 @@ class AdapterContext:
     on_inbound: InboundHandler = discard_inbound
     #: Bounds what the accounts of a process have in flight together; each its own where none is given.
     in_flight: InFlightLimit = field(default_factory=InFlightLimit)
+    #: Connections that the accounts of a process share; each has its own where none is given.
+    pools: SharedPools = field(default_factory=SharedPools)
 
 
 class AdapterClass(Protocol):

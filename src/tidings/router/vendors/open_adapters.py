@@ -29,6 +29,7 @@ from tidings.router.adapters.in_flight import InFlightLimit
 from tidings.router.adapters.kind import AdapterContext, discard_inbound
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account
+from tidings.router.adapters.shared_pools import SharedPools
 
 #: Seconds that vendors get for the end of their connections when we end.
 _GOODBYE = 0.5
@@ -116,6 +117,7 @@ class OpenAdapters:
         self._failed: dict[str, _Failed] = {}
         self._opening: dict[str, asyncio.Lock] = {}
         self._in_flight = InFlightLimit()
+        self._pools = SharedPools()
         self._closing: set[asyncio.Task[None]] = set()
         self._looking: set[asyncio.Task[None]] = set()
 
@@ -268,6 +270,8 @@ class OpenAdapters:
             write_token=None if self._write_token is None else partial(self._write_token, account.id),
             on_inbound=discard_inbound if apart or self._hear is None else partial(self._hear, account),
             in_flight=self._in_flight,
+            # A check has connections of its own, so that it tells of the server as it is now.
+            pools=SharedPools() if apart else self._pools,
         )
         with _usable(account):
             return read.open(around)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
@@ -16,6 +16,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.ca_bundle import CaPem
 from tidings.router.adapters.connect import ConnectError
+from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_client.account import ApiUrl
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.mail.dkim import DkimSigner
@@ -24,7 +25,7 @@ from tidings.router.adapters.mail.return_path import ReturnPath
 from tidings.router.adapters.setting_types import PRINTABLE, HostName, ShortLine
 from tidings.router.adapters.smtp.bounce_mailbox import check_mailbox, mailbox_of
 from tidings.router.adapters.smtp.client import SmtpConnection
-from tidings.router.adapters.smtp.pool import MailOnWire, SmtpPool
+from tidings.router.adapters.smtp.pool import CLOSED, MailOnWire, SmtpPool
 from tidings.router.adapters.smtp.replies import account_trouble
 from tidings.router.adapters.smtp.server import oauth_of, server_of, token_sender
 
@@ -129,14 +130,18 @@ class SmtpAdapter:
         # A message may wait for its turn, open a connection, and have three answers to wait for.
         longest = settings.batch_seconds + settings.connect_seconds + 3 * settings.timeout_seconds
         self._longest = timedelta(seconds=longest + 1)
-        self._pool = SmtpPool(
-            lambda: SmtpConnection.open(server, self._in_flight),
-            self._ready,
-            connections=settings.connections,
-            idle_seconds=settings.idle_seconds,
-            batch_seconds=settings.batch_seconds,
-            goodbye_seconds=settings.timeout_seconds,
+        self._pools, self._pool_key = around.pools, _pool_key(settings, guard)
+        self._pool = around.pools.borrow(
+            self._pool_key,
+            lambda: SmtpPool(
+                lambda: SmtpConnection.open(server, self._in_flight),
+                connections=settings.connections,
+                idle_seconds=settings.idle_seconds,
+                batch_seconds=settings.batch_seconds,
+                goodbye_seconds=settings.timeout_seconds,
+            ),
         )
+        self._closed = False
 
     @property
     def longest_send(self) -> timedelta:
@@ -151,7 +156,9 @@ class SmtpAdapter:
         learned: list[Outcome] | None = None,
     ) -> Sequence[Outcome]:
         """One outcome each, in the same order."""
-        return await self._pool.send(messages, within=within, learned=learned)
+        if self._closed:
+            return [CLOSED for _ in messages]
+        return await self._pool.send(messages, self._ready, within=within, learned=learned)
 
     async def check(self) -> Outcome | None:
         """Connect, greet, log in, announce a mail, and leave again without it; open the mailbox of bounces, if there is one."""
@@ -170,8 +177,10 @@ class SmtpAdapter:
         return Accepted() if self._mailbox is None else await check_mailbox(self._mailbox)
 
     async def close(self) -> None:
-        """End all connections."""
-        await self._pool.close()
+        """End all connections, unless another account uses them."""
+        if not self._closed:
+            self._closed = True
+            await self._pools.give_back(self._pool_key)
         if self._server.oauth is not None:
             await self._server.oauth.token.close()
         if self._token_sender is not None:
@@ -194,6 +203,21 @@ class SmtpAdapter:
         return (
             [signer for signer in self._own_signers if signer.signs_for(domain)] if self._own_signers else ()
         )
+
+
+def _pool_key(settings: SmtpSettings, guard: Guard) -> tuple[object, ...]:
+    """All that a connection depends on; an access token is one account's own."""
+    own = object() if settings.auth == "oauth2" else None
+    wire = structs.replace(
+        settings,
+        envelope_sender=None,
+        bounce_address=None,
+        return_path_domain=None,
+        bounce_imap_url=None,
+        bounce_imap_password=None,
+        dkim=(),
+    )
+    return ("smtp", wire, guard, own)
 
 
 KIND = AdapterKind(

@@ -1,6 +1,6 @@
-"""The connections to one account: opened when there is work, shared by all who send, closed when idle.
+"""The connections to one server under one login: opened when there is work, shared by all who send, closed when idle.
 
-Work waits in one line, what is urgent before the rest. Each connection takes the next message when it can, so a slow one
+Work waits in line, what is urgent before the rest, and the tenants take turns. Each connection takes the next message when it can, so a slow one
 holds up only the message it has. A message on a connection that ended before the server could have taken it goes back to the head of the
 line once, because servers close idle connections without a word; the second time it is given back to the caller.
 
@@ -11,6 +11,7 @@ reached by anybody does.
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeAlias
 
 from tidings.contracts.messages import OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.errors import BadValueError
@@ -21,6 +22,7 @@ from tidings.router.adapters.smtp.client import SmtpConnection
 from tidings.router.adapters.smtp.window import ConnectionWindow
 
 _log = get_logger("smtp")
+CLOSED: Final = TryLater(reason="the adapter is closed", code="closed")
 
 
 class MailOnWire:
@@ -33,6 +35,10 @@ class MailOnWire:
         self.to = to
         self.data = data
         self.needs_utf8 = needs_utf8
+
+
+#: Builds a message for the wire when its turn has come.
+BuildMail: TypeAlias = Callable[[OutboundMessage], MailOnWire]
 
 
 class _Batch:
@@ -64,6 +70,7 @@ class _Job:
         "_place",
         "_pool",
         "begun",
+        "build",
         "data",
         "message",
         "needs_utf8",
@@ -72,8 +79,11 @@ class _Job:
         "to",
     )
 
-    def __init__(self, pool: "SmtpPool", message: OutboundMessage, batch: _Batch, place: int) -> None:
+    def __init__(
+        self, pool: "SmtpPool", message: OutboundMessage, build: BuildMail, batch: _Batch, place: int
+    ) -> None:
         self._pool = pool
+        self.build = build
         self._batch = batch
         self._place = place
         #: Its own end, from its turn on, where it has one.
@@ -134,14 +144,52 @@ class _Job:
             self._pool.put_first(self)
 
 
+class _Turns:
+    """Messages of several tenants, one of each in turn."""
+
+    __slots__ = ("_by_tenant", "_count", "_first")
+
+    def __init__(self) -> None:
+        #: The tenant whose turn is next comes first.
+        self._by_tenant: dict[str, deque[_Job]] = {}
+        #: Those that were given back.
+        self._first: deque[_Job] = deque()
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def append(self, job: _Job) -> None:
+        self._count += 1
+        mine = self._by_tenant.get(job.message.tenant_id)
+        if mine is None:
+            mine = self._by_tenant[job.message.tenant_id] = deque()
+        mine.append(job)
+
+    def appendleft(self, job: _Job) -> None:
+        self._count += 1
+        self._first.appendleft(job)
+
+    def popleft(self) -> _Job:
+        self._count -= 1
+        if self._first:
+            return self._first.popleft()
+        tenant_id = next(iter(self._by_tenant))
+        mine = self._by_tenant.pop(tenant_id)
+        job = mine.popleft()
+        if mine:
+            self._by_tenant[tenant_id] = mine
+        return job
+
+
 class _Line:
     """Two lines in truth: no message of the second is served while one waits in the first."""
 
     __slots__ = ("_rest", "_urgent")
 
     def __init__(self) -> None:
-        self._urgent: deque[_Job] = deque()
-        self._rest: deque[_Job] = deque()
+        self._urgent = _Turns()
+        self._rest = _Turns()
 
     def __len__(self) -> int:
         return len(self._urgent) + len(self._rest)
@@ -155,7 +203,7 @@ class _Line:
     def popleft(self) -> _Job:
         return (self._urgent or self._rest).popleft()
 
-    def _of(self, job: _Job) -> deque[_Job]:
+    def _of(self, job: _Job) -> _Turns:
         return self._urgent if job.message.urgent else self._rest
 
 
@@ -165,7 +213,6 @@ class SmtpPool:
     def __init__(
         self,
         connect: Callable[[], Awaitable[SmtpConnection]],
-        build: Callable[[OutboundMessage], MailOnWire],
         *,
         connections: int,
         idle_seconds: float,
@@ -173,7 +220,6 @@ class SmtpPool:
         goodbye_seconds: float,
     ) -> None:
         self._connect = connect
-        self._build = build
         self._most = connections
         self._window: ConnectionWindow | None = None
         #: Connections that send just now.
@@ -195,6 +241,7 @@ class SmtpPool:
     async def send(
         self,
         messages: Sequence[OutboundMessage],
+        build: BuildMail,
         *,
         within: float | None = None,
         learned: list[Outcome] | None = None,
@@ -203,12 +250,12 @@ class SmtpPool:
         if not messages:
             return []
         if self._closed:
-            return [TryLater(reason="the adapter is closed", code="closed") for _ in messages]
+            return [CLOSED for _ in messages]
         outcomes: list[Outcome] = [LATE] * len(messages) if learned is None else learned
         if self._window is None:
             self._window = ConnectionWindow(self._most, on_more=self._call_workers)
         batch = _Batch(len(messages), self._batch_seconds, within, outcomes)
-        jobs = [_Job(self, message, batch, place) for place, message in enumerate(messages)]
+        jobs = [_Job(self, message, build, batch, place) for place, message in enumerate(messages)]
         for job in jobs:
             self._line.append(job)
         self._call_workers()
@@ -245,7 +292,7 @@ class SmtpPool:
     def put_first(self, job: _Job) -> None:
         """Back to the head of the line."""
         if self._closed:
-            job.settle(TryLater(reason="the adapter is closed", code="closed"))
+            job.settle(CLOSED)
             return
         self._line.appendleft(job)
         # The worker that gives it back looks for the next itself.
@@ -361,7 +408,7 @@ class SmtpPool:
                 job.settle(LATE)
                 continue
             try:
-                ready = self._build(job.message)
+                ready = job.build(job.message)
             except BadValueError as error:
                 job.settle(Refused(reason=str(error), code="bad_message"))
                 continue
