@@ -95,7 +95,7 @@ class OpenAdapters:
         find_signers: FindSigners | None = None,
         hear: HearAccount | None = None,
         write_token: Callable[[str, str], str] | None = None,
-        most: int = 500,
+        most: int = 2000,
         try_again: timedelta = timedelta(seconds=1),
         max_age: timedelta = timedelta(seconds=30),
     ) -> None:
