@@ -118,6 +118,11 @@ class _Course:
         except PipelineBrokenError as error:
             connection.terminate()
             raise errors.DatabaseUnavailableError("a statement was not sent") from error
+        except BaseException:
+            if connection.wire.take_back():
+                # A value that can't be sent, or a caller that was cancelled before: the server knows of nothing.
+                self.unsent = first
+            raise
         self.over = last
         return result
 

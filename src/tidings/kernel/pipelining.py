@@ -48,6 +48,12 @@ class Wire:
         """Put these messages around those that the driver sends next."""
         self._before, self._after = before, after
 
+    def take_back(self) -> bool:
+        """Whether they are still here, because the driver sent nothing; they are not any more."""
+        waiting = bool(self._before or self._after)
+        self._before = self._after = b""
+        return waiting
+
     def write(self, data: Any) -> None:
         """What the driver calls."""
         if not (self._before or self._after):

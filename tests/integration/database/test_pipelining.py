@@ -105,6 +105,24 @@ async def test_without_a_statement_the_server_is_not_asked(db: Database, tenant_
     assert asked.round_trips == 0
 
 
+async def test_a_value_that_can_not_be_sent_leaves_nothing_on_the_wire(
+    db: Database, tenant_id: TenantId
+) -> None:
+    """The driver refuses it before a byte is sent: what was to travel with it must not travel with the next statement."""
+    await _write(db, tenant_id, "first")
+    bad: Any = 7
+    for first in (True, False):
+        with pytest.raises(errors.DatabaseError):
+            async with db.tenants([tenant_id], by_index=True, pipelined=True) as tx:
+                if not first:
+                    await tx.fetch(WRITE, mine=tenant_id, key="before")
+                tx.commit_with_next()
+                await tx.fetch(WRITE, mine=tenant_id, key=bad)
+        async with db.worker() as worker:
+            assert await worker.fetch_value(WHO) == "tidings_worker  auto"
+    assert await _keys(db, tenant_id) == ["first"]
+
+
 async def test_a_connection_that_died_in_the_pool_is_replaced(db: Database, tenant_id: TenantId) -> None:
     """By the first statement, unless it was to commit: then it is not known whether it did."""
     async with db.tenants([tenant_id], pipelined=True) as tx:
