@@ -156,6 +156,8 @@ class DispatchJob:
             time.monotonic(), express_called=self._express.called, when_full=self._wakeups.poll_seconds
         )
         if pause:
+            # Called, and not looked: whatever allows a claim has to call again.
+            self._unseen = True
             return pause
         claimed = await self._claim()
         if not self._unseen:
@@ -268,7 +270,7 @@ class DispatchJob:
     async def _give_back(self, batch: Sequence[OwnedId], worker: WorkerId, *, to_blame: bool) -> None:
         async with self._db.worker() as tx:
             failures = await give_back(tx, batch, worker=worker, to_blame=to_blame)
-        self._unseen = True
+        self._wake.set()
         hopeless = [owned for owned, times in failures.items() if times >= _MOST_FAILURES]
         if hopeless:
             await self._dispatcher.give_up(hopeless)
