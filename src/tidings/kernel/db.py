@@ -53,6 +53,8 @@ CALLER_ROLES: tuple[CallerRole, ...] = (
 )
 
 _log = get_logger("database")
+#: Seconds after which a connection of the pool is not taken for alive.
+_RESTED = 5.0
 #: A server that is alive rolls back at once; another one must not keep a caller that was cancelled.
 _ROLLBACK_SECONDS = 5.0
 
@@ -100,7 +102,7 @@ class _Course:
                 raise
             self.lost = True
             self.connection = await self.renew(self.connection)
-            self.lost = False
+            self.lost, self.unsent = False, ()
             return await self._pipelined(ask, text, arguments, first, last=False)
 
     async def _pipelined(
@@ -258,7 +260,8 @@ class _Transaction(Generic[TxT]):
 
     async def __aenter__(self) -> TxT:
         connection = await self._pool.acquire()
-        if self._pipelined:
+        # One that has rested for long may lead to a server that is gone: BEGIN finds it out, and in less time than a statement may take.
+        if self._pipelined and connection.seconds_idle < _RESTED:
             self._course = _Course(connection, self._begin, self._pool.renew)
             return self._make(self._course)
         try:

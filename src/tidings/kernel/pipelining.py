@@ -7,6 +7,7 @@ a series that fails the server skips the rest, so nothing is committed after an 
 """
 
 import asyncio
+import time
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
@@ -84,6 +85,16 @@ class PipelinedConnection(asyncpg.Connection):  # type: ignore[misc]
     def __init__(self, protocol: Any, *rest: Any) -> None:
         super().__init__(protocol, *rest)
         self.wire: Wire = protocol.wire
+        self._used_at = time.monotonic()
+
+    def rest(self) -> None:
+        """It goes back to the pool."""
+        self._used_at = time.monotonic()
+
+    @property
+    def seconds_idle(self) -> float:
+        """How long it has been in the pool."""
+        return time.monotonic() - self._used_at
 
     def has_prepared(self, statement: str) -> bool:
         """Whether the driver will send the statement alone; otherwise it asks the server to prepare it first."""

@@ -98,6 +98,7 @@ class Pool:
 
     def release(self, connection: PipelinedConnection) -> None:
         """Take it back; one that is closed, or that is still inside a transaction, is not kept."""
+        connection.rest()
         if connection.is_closed() or connection.is_in_transaction() or not self._open:
             connection.terminate()
             self._size -= 1

@@ -12,12 +12,14 @@ from tests.support.certificates import make_certificate
 from tests.support.played_smtp import CLOSE, HANG, SLOW, USUAL, played_smtp
 from tests.support.vendors import MESSAGE, KnownSecrets, messages, opened, smtp_settings
 from tidings.contracts.adapters import Adapter
-from tidings.contracts.messages import Accepted, TryLater
+from tidings.contracts.messages import Accepted, OutboundMessage, TryLater
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT
 from tidings.router.adapters.registry import AdapterContext, open_adapter
 from tidings.router.adapters.shared_pools import SharedPools
 from tidings.router.adapters.smtp.adapter import SmtpAdapter
+from tidings.router.adapters.smtp.client import SmtpConnection
+from tidings.router.adapters.smtp.pool import MailOnWire, SmtpPool
 from tidings.router.adapters.smtp.window import ConnectionWindow
 
 HELLO = b"250-mx\r\n250-STARTTLS\r\n250-AUTH PLAIN LOGIN\r\n250 PIPELINING\r\n"
@@ -70,6 +72,39 @@ async def test_tenants_of_one_server_take_turns() -> None:
 
     assert before < 150
     assert len(played.messages) == 301
+
+
+async def test_a_tenant_whose_mails_take_long_leaves_half_of_the_connections() -> None:
+    """While others wait: turns count messages, not time, and all connections would end up with the slow one."""
+    never = asyncio.Event()
+
+    async def connect() -> SmtpConnection:
+        await never.wait()
+        raise AssertionError
+
+    def build(message: OutboundMessage) -> MailOnWire:
+        return MailOnWire(sender="us", to=message.to, data=b"mail", needs_utf8=False)
+
+    pool = SmtpPool(connect, connections=4, idle_seconds=1, batch_seconds=60, goodbye_seconds=0.1)
+    other = TENANT.new(SystemClock().now())
+    sends = [
+        asyncio.create_task(pool.send(some, build)) for some in (messages(5), messages(3, tenant_id=other))
+    ]
+    await asyncio.sleep(0)
+    taken = []
+    for _ in range(6):
+        job = pool._take()
+        assert job is not None
+        taken.append(job.message.tenant_id)
+        if job.message.tenant_id == other:
+            job.settle(Accepted())
+    for send in sends:
+        send.cancel()
+    await asyncio.gather(*sends, return_exceptions=True)
+    await pool.close()
+
+    slow = MESSAGE.tenant_id
+    assert taken == [slow, other, slow, other, other, slow]
 
 
 async def test_accounts_of_one_server_and_login_share_connections() -> None:

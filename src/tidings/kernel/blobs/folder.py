@@ -35,27 +35,30 @@ class BlobFolder:
         place = self._root / key
         # A name that listings pass over, as those of obstore's own unfinished files: "#" and digits at the end.
         unfinished = place.with_name(f"{place.name}#{os.getpid()}{next(_numbers):06d}")
-        try:
-            if len(content) <= _SMALL:
-                descriptor = _filled(unfinished, content)
-            else:
-                descriptor = await asyncio.to_thread(_filled, unfinished, content)
-            try:
-                await asyncio.to_thread(self._finish, descriptor, unfinished, place)
-            finally:
-                os.close(descriptor)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                unfinished.unlink()
-            raise
+        if len(content) <= _SMALL:
+            descriptor = _filled(unfinished, content)
+            await asyncio.to_thread(self._finish, descriptor, unfinished, place)
+        else:
+            await asyncio.to_thread(self._write, unfinished, place, content)
 
     async def sync(self, key: BlobKey) -> None:
         """Have a file that was written in another way on the disk, with its name."""
         await asyncio.to_thread(self._sync, self._root / key)
 
+    def _write(self, unfinished: Path, place: Path, content: bytes) -> None:
+        self._finish(_filled(unfinished, content), unfinished, place)
+
     def _finish(self, descriptor: int, unfinished: Path, place: Path) -> None:
-        os.fsync(descriptor)
-        unfinished.replace(place)
+        """The descriptor is closed in any case: a caller that was cancelled does not wait for it."""
+        try:
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+            unfinished.replace(place)
+        except BaseException:
+            _remove(unfinished)
+            raise
         self._sync_parents(place)
 
     def _sync(self, place: Path) -> None:
@@ -90,8 +93,14 @@ def _filled(path: Path, content: bytes) -> int:
             rest = rest[os.write(descriptor, rest) :]
     except BaseException:
         os.close(descriptor)
+        _remove(path)
         raise
     return descriptor
+
+
+def _remove(unfinished: Path) -> None:
+    with contextlib.suppress(OSError):
+        unfinished.unlink()
 
 
 def _fsync(path: Path) -> None:

@@ -69,6 +69,8 @@ class Wakeups:
         self._readers: dict[str, list[tuple[re.Pattern[str], str, Wakeup]]] = {}
         self._hearers: dict[str, list[Callable[[str | None], None]]] = {}
         self._connection: asyncpg.Connection | None = None
+        #: The outboxes and queues whose inserts notify us, as long as this connection lives.
+        self._rested: set[str] = set()
         self._busy = asyncio.Lock()
         self._asked = asyncio.Event()
         self._pinged = asyncio.Event()
@@ -127,10 +129,17 @@ class Wakeups:
     async def rest(self, outbox: str) -> Rest:
         """Ask to be notified of inserts into that outbox; only while RESTING are notifications sure to come."""
         answer = await self._ask("rest", outbox)
+        if answer == Rest.RESTING:
+            self._rested.add(outbox)
         return Rest(answer) if answer is not None else Rest.UNKNOWN
+
+    def rests(self, outbox: str) -> bool:
+        """Whether inserts into it notify us; not any more when the connection that asked for it is gone."""
+        return outbox in self._rested
 
     async def rise(self, outbox: str) -> None:
         """Notifications are not needed for now."""
+        self._rested.discard(outbox)
         await self._ask("rise", outbox)
 
     async def _ask(self, question: str, outbox: str) -> Any:
@@ -143,6 +152,7 @@ class Wakeups:
                     return await connection.fetchval(getattr(_QUERIES, question).text, outbox, timeout=5)
         except DatabaseError:
             # It is gone, or hangs with an answer that we shall never know: end it, and its locks with it.
+            self._rested.clear()
             connection.terminate()
             return None
 
@@ -165,6 +175,7 @@ class Wakeups:
         finally:
             self.listening.clear()
             self._connection = None
+            self._rested.clear()
             self._wake_all()
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(connection.close(), 1)

@@ -30,6 +30,8 @@ class ClaimedBatches:
     by_tenant: Mapping[TenantId, Sequence[NotificationId]]
     #: The priority that all of them have.
     rank: int = LOWEST
+    #: Something that was asked for may still be free: of a lower priority, or because a round failed.
+    leaves_some: bool = False
 
     def __len__(self) -> int:
         return sum(map(len, self.by_tenant.values()))
@@ -59,13 +61,15 @@ class FairClaimer:
     async def _rounds(self, *, most: int, ranks: tuple[int, int], **asked: Any) -> ClaimedBatches:
         """Along the circle, until there are enough or nobody has more: what some leave of their shares goes to others."""
         claimed: dict[TenantId, list[NotificationId]] = {}
-        left, after = most, self._after
+        left, after, leaves_some = most, self._after, False
+        to_rank = ranks[1]
         for _ in range(_MOST_ROUNDS):
             try:
                 rows = await self._round(after=after, most=left, ranks=ranks, **asked)
             except DatabaseError:
                 if not claimed:
                     raise
+                leaves_some = True
                 break  # What the rounds before have claimed is ours.
             before, after, has_more = after, "", False
             if rows:
@@ -75,12 +79,14 @@ class FairClaimer:
                 got = Counter(row["tenant_id"] for row in rows)
                 has_more = any(got[row["tenant_id"]] == row["share"] for row in rows)
                 self._after = after = rows[0]["stopped_at"]
+                if ranks[1] == to_rank:
+                    leaves_some = rows[0]["leaves_lower"]
                 ranks = (rows[0]["priority"], rows[0]["priority"])
                 left -= len(rows)
             # From somewhere in the circle to its end is not all of it, nor is a part that ends before.
             if left <= 0 or not (before or after or has_more):
                 break
-        return ClaimedBatches(by_tenant=claimed, rank=ranks[0])
+        return ClaimedBatches(by_tenant=claimed, rank=ranks[0], leaves_some=leaves_some)
 
     async def _round(self, *, most: int, ranks: tuple[int, int], **asked: Any) -> list[Row]:
         """One statement, which is all of its transaction: one round trip."""

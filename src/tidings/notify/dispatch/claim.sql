@@ -2,7 +2,7 @@
 -- The best priority there is, then turns between the tenants that have any of it, each with its share by weight. Tenants are
 -- found one by one along the index of what is free, so that a queue of a million rows of one tenant costs no more than one
 -- row. Places are compared as rows: only that index can answer so, whatever the statistics of a queue say. `stopped_at` is
--- the last tenant that was looked at, or '' where there was none behind it.
+-- the last tenant that was looked at, or '' where there was none behind it; `leaves_lower` whether something of a lower priority waits.
 WITH RECURSIVE best AS MATERIALIZED (
     SELECT first.priority AS rank
     FROM (
@@ -49,7 +49,11 @@ SET claimed_by = :worker
 FROM picked
 WHERE mine.tenant_id = picked.tenant_id AND mine.notification_id = picked.notification_id
 RETURNING mine.tenant_id, mine.notification_id, mine.priority, picked.share::integer AS share,
-    (SELECT CASE WHEN count(*) < :seats THEN '' ELSE max(ring.tenant_id) END FROM ring) AS stopped_at;
+    (SELECT CASE WHEN count(*) < :seats THEN '' ELSE max(ring.tenant_id) END FROM ring) AS stopped_at,
+    (SELECT EXISTS (
+        SELECT FROM notification.dispatch_queue AS lower
+        WHERE lower.claimed_by IS NULL AND lower.priority > (SELECT best.rank FROM best) AND lower.priority <= :to_rank
+    )) AS leaves_lower;
 
 -- name: give_back
 -- A turn that ended in an error: free again, and counted, so that one that always fails is set aside in the end. That the

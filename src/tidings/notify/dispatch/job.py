@@ -25,7 +25,7 @@ from tidings.kernel.metrics import Metrics
 from tidings.kernel.postgres_bus.wakeups import Rest, Wakeups
 from tidings.notify.dispatch.claim import ClaimedBatches, FairClaimer, free_orphans, give_back
 from tidings.notify.dispatch.dispatch_batch import Dispatcher
-from tidings.notify.dispatch.pace import MOMENT, DispatchBatch, DispatchPace, DispatchSettings
+from tidings.notify.dispatch.pace import MOMENT, ClaimPlan, DispatchBatch, DispatchPace, DispatchSettings
 from tidings.notify.dispatch.store import OwnedId
 from tidings.notify.dispatch.taken_limits import TakenLimits
 from tidings.notify.render.errors import RenderInterruptedError
@@ -91,8 +91,6 @@ class DispatchJob:
         self._metrics = metrics
         self._pace = DispatchPace(settings or DispatchSettings(), held_up=held_up, apart=apart)
         self._tasks: set[asyncio.Task[None]] = set()
-        #: Every insert notifies us.
-        self._resting = False
         #: There may be something in the queue that no insert will notify us of.
         self._unseen = True
         #: Claimed, until all of its batch is sent.
@@ -123,7 +121,7 @@ class DispatchJob:
         done = 0
         while True:
             self._pace.hurry()
-            claimed = await self._claim()
+            claimed = await self._claim(self._pace.plan(time.monotonic()))
             if not claimed:
                 return done
             done += len(claimed)
@@ -136,6 +134,11 @@ class DispatchJob:
         if freed:
             self._unseen = True
         return freed
+
+    @property
+    def _resting(self) -> bool:
+        """Whether every insert notifies us."""
+        return self._wakeups.rests(QUEUE_NAME)
 
     def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
@@ -159,21 +162,24 @@ class DispatchJob:
             # Called, and not looked: whatever allows a claim has to call again.
             self._unseen = True
             return pause
-        claimed = await self._claim()
+        plan = self._pace.plan(time.monotonic())
+        claimed = await self._claim(plan)
         if not self._unseen:
             return self._wakeups.poll_seconds
         if claimed:
             return 0.0
-        # The dispatcher does not begin to rest while batches are under way, so no writer wakes it: look again in a moment.
-        return MOMENT if self._pace.busy else await self._rest()
+        # The dispatcher does not begin to rest while batches are under way, so no writer wakes it, nor after it looked for what is
+        # urgent alone: look again in a moment.
+        return MOMENT if self._pace.busy or plan.express else await self._rest()
 
     def _not_claimed(self, error: TidingsError, seconds: float) -> None:
         _log.warning("claim_failed", retry_seconds=seconds, **why(error))
 
-    async def _claim(self) -> ClaimedBatches:
+    async def _claim(self, plan: ClaimPlan) -> ClaimedBatches:
         """The next claim, with a task for each of its batches."""
-        plan = self._pace.plan(time.monotonic())
         self._express.clear()
+        # Until it is known: what ends meanwhile has to call again.
+        self._unseen = True
         worker = self._presence.id
         async with self._in_hand.claiming:
             claimed = await self._claimer.claim(worker, most=plan.most, to_rank=plan.to_rank, full=plan.full)
@@ -181,10 +187,10 @@ class DispatchJob:
                 self._in_hand.take(ids)
         for batch in self._pace.claimed(plan, claimed):
             self._begin(self._turn(batch, worker))
-        self._unseen = not self._resting or plan.passes_over or len(claimed) >= plan.most
+        left = plan.passes_over or claimed.leaves_some or len(claimed) >= plan.most
         if self._resting and len(claimed) > _FEW:
-            self._resting, self._unseen = False, True
             await self._wakeups.rise(QUEUE_NAME)
+        self._unseen = left or not self._resting
         return claimed
 
     async def _turn(self, batch: DispatchBatch, worker: WorkerId) -> None:
@@ -279,10 +285,9 @@ class DispatchJob:
         """Ask to be woken by inserts; how many seconds may be slept."""
         if not self._resting:
             rest = await self._wakeups.rest(QUEUE_NAME)
-            self._resting = rest is Rest.RESTING
             if rest is Rest.WRITERS_AT_WORK:
                 # A writer is between its insert and its commit: look again in a moment.
                 return _SOON
-            if self._resting:
+            if rest is Rest.RESTING:
                 return 0.0  # Look once more: what came before the rest woke no worker.
         return self._wakeups.poll_seconds

@@ -130,11 +130,12 @@ class SmtpAdapter:
         # A message may wait for its turn, open a connection, and have three answers to wait for.
         longest = settings.batch_seconds + settings.connect_seconds + 3 * settings.timeout_seconds
         self._longest = timedelta(seconds=longest + 1)
+        in_flight = around.in_flight
         self._pools, self._pool_key = around.pools, _pool_key(settings, guard)
         self._pool = around.pools.borrow(
             self._pool_key,
             lambda: SmtpPool(
-                lambda: SmtpConnection.open(server, self._in_flight),
+                lambda: SmtpConnection.open(server, in_flight),
                 connections=settings.connections,
                 idle_seconds=settings.idle_seconds,
                 batch_seconds=settings.batch_seconds,
@@ -206,8 +207,8 @@ class SmtpAdapter:
 
 
 def _pool_key(settings: SmtpSettings, guard: Guard) -> tuple[object, ...]:
-    """All that a connection depends on; an access token is one account's own."""
-    own = object() if settings.auth == "oauth2" else None
+    """All that a connection depends on. An access token is one account's own, and a file of certificates may have other content by now."""
+    own = object() if settings.auth == "oauth2" or settings.ca_file is not None else None
     wire = structs.replace(
         settings,
         envelope_sender=None,

@@ -9,7 +9,7 @@ reached by anybody does.
 """
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeAlias
 
@@ -122,7 +122,7 @@ class _Job:
     def settle(self, outcome: Outcome) -> None:
         """Tell the caller; the first word counts."""
         batch = self._batch
-        self.data = b""
+        self._leave()
         if batch.outcomes[self._place] is None:
             batch.outcomes[self._place] = outcome
             if not batch.over:
@@ -139,9 +139,16 @@ class _Job:
         if self.returned or over:
             self.settle(TryLater(reason=reason, code="connection"))
         else:
+            self._leave()
             self.begun = False
             self.returned = True
             self._pool.put_first(self)
+
+    def _leave(self) -> None:
+        """Its connection is done with it."""
+        if self.data:
+            self.data = b""
+            self._pool.ended(self)
 
 
 class _Turns:
@@ -170,11 +177,14 @@ class _Turns:
         self._count += 1
         self._first.appendleft(job)
 
-    def popleft(self) -> _Job:
+    def popleft(self, too_many: Callable[[str], bool]) -> _Job:
+        """The next one; not of a tenant that has `too_many` under way, unless all have."""
         self._count -= 1
         if self._first:
             return self._first.popleft()
         tenant_id = next(iter(self._by_tenant))
+        if too_many(tenant_id):
+            tenant_id = next((other for other in self._by_tenant if not too_many(other)), tenant_id)
         mine = self._by_tenant.pop(tenant_id)
         job = mine.popleft()
         if mine:
@@ -200,8 +210,8 @@ class _Line:
     def appendleft(self, job: _Job) -> None:
         self._of(job).appendleft(job)
 
-    def popleft(self) -> _Job:
-        return (self._urgent or self._rest).popleft()
+    def popleft(self, too_many: Callable[[str], bool] = lambda _: False) -> _Job:
+        return (self._urgent or self._rest).popleft(too_many)
 
     def _of(self, job: _Job) -> _Turns:
         return self._urgent if job.message.urgent else self._rest
@@ -224,6 +234,8 @@ class SmtpPool:
         self._window: ConnectionWindow | None = None
         #: Connections that send just now.
         self._sending = 0
+        #: Messages that a connection has, by tenant.
+        self._under_way: Counter[str] = Counter()
         self._idle_seconds = idle_seconds
         self._batch_seconds = batch_seconds
         self._goodbye_seconds = goodbye_seconds
@@ -401,7 +413,7 @@ class SmtpPool:
     def _take(self) -> _Job | None:
         """The next message, built; none where more connections are in use than are needed."""
         while self._line and self._room >= 0:
-            job = self._line.popleft()
+            job = self._line.popleft(self._has_half)
             if not job.wanted:
                 continue
             if job.too_late:
@@ -419,8 +431,19 @@ class SmtpPool:
             job.sender, job.to, job.data = ready.sender, ready.to, ready.data
             job.needs_utf8 = ready.needs_utf8
             job.begun = True
+            self._under_way[job.message.tenant_id] += 1
             return job
         return None
+
+    def _has_half(self, tenant_id: str) -> bool:
+        """Whether a tenant's messages, which may be slow, are on half of the connections."""
+        return self._under_way[tenant_id] * 2 >= self._most
+
+    def ended(self, job: _Job) -> None:
+        """A connection does not have it any more."""
+        self._under_way[job.message.tenant_id] -= 1
+        if not self._under_way[job.message.tenant_id]:
+            del self._under_way[job.message.tenant_id]
 
     def _fail_line(self, reason: str, code: str) -> None:
         while self._line:
