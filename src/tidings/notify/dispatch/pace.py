@@ -41,9 +41,10 @@ class DispatchSettings:
     turns_beside_urgent: int = 1
     idle_beside_urgent: float = 3.0
     wary: float = 1.0
-    #: Seconds between the beginnings of two ordinary claims at least, unless the one before was full: under load batches
-    #: grow, after a rest there is no wait. What is critical or high never waits for it.
-    gather: float = 0.03
+    #: Seconds between the beginnings of two ordinary claims at least, for each notification of the first, and at most; none after
+    #: one that was full or of a single one. Under load batches grow, after a rest there is no wait. What is critical or high never waits for it.
+    gather_each: float = 0.003
+    gather: float = 0.07
     #: Notifications that may be on their way to vendors, in all and for each tenant; each is held in memory. While half of the
     #: room or more is taken, a tenant that has `fair_share` gets no more: the vendors of a few tenants may hang, the others go on.
     most_on_the_way: int = 800
@@ -120,8 +121,8 @@ class DispatchPace:
         self._calm = asyncio.Event()
         #: Until when ordinary batches pause while something urgent is about.
         self._idle_until = _LONG_AGO
-        #: When the last ordinary claim that was not full began.
-        self._began = _LONG_AGO
+        #: When the next ordinary claim may begin.
+        self._next_at = _LONG_AGO
 
     @property
     def busy(self) -> bool:
@@ -130,7 +131,7 @@ class DispatchPace:
 
     def hurry(self) -> None:
         """Wait for nothing: neither for more to come together nor beside what is urgent."""
-        self._began = self._idle_until = _LONG_AGO
+        self._next_at = self._idle_until = _LONG_AGO
 
     def pause_before(self, now: float, *, express_called: bool, when_full: float) -> float:
         """How long to wait before the next claim; 0 for none, `when_full` while no more may be on its way."""
@@ -140,7 +141,7 @@ class DispatchPace:
         if self._may_claim_all(now) or (express_called and not self._in_the_way(self._express_busy)):
             return 0.0
         # A batch that ends wakes the dispatcher, and so does whatever is critical or high.
-        early = max(self._began + settings.gather, self._idle_until) - now
+        early = max(self._next_at, self._idle_until) - now
         return min(early, MOMENT) if early > 0 else MOMENT
 
     def plan(self, now: float) -> ClaimPlan:
@@ -160,7 +161,9 @@ class DispatchPace:
         """The batches of a claim, which are on their way from now on."""
         if not plan.express:
             # One by itself is no load.
-            self._began = plan.at if 1 < len(claimed) < plan.most else _LONG_AGO
+            some = 1 < len(claimed) < plan.most
+            pause = min(len(claimed) * self._settings.gather_each, self._settings.gather)
+            self._next_at = plan.at + pause if some else _LONG_AGO
         urgent = bool(claimed) and claimed.rank <= _EXPRESS
         if urgent:
             self._urgent_at = plan.at
@@ -222,7 +225,7 @@ class DispatchPace:
         settings, busy = self._settings, self._in_the_way(self._busy)
         if self._wary(now):
             return busy < settings.turns_beside_urgent and now >= self._idle_until
-        return busy < settings.turns and now >= self._began + settings.gather
+        return busy < settings.turns and now >= self._next_at
 
     def _wary(self, now: float) -> bool:
         return now < self._urgent_at + self._settings.wary
