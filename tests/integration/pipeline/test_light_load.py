@@ -57,7 +57,8 @@ async def test_a_message_alone_is_claimed_when_it_comes_and_not_looked_for_again
                 sent = await sender.send(f"{unused()}@example.test")
                 await _delivered(sender, [sent["id"]])
                 await asyncio.sleep(0.2)
-            assert 1 <= _claims(asked) <= 2
+            # A look by the clock, or after a proof of the connection, may come on top.
+            assert 1 <= _claims(asked) <= 3
             assert job._resting
 
 
