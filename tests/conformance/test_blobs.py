@@ -1,8 +1,11 @@
 """What every blob store promises, asked of each."""
 
+import asyncio
 import hashlib
 import os
+import threading
 from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +287,28 @@ async def test_a_disk_that_fails_is_told(tmp_path: Path, monkeypatch: pytest.Mon
         await open_blobs(tmp_path.as_uri()).put(KEY, b"content", owner_id=NOTIFICATION_ID)
 
     assert [found for found in tmp_path.rglob("*") if found.is_file()] == [], "nothing is left of it"
+
+
+def test_a_caller_that_is_cancelled_leaves_no_file_unfinished(tmp_path: Path) -> None:
+    """Whatever was begun is finished, also where no thread had begun with it."""
+
+    async def cancel_one() -> None:
+        loop, busy = asyncio.get_running_loop(), threading.Event()
+        loop.set_default_executor(ThreadPoolExecutor(max_workers=1))
+        held = loop.run_in_executor(None, busy.wait)
+        put = asyncio.create_task(
+            open_blobs(tmp_path.as_uri()).put(KEY, b"content", owner_id=NOTIFICATION_ID)
+        )
+        await asyncio.sleep(0.05)
+        put.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await put
+        busy.set()
+        await held
+
+    asyncio.run(cancel_one())  # It ends when its threads have.
+
+    assert [found.name for found in tmp_path.rglob("*") if found.is_file()] == [Path(KEY).name]
 
 
 async def test_a_file_that_a_dead_process_left_unfinished_is_no_object(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ class ConsumersStage:
         self._kernel = kernel
         bus, outbox, clock = kernel.bus, kernel.outbox, kernel.clock
         effects = notify.parts.get(AddressEffects)
-        #: What hears outcomes and receipts, once for each set of a tenant's events.
+        #: What hears outcomes, of several tenants at once, and receipts, of one at a time.
         self.on_outcomes = notify.settler.apply
         self.on_receipts = receipts.handler(
             outbox=outbox, effects=effects, clock=clock, stripe=stripe(Stripe.RECEIPTS)
@@ -47,7 +47,7 @@ class ConsumersStage:
                 outcome.SUBJECTS,
                 ledger="notification",
                 by_index=True,
-                on_tenant_events=self.on_outcomes,
+                on_tenants_events=self.on_outcomes,
             )
         )
         self.receipts = bus.consumer(
@@ -56,7 +56,7 @@ class ConsumersStage:
                 receipts.SUBJECTS,
                 ledger="notification",
                 by_index=True,
-                on_tenant_events=self.on_receipts,
+                on_tenants_events=tenant_by_tenant(self.on_receipts),
             )
         )
         self.channel_health = bus.consumer(

@@ -37,9 +37,12 @@ class BlobFolder:
         unfinished = place.with_name(f"{place.name}#{os.getpid()}{next(_numbers):06d}")
         if len(content) <= _SMALL:
             descriptor = _filled(unfinished, content)
-            await asyncio.to_thread(self._finish, descriptor, unfinished, place)
+            finish = asyncio.ensure_future(asyncio.to_thread(self._finish, descriptor, unfinished, place))
         else:
-            await asyncio.to_thread(self._write, unfinished, place, content)
+            finish = asyncio.ensure_future(asyncio.to_thread(self._write, unfinished, place, content))
+        # A caller that is cancelled leaves a whole file behind, and no open one.
+        finish.add_done_callback(_seen)
+        await asyncio.shield(finish)
 
     async def sync(self, key: BlobKey) -> None:
         """Have a file that was written in another way on the disk, with its name."""
@@ -96,6 +99,12 @@ def _filled(path: Path, content: bytes) -> int:
         _remove(path)
         raise
     return descriptor
+
+
+def _seen(finish: "asyncio.Future[None]") -> None:
+    """What became of it is the caller's to hear; one that has gone does not."""
+    if not finish.cancelled():
+        finish.exception()
 
 
 def _remove(unfinished: Path) -> None:

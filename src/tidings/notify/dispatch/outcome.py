@@ -59,29 +59,34 @@ class NotificationSettler:
         with span_of_set("outcomes", "outcomes apply", (one.traceparent for one in outcomes)):
             await self._settle(tx, outcomes)
 
-    async def apply(self, tx: TenantTx, events: Sequence[Event]) -> None:
-        """Apply one tenant's events, all in one transaction."""
+    async def apply(self, tx: TenantTx | TenantsTx, events: Sequence[Event]) -> None:
+        """Apply events of one tenant or of several, all in one transaction."""
         traceparents = (event.traceparent for event in events)
+        tenants = sorted({event.tenant_id for event in events if event.tenant_id is not None})
         with span_of_set(
             "outcomes",
             "outcomes apply",
             traceparents,
             kind=SpanKind.CONSUMER,
-            tenant_id=tx.tenant_id,
+            tenant_ids=tenants,
             event_ids=[event.id for event in events],
         ):
             outcomes = [
                 TenantOutcome(
-                    tenant_id=tx.tenant_id,
+                    tenant_id=event.tenant_id,
                     outcome=event.payload_as(DeliveryOutcome),
                     traceparent=event.traceparent,
                 )
                 for event in events
+                if event.tenant_id is not None
             ]
             await self._settle(tx, outcomes)
-            told = _effects([one.outcome for one in outcomes])
-            if told and self.effects is not None:
-                await self.effects.apply(tx, told)
+            if self.effects is None:
+                return
+            for tenant_id in tenants:
+                told = _effects([one.outcome for one in outcomes if one.tenant_id == tenant_id])
+                if told:
+                    await self.effects.apply(tx.of(tenant_id), told)
 
     async def _settle(self, tx: TenantTx | TenantsTx, outcomes: Sequence[TenantOutcome]) -> None:
         # In one order with all who lock notifications: no deadlock.

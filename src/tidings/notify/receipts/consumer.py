@@ -1,4 +1,4 @@
-"""Hears from the router what vendors say afterwards: a consumer of its receipts, in sets, a transaction for each tenant."""
+"""Hears from the router what vendors say afterwards: a consumer of its receipts, in sets, tenant by tenant in one transaction."""
 
 from collections import Counter
 from collections.abc import Sequence
