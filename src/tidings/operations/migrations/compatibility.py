@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=75, newest=75)
+SERVES: Final = SchemaRange(oldest=76, newest=76)
 
 
 async def check_servable(
