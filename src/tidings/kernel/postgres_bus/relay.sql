@@ -26,9 +26,13 @@ WHERE locktype = 'relation' AND relation = '{schema}.outbox'::regclass AND mode 
 -- another one's event took its own number after it. Whatever is below :settled was moved long ago, and its
 -- remains need not be waded through. Readers are told which subjects came, so that the others sleep on; where that would
 -- be more than a notification holds, all are woken. An event that a group has applied already names it, and does not wake it.
+-- Deleted by a range and not by a list: as a join of the two, planned with the statistics of an empty table, 2,000 rows took seconds.
 WITH moved AS (
     DELETE FROM {schema}.outbox
-    WHERE seq IN (SELECT seq FROM {schema}.outbox WHERE seq > :settled ORDER BY seq LIMIT :limit)
+    WHERE seq > :settled AND seq <= (
+        SELECT max(first.seq)
+        FROM (SELECT seq FROM {schema}.outbox WHERE seq > :settled ORDER BY seq LIMIT :limit) AS first
+    )
     RETURNING seq, id, tenant_id, subject, ordering_key, payload, envelope, enqueued_at, applied_by
 ),
 placed AS (
