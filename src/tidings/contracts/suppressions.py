@@ -24,7 +24,7 @@ class SuppressionReleased(Struct, frozen=True, kw_only=True):
 
 
 class AddressOptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Somebody wrote that they want no more messages; their address is suppressed."""
+    """`optout.recorded.v1` where somebody wrote that they want no more messages; their address is suppressed."""
 
     suppression_id: str
     channel: str
@@ -42,5 +42,4 @@ class AddressOptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=Tru
 SUPPRESSION_EVENTS: dict[str, type[Struct]] = {
     "suppression.added.v1": SuppressionAdded,
     "suppression.released.v1": SuppressionReleased,
-    "optout.recorded.v1": AddressOptOutRecorded,
 }

@@ -120,6 +120,24 @@ class QuietHours(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
     timezone: TimeZone | None = None
 
 
+class DigestChoice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """When messages of a category come, gathered into one."""
+
+    #: `hour`: at the full hour. `day` and `week`: at a local time. `minutes`: so long after the first message. `pause`: when no
+    #: more have come for so long. `never`: one by one, whatever the tenant's own schedule says.
+    every: Literal["hour", "day", "week", "minutes", "pause", "never"]
+    #: The local time of a daily or weekly digest; 09:00 where it is left out.
+    at: TimeOfDay | None = None
+    #: The day of a weekly one; Monday where neither this nor `days` is there.
+    day: Day | None = None
+    #: The days, where it comes on several of a week.
+    days: Annotated[tuple[Day, ...], Meta(max_length=7)] = ()
+    #: Of `minutes` and `pause`.
+    minutes: Annotated[int, Meta(ge=1, le=1440)] | None = None
+    #: Of `pause`: however many messages follow, it comes so long after the first at the latest.
+    at_most_minutes: Annotated[int, Meta(ge=1, le=10080)] | None = None
+
+
 class SendingLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How much is sent at most; what is over a limit waits for the next window."""
 
@@ -167,12 +185,16 @@ class NotificationPolicy(Struct, frozen=True, kw_only=True, forbid_unknown_field
     retention: Retention | None = None
     #: Category by category and channel by channel, whether people hear it who have not said; yes where it is not named.
     preference_defaults: dict[PreferenceCategory, dict[Channel, bool]] = {}
+    #: Category by category, when messages come gathered into one, for those who have not chosen.
+    digest_schedule: dict[PreferenceCategory, DigestChoice] = {}
     #: Consent counts only once the person has confirmed it from a message to them.
     double_opt_in: bool = False
     #: Nothing is watched unless it is switched on here.
     tracking: Tracking = Tracking()
     #: Names in the metadata of notifications that they are found by, such as `order_number`.
     searchable_metadata: Annotated[tuple[MetadataKey, ...], Meta(max_length=10)] = ()
+    #: A batch is started only after somebody else than its author has approved it.
+    batches_need_approval: bool = False
 
 
 class _TenantEvent(Struct, frozen=True, kw_only=True, omit_defaults=True):
