@@ -14,12 +14,14 @@ from collections.abc import Awaitable, Sequence
 import asyncpg
 
 from tidings.kernel.bus import Subscription
+from tidings.kernel.bus_url import open_bus
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, PoolSettings, Tx
 from tidings.kernel.events import Event, attributes_of, new_event
 from tidings.kernel.ids import TENANT, EventId, TenantId
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
+from tidings.kernel.secrets import Secret
 
 EVENTS = 20_000
 SET = 1_000
@@ -35,12 +37,12 @@ _INSERT = (
 )
 
 
-async def measure(runtime_url: str) -> dict[str, float]:
-    """Events a second each way, their share of the raw limit, and lags in milliseconds."""
+async def measure(runtime_url: str, *, bus_url: Secret | None = None, name: str = "bus") -> dict[str, float]:
+    """Events a second each way, their share of the raw limit, and lags in milliseconds; on Postgres unless a URL is given."""
     db = Database(runtime_url, PoolSettings(min_size=8, max_size=8))
     await db.open()
     raw_connection = await asyncpg.connect(runtime_url)
-    bus = PostgresBus(runtime_url, db, clock=_CLOCK)
+    bus = open_bus(bus_url, runtime_url, db, clock=_CLOCK)
     rates: dict[str, list[float]] = {name: [] for name in ("raw", "relay", "one", "many")}
     try:
         tenants = [TENANT.new(_CLOCK.now()) for _ in range(TENANTS)]
@@ -56,11 +58,12 @@ async def measure(runtime_url: str) -> dict[str, float]:
             rates["many"].append(await _timed(bus.consumer(_subscription("bench_many")).drain()))
             await bus.consumer(_subscription("bench_one")).drain()
         figures = _throughput(rates)
-        figures |= await _lag(bus, db, tenants)
+        figures |= await _lag(bus, db, tenants, group=f"{name}_lag")
     finally:
+        await bus.close()
         await raw_connection.close()
         await db.close()
-    return figures
+    return {f"{name}_{figure}": value for figure, value in figures.items()}
 
 
 def _throughput(rates: dict[str, list[float]]) -> dict[str, float]:
@@ -70,13 +73,13 @@ def _throughput(rates: dict[str, list[float]]) -> dict[str, float]:
         return statistics.median(part / raw for part, raw in zip(rates[name], rates["raw"], strict=True))
 
     return {
-        "bus_raw_insert_per_s": median["raw"],
-        "bus_relayed_per_s": median["relay"],
-        "bus_relayed_ratio_to_raw": ratio("relay"),
-        "bus_consumed_one_tenant_per_s": median["one"],
-        "bus_consumed_one_tenant_ratio_to_raw": ratio("one"),
-        "bus_consumed_40_tenants_per_s": median["many"],
-        "bus_consumed_40_tenants_ratio_to_raw": ratio("many"),
+        "raw_insert_per_s": median["raw"],
+        "relayed_per_s": median["relay"],
+        "relayed_ratio_to_raw": ratio("relay"),
+        "consumed_one_tenant_per_s": median["one"],
+        "consumed_one_tenant_ratio_to_raw": ratio("one"),
+        "consumed_40_tenants_per_s": median["many"],
+        "consumed_40_tenants_ratio_to_raw": ratio("many"),
     }
 
 
@@ -93,7 +96,8 @@ async def _prepare(bus: PostgresBus) -> None:
         await bus.consumer(_subscription(group)).drain()
 
 
-def _event(tenant: TenantId, number: int) -> Event:
+def event_of(tenant: TenantId, number: int) -> Event:
+    """One of the events that are measured with."""
     return new_event(
         "bench.happened.v1",
         {"number": number, "filler": "x" * 300},
@@ -107,7 +111,7 @@ def _event(tenant: TenantId, number: int) -> Event:
 async def _insert(connection: asyncpg.Connection, tenant: TenantId) -> float:
     sets = []
     for start in range(0, EVENTS, SET):
-        events = [_event(tenant, number) for number in range(start, start + SET)]
+        events = [event_of(tenant, number) for number in range(start, start + SET)]
         columns = ("id", "tenant_id", "subject", "ordering_key", "data")
         sets.append(
             [
@@ -128,7 +132,9 @@ async def _insert_mixed(db: Database, tenants: Sequence[TenantId]) -> None:
     for start in range(0, EVENTS, SET):
         async with db.platform() as tx:
             # Every set of the stream holds many tenants, each with a few events.
-            await outbox.append(tx, [_event(tenants[n % len(tenants)], n) for n in range(start, start + SET)])
+            await outbox.append(
+                tx, [event_of(tenants[n % len(tenants)], n) for n in range(start, start + SET)]
+            )
 
 
 async def _timed(drain: Awaitable[int]) -> float:
@@ -137,7 +143,9 @@ async def _timed(drain: Awaitable[int]) -> float:
     return count / (time.perf_counter() - started)
 
 
-async def _lag(bus: PostgresBus, db: Database, tenants: Sequence[TenantId]) -> dict[str, float]:
+async def _lag(
+    bus: PostgresBus, db: Database, tenants: Sequence[TenantId], *, group: str
+) -> dict[str, float]:
     committed: dict[EventId, float] = {}
     handled: dict[EventId, float] = {}
     commits: list[float] = []
@@ -148,7 +156,7 @@ async def _lag(bus: PostgresBus, db: Database, tenants: Sequence[TenantId]) -> d
 
     async def publish(number: int) -> None:
         tenant = tenants[number % len(tenants)]
-        event = _event(tenant, number)
+        event = event_of(tenant, number)
         started = time.perf_counter()
         async with db.tenant(tenant) as tx:
             await Outbox("notification").append(tx, [event])
@@ -156,7 +164,7 @@ async def _lag(bus: PostgresBus, db: Database, tenants: Sequence[TenantId]) -> d
         commits.append(committed[event.id] - started)
 
     subscription = Subscription(
-        group="bench_lag", subjects=("bench.>",), ledger="notification", on_tenant_events=handle, start="now"
+        group=group, subjects=("bench.>",), ledger="notification", on_tenant_events=handle, start="now"
     )
     consumer = bus.consumer(subscription)
     await consumer.register()
@@ -178,10 +186,10 @@ async def _lag(bus: PostgresBus, db: Database, tenants: Sequence[TenantId]) -> d
     lags = [max(0.0, handled[event] - at) for event, at in committed.items()]
     cuts, commit_cuts = statistics.quantiles(lags, n=100), statistics.quantiles(commits, n=100)
     return {
-        "bus_lag_p50_ms": cuts[49] * 1000,
-        "bus_lag_p99_ms": cuts[98] * 1000,
-        "bus_commit_p50_ms": commit_cuts[49] * 1000,
-        "bus_commit_p99_ms": commit_cuts[98] * 1000,
-        "bus_lag_p50_in_commits": cuts[49] / commit_cuts[49],
-        "bus_lag_p99_in_commits_p99": cuts[98] / commit_cuts[98],
+        "lag_p50_ms": cuts[49] * 1000,
+        "lag_p99_ms": cuts[98] * 1000,
+        "commit_p50_ms": commit_cuts[49] * 1000,
+        "commit_p99_ms": commit_cuts[98] * 1000,
+        "lag_p50_in_commits": cuts[49] / commit_cuts[49],
+        "lag_p99_in_commits_p99": cuts[98] / commit_cuts[98],
     }

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
-from tests.support.bus import DEADLINE, BusUnderTest, Effects, note, postgres_bus, running
+from tests.support.bus import DEADLINE, BusUnderTest, Effects, nats_bus, note, postgres_bus, running
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tidings.kernel.bus import NoSuchDeadLetterError, tenant_by_tenant
@@ -20,12 +21,13 @@ from tidings.kernel.events import Event
 from tidings.kernel.ids import DEAD_LETTER, TENANT, TenantId
 
 Maker = Callable[[TestDatabase, Database, Clock], AbstractAsyncContextManager[BusUnderTest]]
-IMPLEMENTATIONS: dict[str, Maker] = {"postgres": postgres_bus}
 
 
-@pytest.fixture(params=IMPLEMENTATIONS)
+@pytest.fixture(params=["postgres", "nats"])
 def make(request: pytest.FixtureRequest) -> Maker:
-    return IMPLEMENTATIONS[request.param]
+    if request.param == "postgres":
+        return postgres_bus
+    return partial(nats_bus, request.getfixturevalue("nats_server"))
 
 
 @pytest.fixture

@@ -2,19 +2,24 @@
 
 import asyncio
 import contextlib
+import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from tests.support.clock import ManualClock
+from tests.support.nats import NatsServer
 from tests.support.postgres import TestDatabase
 from tidings.kernel.bus import Bus, Runner, Subscription
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.durable.retry_policy import RetryPolicy
+from tidings.kernel.errors import TidingsError
 from tidings.kernel.events import Event, new_event
 from tidings.kernel.ids import TenantId
+from tidings.kernel.nats_bus.address import parse_address
+from tidings.kernel.nats_bus.bus import NatsBus
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import (
     ConsumerSettings,
@@ -115,6 +120,8 @@ class BusUnderTest:
     database: TestDatabase
     clock: Clock
     outbox: Outbox
+    #: What TIDINGS_BUS_URL would say.
+    url: str = "postgres:"
 
     async def publish(
         self,
@@ -202,13 +209,49 @@ async def postgres_bus(
     database: TestDatabase, db: Database, clock: Clock, settings: PostgresBusSettings | None = None
 ) -> AsyncIterator[BusUnderTest]:
     """The bus on Postgres, emptied first."""
+    bus = PostgresBus(database.runtime_url, db, clock=clock, settings=settings or quick())
+    async with emptied(database):
+        yield BusUnderTest(bus=bus, db=db, database=database, clock=clock, outbox=Outbox("notification"))
+
+
+@contextlib.asynccontextmanager
+async def nats_bus(
+    server: NatsServer,
+    database: TestDatabase,
+    db: Database,
+    clock: Clock,
+    settings: PostgresBusSettings | None = None,
+) -> AsyncIterator[BusUnderTest]:
+    """The bus on NATS, with a stream of its own that is gone afterwards."""
+    url = server.url(prefix=f"test-{secrets.token_hex(6)}")
+    bus = NatsBus(database.runtime_url, db, parse_address(url), clock=clock, settings=settings or quick())
+    outbox = Outbox("notification")
+    async with emptied(database):
+        yield BusUnderTest(bus=bus, db=db, database=database, clock=clock, outbox=outbox, url=url.reveal())
+        with contextlib.suppress(TidingsError):
+            await bus.stream.ask(f"STREAM.DELETE.{bus.stream.name}")
+        await bus.close()
+
+
+@contextlib.asynccontextmanager
+async def emptied(database: TestDatabase) -> AsyncIterator[None]:
+    """Without events, groups and dead letters, and with the table of effects; before and after."""
     async with database.owner() as connection:
         await connection.execute("SET client_min_messages = warning")
         await connection.execute(_EMPTY)
         await connection.execute(_EFFECTS)
-        bus = PostgresBus(database.runtime_url, db, clock=clock, settings=settings or quick())
-        yield BusUnderTest(bus=bus, db=db, database=database, clock=clock, outbox=Outbox("notification"))
+        await _back_to_postgres(database)
+        yield
         await connection.execute(_EMPTY)
+        await _back_to_postgres(database)
+
+
+async def _back_to_postgres(database: TestDatabase) -> None:
+    async with database.runtime() as connection:
+        await connection.execute("SET ROLE tidings_worker")
+        await connection.execute(
+            "UPDATE kernel.bus_stream SET engine = 'postgres', first_position = 1, last_position = 0 WHERE engine <> 'postgres'"
+        )
 
 
 def quick(
@@ -222,4 +265,15 @@ def quick(
     )
 
 
-__all__ = ["DEADLINE", "BusUnderTest", "Effects", "ManualClock", "note", "postgres_bus", "quick", "running"]
+__all__ = [
+    "DEADLINE",
+    "BusUnderTest",
+    "Effects",
+    "ManualClock",
+    "emptied",
+    "nats_bus",
+    "note",
+    "postgres_bus",
+    "quick",
+    "running",
+]

@@ -16,11 +16,13 @@ Promised by every implementation, and asked of each by `tests/conformance/test_b
   lane wait with it; all other lanes go on. After the last attempt it becomes a dead letter, and its lane
   goes on without it.
 - The bus keeps 7 days, dead letters 14. A group that has been away longer than that has missed events.
+- A reader outside gets all of its tenant's events in the order of the bus, each once behind its cursor, and no other tenant's.
 """
 
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
 from typing import Literal, LiteralString, Protocol
@@ -140,6 +142,18 @@ class NoSuchGroupError(TidingsError):
     code = "no_such_group"
 
 
+class BusUnavailableError(TidingsError):
+    """The engine of the bus can't be reached; events wait in the outboxes and on the stream."""
+
+    code = "bus_unavailable"
+
+
+class BusMovedError(TidingsError):
+    """The stream of this database is on another engine than the one this process was started with."""
+
+    code = "bus_moved"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeadLetter:
     """An event that a group has given up on."""
@@ -195,11 +209,85 @@ class Runner(Protocol):
         ...
 
 
+class SubjectFilter:
+    """Which subjects are wanted, as NATS writes them: `tenant.*.v1` (one word), `notification.>` (one or more)."""
+
+    __slots__ = ("_expression", "patterns")
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        #: In the order of words, each once.
+        self.patterns = tuple(sorted(set(patterns)))
+        if not self.patterns or not all(_PATTERN.fullmatch(pattern) for pattern in self.patterns):
+            raise BadValueError("types", "must be dotted words, * for one word, > at the end for the rest")
+        self._expression = re.compile(_any_of(self.patterns))
+
+    @property
+    def expression(self) -> str:
+        """As one regular expression, in the part of the syntax that Python and Postgres share."""
+        return self._expression.pattern
+
+    def takes(self, subject: str) -> bool:
+        """Whether it is wanted."""
+        return self._expression.match(subject) is not None
+
+
+#: Every subject.
+EVERYTHING = SubjectFilter([">"])
+
+
+class CursorError(BadValueError):
+    """A cursor is none of this bus."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "after", "is no cursor of this feed; take next_cursor of an answer, beginning, or now"
+        )
+
+
+class CursorExpiredError(TidingsError):
+    """The bus does not keep what comes after this cursor any more; some of it would be left out."""
+
+    code = "cursor_expired"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeedPage:
+    """Some events of one tenant, in their order."""
+
+    events: tuple[Event, ...]
+    #: Of each event the cursor behind it.
+    cursors: tuple[str, ...]
+    #: Where the next page begins: opaque, and good for as long as the bus keeps events.
+    next_cursor: str
+    #: The bus had no more when it was read. A page may be empty before that, where others' events were passed over.
+    at_end: bool
+
+
+#: Where a reader without a cursor begins: with the oldest event still kept, or with the next one.
+FeedStart = Literal["beginning", "now"]
+
+
+class EventFeed(Protocol):
+    """One tenant's events for readers outside, who keep their own cursors; nothing is left out, and nothing is another tenant's."""
+
+    async def cursor(self, start: FeedStart) -> str:
+        """Where a reader without a cursor begins."""
+        ...
+
+    async def read(self, tenant_id: TenantId, wanted: SubjectFilter, *, after: str, limit: int) -> FeedPage:
+        """The next events behind a cursor; a `CursorError` for one that is none, a `CursorExpiredError` for one that is too old."""
+        ...
+
+    def listen(self, tenant_id: TenantId, wanted: SubjectFilter) -> AbstractContextManager[asyncio.Event]:
+        """An event that is set whenever there may be more to read; clear it before each read."""
+        ...
+
+
 class Bus(Protocol):
     """Makes the parts; a process runs those that its role needs."""
 
-    def relay(self, schema: LiteralString) -> Runner:
-        """Carries one service's outbox to the bus. Any number of processes may run one."""
+    def relay(self, schema: LiteralString, *, prompt: bool = False) -> Runner:
+        """Carries one service's outbox to the bus, at once where it is to be `prompt`. Any number of processes may run one."""
         ...
 
     def consumer(self, subscription: Subscription) -> Runner:
@@ -209,6 +297,11 @@ class Bus(Protocol):
     @property
     def dead_letters(self) -> EventDeadLetters:
         """The events that groups have given up on."""
+        ...
+
+    @property
+    def feed(self) -> EventFeed:
+        """A tenant's events, for readers outside."""
         ...
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -242,3 +335,6 @@ class BusObserver:
 
     def behind(self, group: str, seconds: float) -> None:
         """The oldest event that the group has not read was put on the bus so long ago; 0 where there is none."""
+
+    def engine_connected(self, connected: bool) -> None:  # noqa: FBT001  # its only argument
+        """The engine behind the stream, where it is another server than the database, was reached or lost."""

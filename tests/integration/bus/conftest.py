@@ -1,10 +1,11 @@
 """A bus on Postgres for each test, in the worker's shared database, emptied first."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 
 import pytest
 
-from tests.support.bus import BusUnderTest, postgres_bus
+from tests.support.bus import BusUnderTest, nats_bus, postgres_bus
 from tests.support.postgres import TestDatabase
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
@@ -15,6 +16,18 @@ from tidings.kernel.postgres_bus import PostgresBus
 @pytest.fixture
 async def under_test(worker_database: TestDatabase, db: Database) -> AsyncIterator[BusUnderTest]:
     async with postgres_bus(worker_database, db, SystemClock()) as made:
+        yield made
+
+
+@pytest.fixture(params=["postgres", "nats"])
+async def on_each_engine(
+    request: pytest.FixtureRequest, worker_database: TestDatabase, db: Database
+) -> AsyncIterator[BusUnderTest]:
+    """A bus on Postgres, and one on NATS."""
+    make = postgres_bus
+    if request.param == "nats":
+        make = partial(nats_bus, request.getfixturevalue("nats_server"))
+    async with make(worker_database, db, SystemClock()) as made:
         yield made
 
 

@@ -1,4 +1,4 @@
-"""A relay and a consumer in a process of their own, to be killed. Arguments: database URL, group, seed.
+"""A relay and a consumer in a process of their own, to be killed. Arguments: database URL, group, seed, bus URL.
 
 The handler refuses one set in thirty, so that events are set aside and come back while processes die.
 """
@@ -11,14 +11,16 @@ from datetime import timedelta
 
 from tests.support.bus import Refused, note
 from tidings.kernel.bus import Subscription
+from tidings.kernel.bus_url import open_bus
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, PoolSettings, TenantTx
 from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.events import Event
-from tidings.kernel.postgres_bus import ConsumerSettings, PostgresBus, PostgresBusSettings, RelaySettings
+from tidings.kernel.postgres_bus import ConsumerSettings, PostgresBusSettings, RelaySettings
+from tidings.kernel.secrets import Secret
 
 
-async def main(url: str, group: str, seed: int) -> None:
+async def main(url: str, group: str, seed: int, bus_url: str) -> None:
     luck = random.Random(seed)
 
     async def handle(tx: TenantTx, events: Sequence[Event]) -> None:
@@ -33,7 +35,7 @@ async def main(url: str, group: str, seed: int) -> None:
         relay=RelaySettings(batch=luck.choice((3, 20, 200)), survey_every=0.0),
         consumer=ConsumerSettings(batch=luck.choice((5, 50)), lease=timedelta(seconds=1)),
     )
-    bus = PostgresBus(url, db, clock=SystemClock(), settings=settings)
+    bus = open_bus(Secret(bus_url), url, db, clock=SystemClock(), settings=settings)
     consumer = bus.consumer(
         Subscription(
             group=group,
@@ -49,4 +51,4 @@ async def main(url: str, group: str, seed: int) -> None:
     await asyncio.gather(*(part.run(stop) for part in (bus, bus.relay("notification"), consumer)))
 
 
-asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))
+asyncio.run(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]))

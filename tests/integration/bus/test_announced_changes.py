@@ -28,8 +28,10 @@ TABLES = {
     "notification.branding",
     "notification.categories",
     "notification.channels",
+    "notification.notification_trigger_map",
     "notification.templates",
     "notification.tenants_local",
+    "notification.trigger_choices",
     "notification_platform.categories",
     "notification_platform.templates",
 }

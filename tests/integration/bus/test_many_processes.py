@@ -54,13 +54,14 @@ class _Writers:
                 raise LookupError
 
 
-async def _member(url: str, seed: int) -> asyncio.subprocess.Process:
+async def _member(under_test: BusUnderTest, seed: int) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         sys.executable,
         str(_PROCESS),
-        url,
+        under_test.database.runtime_url,
         "group",
         str(seed),
+        under_test.url,
         cwd=Path.cwd(),
         env={"PYTHONPATH": ".:src", "PATH": ""},
         stderr=asyncio.subprocess.DEVNULL,
@@ -68,13 +69,12 @@ async def _member(url: str, seed: int) -> asyncio.subprocess.Process:
     )
 
 
-async def test_once_and_in_order_whoever_is_killed(under_test: BusUnderTest) -> None:
+async def test_once_and_in_order_whoever_is_killed(on_each_engine: BusUnderTest) -> None:
     """Every committed event has its effect once; those of a lane in the order of their commits."""
-    seed = random.randrange(2**32)
+    under_test, seed = on_each_engine, random.randrange(2**32)
     luck = random.Random(seed)
     writers, over = _Writers(under_test, luck), asyncio.Event()
-    url = under_test.database.runtime_url
-    members = [await _member(url, seed + n) for n in range(3)]
+    members = [await _member(under_test, seed + n) for n in range(3)]
     try:
         writing = [asyncio.create_task(writers.write(n, over)) for n in range(_LANES)]
         deadline = asyncio.get_running_loop().time() + _SECONDS
@@ -83,7 +83,7 @@ async def test_once_and_in_order_whoever_is_killed(under_test: BusUnderTest) -> 
             victim = luck.randrange(len(members))
             members[victim].kill()
             await members[victim].wait()
-            members[victim] = await _member(url, luck.randrange(1000))
+            members[victim] = await _member(under_test, luck.randrange(1000))
         over.set()
         await asyncio.gather(*writing)
         total = sum(map(len, writers.committed.values()))

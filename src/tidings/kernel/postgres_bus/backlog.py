@@ -7,10 +7,11 @@ import asyncio
 from functools import cache
 from typing import LiteralString
 
-from tidings.kernel.bus import BusObserver
+from tidings.kernel.bus import BusObserver, BusUnavailableError, Subscription
 from tidings.kernel.db import Database
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import DatabaseError
+from tidings.kernel.postgres_bus.event_stream import EventStream
 from tidings.kernel.sql import Queries
 
 
@@ -22,40 +23,38 @@ def _queries(schema: LiteralString) -> Queries:
 class Backlog:
     """Tells the observer how long the oldest event has waited, in each outbox and for each group."""
 
-    def __init__(self, db: Database, observer: BusObserver, *, every_seconds: float) -> None:
+    def __init__(
+        self, db: Database, stream: EventStream, observer: BusObserver, *, every_seconds: float
+    ) -> None:
         self._db = db
+        self._stream = stream
         self._observer = observer
         self._every = every_seconds
         self._outboxes: dict[LiteralString, Queries] = {}
-        self._groups: set[str] = set()
+        self._groups: dict[str, Subscription] = {}
 
     def watch_outbox(self, schema: LiteralString) -> None:
         """Look at this one from now on."""
         self._outboxes[schema] = _queries(schema)
 
-    def watch_group(self, group: str) -> None:
+    def watch_group(self, subscription: Subscription) -> None:
         """Look at this one from now on."""
-        self._groups.add(group)
+        self._groups[subscription.group] = subscription
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Look until told to stop; while the database is away there is nothing to see."""
+        """Look until told to stop; while the database or the stream is away there is nothing to see."""
         while not await wait_for_stop(stop, self._every):
             try:
                 await self.look()
-            except DatabaseError:
+            except (DatabaseError, BusUnavailableError):
                 continue
 
     async def look(self) -> None:
-        """One look."""
+        """One look; what waits in the outboxes is told even while the stream is away."""
         async with self._db.worker() as tx:
-            waiting = {
-                schema: await tx.fetch_value(queries.oldest_in_outbox)
-                for schema, queries in self._outboxes.items()
-            }
-            # The schema does not matter to a query that does not name it.
-            unread = _queries("notification").oldest_unread
-            behind = {group: await tx.fetch_value(unread, group=group) for group in sorted(self._groups)}
-        for schema, seconds in waiting.items():
-            self._observer.waiting(schema, max(seconds or 0.0, 0.0))
-        for group, seconds in behind.items():
-            self._observer.behind(group, max(seconds or 0.0, 0.0))
+            for schema, queries in self._outboxes.items():
+                seconds = await tx.fetch_value(queries.oldest_in_outbox)
+                self._observer.waiting(schema, max(seconds or 0.0, 0.0))
+        groups = [self._groups[group] for group in sorted(self._groups)]
+        for group, unread in (await self._stream.oldest_unread(self._db, groups)).items():
+            self._observer.behind(group, max(unread or 0.0, 0.0))

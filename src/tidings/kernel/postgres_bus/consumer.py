@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
 
-from tidings.kernel.bus import BusObserver, Subscription
+from tidings.kernel.bus import BusObserver, BusUnavailableError, Subscription
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.durable.jobs import wait_for_stop
@@ -18,12 +18,15 @@ from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.postgres_bus import lease as leases
 from tidings.kernel.postgres_bus.delivery import EventDelivery
-from tidings.kernel.postgres_bus.lease import Cursor, LeaseLostError, ReaderLease
+from tidings.kernel.postgres_bus.event_stream import Batch, Cursor, StreamReader
+from tidings.kernel.postgres_bus.lease import LeaseClaim, LeaseLostError, ReaderLease
 from tidings.kernel.postgres_bus.parked import ParkedLane, Settlement, due_lanes, settle
-from tidings.kernel.postgres_bus.stream import Batch, read_events
+from tidings.kernel.postgres_bus.stream import PostgresReader
 from tidings.kernel.postgres_bus.wakeups import BUS_CHANNEL, Wakeups
 
 _log = get_logger("bus.consumer")
+#: The pause after a reader has begun to read: none.
+_BEGUN = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,7 @@ class Consumer:
         clock: Clock,
         observer: BusObserver | None = None,
         settings: ConsumerSettings | None = None,
+        reader: StreamReader | None = None,
     ) -> None:
         self._db = db
         self._subscription = subscription
@@ -91,39 +95,70 @@ class Consumer:
         )
         self._owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self._wake = wakeups.on_subjects(BUS_CHANNEL, subscription.expression(), subscription.group)
+        self._reader = reader or PostgresReader(subscription)
+        #: The last lease that was granted, on an engine whose readers stay.
+        self._held: ReaderLease | None = None
         self._lease_ends = 0.0
         self._outages = 0
         self._backoff = Backoff(longest=self._settings.longest_outage_pause)
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Consume until `stop`; an outage of the database is waited out."""
-        while not stop.is_set():
-            try:
-                await self.register()
-                await self._consume(stop)
-            except Exception as error:  # noqa: BLE001  # a consumer that dies stops its part of the system
-                pause = self._backoff.after_failure()
-                self._observer.failed(f"consumer_{self._group}")
-                _log.warning("consumer_failed", group=self._group, retry_seconds=pause, **why(error))
-                # The wake-up connection may be back before the pause is over.
-                self._wake.clear()
-                await self._wake.wait(stop, pause)
+        """Consume until `stop`; an outage of the database or of the stream is waited out."""
+        try:
+            while not stop.is_set():
+                try:
+                    await self.register()
+                    await self._consume(stop)
+                except BusUnavailableError:
+                    # The engine tells of its outage itself, once, and wakes us when it is back. Others may reach it.
+                    await self._leave()
+                    self._wake.clear()
+                    await self._wake.wait(stop, self._backoff.after_failure())
+                except Exception as error:  # noqa: BLE001  # a consumer that dies stops its part of the system
+                    pause = self._backoff.after_failure()
+                    self._observer.failed(f"consumer_{self._group}")
+                    _log.warning("consumer_failed", group=self._group, retry_seconds=pause, **why(error))
+                    # Where a reader stays, another process may fare better.
+                    await self._leave()
+                    # The wake-up connection may be back before the pause is over.
+                    self._wake.clear()
+                    await self._wake.wait(stop, pause)
+        finally:
+            await self._leave()
 
     async def register(self) -> None:
         """Make the group known; from now on it misses nothing."""
+        from_now = self._subscription.start == "now"
+        newest = await self._reader.newest() if from_now else None
         async with self._db.worker() as tx:
-            await leases.register_group(tx, group=self._group, from_now=self._subscription.start == "now")
+            await leases.register_group(tx, group=self._group, from_now=from_now, newest=newest)
 
     async def drain(self) -> int:
         """Consume all that is there and due now; how many events had their effect."""
         await self.register()
         consumed = 0
-        work, _ = await self._claim()
-        while work is not None:
-            settlement = await self._do(work)
-            consumed += settlement.consumed
-            work = await self._finish(work, settlement, rest=False)
-        return consumed
+        try:
+            while True:
+                work, pause = await self._claim()
+                if work is None and self._reader.stays and pause == _BEGUN:
+                    continue
+                if work is None and not await self._reader.more():
+                    return consumed
+                while work is not None:
+                    settlement = await self._do(work)
+                    consumed += settlement.consumed
+                    work = await self._finish(work, settlement, rest=False)
+        finally:
+            await self._leave()
+
+    async def _leave(self) -> None:
+        """Let another process read, where this one would stay."""
+        await self._reader.close()
+        held, self._held = self._held, None
+        if held is not None:
+            with contextlib.suppress(DatabaseError):
+                async with self._db.worker() as tx:
+                    await leases.release_lease(tx, held, announce=True)
 
     async def _consume(self, stop: asyncio.Event) -> None:
         began = float("-inf")
@@ -143,7 +178,7 @@ class Consumer:
                     began = self._clock.monotonic()
                     # Whatever of ours came since we looked has called us, or will; a crowd of others' may pass unread.
                     is_all = work.is_all(self._settings) and not settlement.parked
-                    rested = is_all and not self._wake.called
+                    rested = is_all and not (self._wake.called or self._reader.stays)
                     work = await self._finish(work, settlement, rest=rested or stop.is_set())
                 except LeaseLostError:
                     _log.info("lease_lost", group=self._group)
@@ -161,37 +196,61 @@ class Consumer:
 
     async def _claim(self) -> tuple[_Work | None, float]:
         """Work and the lease for it; otherwise how long to wait."""
+        await self._reader.prepare()
         asked_at = self._clock.monotonic()
+        begins = None
         async with self._db.worker(claims=True) as tx:
             claim = await leases.claim_lease(
-                tx, group=self._group, owner=self._owner, lease=self._settings.lease, now=self._clock.now()
+                tx,
+                group=self._group,
+                owner=self._owner,
+                lease=self._settings.lease,
+                now=self._clock.now(),
+                stays=self._reader.stays,
             )
             if claim is None:
                 raise DatabaseError(f"consumer group {self._group} was removed; it is registered again")
             if claim.granted is not None:
                 held, cursor = claim.granted
-                parked = claim.next_attempt_at is not None
-                work = await self._read(tx, held, cursor, asked_at, parked=parked)
                 if claim.from_another:
                     _log.warning("lease_taken_over", group=self._group)
                     self._observer.took_over(self._group)
-                return work, 0.0
+                if self._reader.stays:
+                    self._held = held
+                if not self._reader.is_at(cursor):
+                    begins = cursor
+                else:
+                    parked = claim.next_attempt_at is not None
+                    work = await self._read(tx, held, cursor, asked_at, parked=parked)
+                    if work is not None or not self._reader.stays:
+                        return work, 0.0
+        if begins is not None:
+            # Not inside the transaction: this may ask another server.
+            await self._reader.open(begins, self._wake)
+            return None, _BEGUN
+        return None, self._pause(claim)
+
+    def _pause(self, claim: LeaseClaim) -> float:
         pauses = [self._wakeups.poll_seconds]
+        if claim.granted is not None:
+            # A reader that stays renews its lease by claiming it again.
+            pauses.append(self._settings.lease.total_seconds() / 3)
         if claim.held_seconds is not None:
             pauses.append(max(claim.held_seconds, 0.0) + 0.01)
         if claim.next_attempt_at is not None:
             pauses.append(max((claim.next_attempt_at - self._clock.now()).total_seconds(), 0.001))
-        return None, min(pauses)
+        return min(pauses)
 
     async def _read(
         self, tx: WorkerTx, held: ReaderLease, cursor: Cursor, asked_at: float, *, parked: bool
     ) -> _Work | None:
-        """The next set under a lease that was just renewed; without one the lease is let go."""
+        """The next set under a lease that was just renewed; without one the lease is let go, unless the reader stays."""
         lanes = await due_lanes(tx, group=self._group, now=self._clock.now()) if parked else []
-        batch = await read_events(tx, self._subscription, after=cursor, limit=self._settings.batch)
+        batch = await self._reader.read(tx, after=cursor, limit=self._settings.batch)
         work = _Work(lease=held, batch=batch, lanes=lanes, parked=parked)
         if work.is_nothing:
-            await leases.release_lease(tx, held)
+            if not self._reader.stays:
+                await leases.release_lease(tx, held)
             return None
         self._lease_ends = asked_at + self._settings.lease.total_seconds()
         return work
@@ -223,6 +282,7 @@ class Consumer:
             following = (
                 None if rest else await self._read(tx, work.lease, work.batch.end, asked_at, parked=parked)
             )
+        await self._reader.done(work.batch.end)
         self._tell(settlement)
         return following
 

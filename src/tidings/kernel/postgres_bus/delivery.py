@@ -12,9 +12,9 @@ from tidings.kernel.deduplicate import ConsumedEvents
 from tidings.kernel.durable.halving import SetDone, halve, in_two
 from tidings.kernel.errors import DatabaseBusyError, DatabaseUnavailableError, TidingsError
 from tidings.kernel.logs import get_logger
+from tidings.kernel.postgres_bus.event_stream import Arrival
 from tidings.kernel.postgres_bus.lease import LeaseLostError
 from tidings.kernel.postgres_bus.parked import Failure, ParkedLane, Settlement
-from tidings.kernel.postgres_bus.stream import Arrival
 
 _log = get_logger("bus.consumer")
 

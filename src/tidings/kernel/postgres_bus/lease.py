@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from tidings.kernel.db import WorkerTx
 from tidings.kernel.errors import TidingsError
+from tidings.kernel.postgres_bus.event_stream import Cursor
 from tidings.kernel.sql import Queries
 
 _QUERIES = Queries.beside(__file__)
@@ -18,15 +19,6 @@ class LeaseLostError(TidingsError):
     """Another process reads for this group now."""
 
     code = "lease_lost"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cursor:
-    """A place on the stream: the last event that is done with."""
-
-    position: int
-    #: Of the event at that position; tells which days of the stream are behind.
-    published_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,16 +45,18 @@ class LeaseClaim:
     next_attempt_at: datetime | None
 
 
-async def register_group(tx: WorkerTx, *, group: str, from_now: bool) -> None:
-    """Make the group's row, unless there is one."""
-    await tx.execute(_QUERIES.register_group, group=group, from_now=from_now)
+async def register_group(tx: WorkerTx, *, group: str, from_now: bool, newest: int | None = None) -> None:
+    """Make the group's row, unless there is one; `newest` is the end of a stream that is not in this database."""
+    await tx.execute(_QUERIES.register_group, group=group, from_now=from_now, newest=newest)
 
 
 async def claim_lease(
-    tx: WorkerTx, *, group: str, owner: str, lease: timedelta, now: datetime
+    tx: WorkerTx, *, group: str, owner: str, lease: timedelta, now: datetime, stays: bool = False
 ) -> LeaseClaim | None:
-    """Ask for the lease; None where the group is not registered."""
-    row = await tx.fetch_one(_QUERIES.claim_lease, group=group, owner=owner, lease=lease, now=now)
+    """Ask for the lease, with `stays` even if there is nothing to do; None where the group is not registered."""
+    row = await tx.fetch_one(
+        _QUERIES.claim_lease, group=group, owner=owner, lease=lease, now=now, stays=stays
+    )
     if row is None:
         return None
     granted = None
@@ -104,6 +98,6 @@ async def renew_lease(tx: WorkerTx, held: ReaderLease, *, lease: timedelta) -> b
     return renewed == 1
 
 
-async def release_lease(tx: WorkerTx, held: ReaderLease) -> None:
-    """Release it, so that another process may claim it."""
-    await tx.execute(_QUERIES.release_lease, held)
+async def release_lease(tx: WorkerTx, held: ReaderLease, *, announce: bool = False) -> None:
+    """Release it, so that another process may claim it; `announce`: those that stand by look at once."""
+    await tx.execute(_QUERIES.release_lease, held, announce=announce)

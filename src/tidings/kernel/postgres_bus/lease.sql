@@ -2,7 +2,7 @@
 -- A group that is known keeps its place, whatever is asked for now.
 INSERT INTO kernel.bus_consumers (group_name, position, published_at)
 SELECT :group,
-    coalesce((SELECT max(position) FROM kernel.bus_events WHERE :from_now), 0),
+    coalesce(:newest::bigint, (SELECT max(position) FROM kernel.bus_events WHERE :from_now), 0),
     CASE WHEN :from_now THEN now() ELSE 'epoch' END
 ON CONFLICT (group_name) DO NOTHING;
 
@@ -20,7 +20,7 @@ WITH due AS (
 ),
 found AS (
     SELECT owner, lease_until,
-        EXISTS (
+        :stays::boolean OR EXISTS (
             SELECT FROM kernel.bus_events AS event
             WHERE event.position > consumer.position
               AND event.published_at >= consumer.published_at - INTERVAL '1 day'
@@ -58,6 +58,7 @@ UPDATE kernel.bus_consumers SET lease_until = clock_timestamp() + :lease::interv
 WHERE group_name = :group AND owner = :owner AND epoch = :epoch;
 
 -- name: release_lease
--- Whoever wakes first may go on.
+-- Whoever wakes first may go on; on an engine whose readers stay, the others are told that this one goes.
 UPDATE kernel.bus_consumers SET owner = NULL, lease_until = 'epoch'
-WHERE group_name = :group AND owner = :owner AND epoch = :epoch;
+WHERE group_name = :group AND owner = :owner AND epoch = :epoch
+RETURNING CASE WHEN :announce::boolean THEN pg_notify('tidings_bus', '') IS NOT NULL END AS announced;

@@ -1,14 +1,14 @@
 """Events that were set aside in a group: one that failed, and those of its lane behind it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
 from tidings.kernel.db import WorkerTx
 from tidings.kernel.events import envelope_of, from_stored
 from tidings.kernel.ids import DEAD_LETTER
-from tidings.kernel.postgres_bus.stream import Arrival
+from tidings.kernel.postgres_bus.event_stream import Arrival
 from tidings.kernel.sql import Queries
 
 #: How long a dead letter is kept.
@@ -73,6 +73,17 @@ async def due_lanes(tx: WorkerTx, *, group: str, now: datetime) -> list[ParkedLa
             events.append((arrival, row["attempts"]))
         lanes.append(ParkedLane(events=tuple(events)))
     return lanes
+
+
+async def behind_parked(tx: WorkerTx, arrivals: Sequence[Arrival], *, group: str) -> tuple[Arrival, ...]:
+    """The same, each with the knowledge whether its lane waits for an event that is set aside."""
+    lanes = {arrival.event.lane for arrival in arrivals}
+    rows = await tx.fetch(_QUERIES.parked_lanes, group=group, lanes=sorted(lanes)) if lanes else []
+    waiting = {row["lane"] for row in rows}
+    return tuple(
+        replace(arrival, behind_parked=True) if arrival.event.lane in waiting else arrival
+        for arrival in arrivals
+    )
 
 
 async def settle(tx: WorkerTx, settlement: Settlement, *, group: str, now: datetime) -> None:

@@ -28,6 +28,10 @@ FROM heads CROSS JOIN LATERAL (
 ) AS follower
 ORDER BY heads.lane, follower.position;
 
+-- name: parked_lanes
+-- Which of these lanes have an event set aside; those that arrive wait behind it.
+SELECT DISTINCT lane FROM kernel.bus_parked WHERE group_name = :group AND lane = ANY(:lanes::text[]);
+
 -- name: postpone_events
 -- Failed again: later, with one attempt more.
 UPDATE kernel.bus_parked AS parked

@@ -1,16 +1,18 @@
-"""Moves one outbox's committed events to the stream, in order, as soon as they are there."""
+"""Moves one outbox's committed events to the stream, in order, as soon as they are there; the engine's mover does the moving."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import LiteralString
 
-from tidings.kernel.bus import BusObserver
+from tidings.kernel.bus import BusObserver, BusUnavailableError
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.durable.retry_policy import Backoff
 from tidings.kernel.logs import get_logger, why
+from tidings.kernel.postgres_bus.event_stream import Mover
+from tidings.kernel.postgres_bus.mover import PostgresMover
 from tidings.kernel.postgres_bus.settled import SettledMark
 from tidings.kernel.postgres_bus.wakeups import OUTBOX_CHANNEL, Rest, Wakeups
 from tidings.kernel.sql import Queries
@@ -30,7 +32,7 @@ class RelaySettings:
     #: Events moved by one statement at most.
     batch: int = 2_000
     #: The pause after a set that was not full: long enough to gather one. No message waits for it: what follows from an
-    #: outcome is done where it is recorded, and the events only tell of it.
+    #: outcome is done where it is recorded, and the events only tell of it. `prompt` is for services that run apart.
     gather: float = 0.2
     #: The shortest pause while a writer has inserted and not yet committed.
     brief: float = 0.002
@@ -48,6 +50,10 @@ class RelaySettings:
     look_down_every: float = 60.0
     #: The longest pause while the database does not answer.
     longest_outage_pause: float = 5.0
+
+    def prompt(self) -> "RelaySettings":
+        """The same, where messages wait for the events: a set is gathered while the one before is moved, and hardly longer."""
+        return replace(self, gather=0.01, courtesy=0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +76,10 @@ class Relay:
         clock: Clock,
         observer: BusObserver | None = None,
         settings: RelaySettings | None = None,
+        mover: Mover | None = None,
     ) -> None:
         self._db = db
+        self._mover = mover or PostgresMover(schema)
         self._schema = schema
         self._wakeups = wakeups
         self._clock = clock
@@ -90,6 +98,10 @@ class Relay:
         while not stop.is_set():
             try:
                 await self._turn(stop)
+            except BusUnavailableError:
+                # Events wait in the outbox. The engine tells of its outage itself, once, and wakes us when it is back.
+                self._wake.clear()
+                await self._wake.wait(stop, self._backoff.after_failure())
             except Exception as error:  # noqa: BLE001  # a relay that dies stops the whole installation
                 pause = self._backoff.after_failure()
                 self._observer.failed(f"relay_{self._schema}")
@@ -150,6 +162,7 @@ class Relay:
 
     async def _move(self) -> _Pass:
         limit = self._settings.batch
+        await self._mover.prepare()
         async with self._db.worker(pipelined=True) as tx:
             if not await tx.fetch_value(self._queries.take_turn):
                 return _Pass(busy=True)
@@ -161,12 +174,9 @@ class Relay:
             floor = self.settled.floor
             if self._clock.monotonic() - self._looked_down_at >= self._settings.look_down_every:
                 floor, self._looked_down_at = 0, self._clock.monotonic()
-            tx.commit_with_next()
-            row = await tx.fetch_one(self._queries.move_events, settled=floor, limit=limit)
-        assert row is not None  # noqa: S101  # an aggregate always has one row
-        full = row["count"] >= limit
+            moved = await self._mover.move(tx, settled=floor, limit=limit)
         self._backoff.after_success()
-        self.settled.moved(row["last_seq"], full=full, confirming=confirming)
-        if row["count"]:
-            self._observer.relayed(self._schema, row["count"], row["lag_seconds"])
-        return _Pass(busy=False, count=row["count"], full=full)
+        self.settled.moved(moved.last_seq, full=moved.left_some, confirming=confirming)
+        if moved.count:
+            self._observer.relayed(self._schema, moved.count, moved.lag_seconds)
+        return _Pass(busy=False, count=moved.count, full=moved.left_some)

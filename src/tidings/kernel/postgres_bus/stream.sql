@@ -20,3 +20,13 @@ FROM seen LEFT JOIN kernel.bus_events AS event
     ON seen.wanted AND event.position = seen.position AND event.published_at = seen.published_at
 WHERE seen.wanted OR seen.position = (SELECT max(position) FROM seen)
 ORDER BY seen.position;
+
+-- name: oldest_unread
+-- The next event that the group has to look at, whether it will want it or not.
+SELECT extract(epoch FROM clock_timestamp() - event.published_at)::float8 AS seconds
+FROM kernel.bus_consumers AS consumer CROSS JOIN LATERAL (
+    SELECT published_at FROM kernel.bus_events
+    WHERE position > consumer.position AND published_at >= consumer.published_at - INTERVAL '1 day'
+    ORDER BY position LIMIT 1
+) AS event
+WHERE consumer.group_name = :group;
