@@ -1,0 +1,1 @@
+"""Events that other systems send: read, kept once, and announced on the bus."""

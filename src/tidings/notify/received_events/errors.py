@@ -1,0 +1,17 @@
+"""What can go wrong with received events.
+
+RefusalError
+└── NotFoundError
+    └── UnknownReceivedEventError   no such event came, or it is no longer kept
+"""
+
+from tidings.kernel.refusals import NotFoundError
+
+
+class UnknownReceivedEventError(NotFoundError):
+    """No such event came here, or it came more than a week ago."""
+
+    code = "event_not_found"
+
+    def __init__(self, event_id: str) -> None:
+        super().__init__(f"no event {event_id} came here in the last week; its sender can send it again")

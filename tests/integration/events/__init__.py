@@ -1,0 +1,1 @@
+"""Events that come in, and events that are heard outside."""
