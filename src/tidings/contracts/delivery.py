@@ -2,7 +2,8 @@
 
 All that passes is frozen data that can be encoded. In one process these are calls; the outcome is always an event, so
 that it also arrives where notify and the router run apart. Where they share a process, `InProcessRouter` saves the way, and
-`OutcomeSettler` the way back: the event then only tells of what is settled.
+`OutcomeSettler` the way back: the event then only tells of what is settled. Apart, a hand-off is an event too
+(`DispatchRequested`), and steps are asked for by request and reply (`contracts/delivery_requests.py`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +36,10 @@ DeliveryResult = Literal[
 Evidence = Literal["accepted", "sent", "delivered", "read"]
 
 OUTCOME_SUBJECT = "notification.delivery.outcome.v1"
+#: The reason of an attempt whose answer was never read: its message may have gone out.
+ANSWER_NEVER_LEARNED = "answer_never_learned"
+#: How a hand-off reaches a router in another process.
+DISPATCH_REQUESTED_SUBJECT = "notification.dispatch.requested.v1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +70,19 @@ class HandOff:
     is_test: bool = False
     #: The place in a trace that it comes from.
     traceparent: str | None = None
+
+
+class DispatchRequested(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A hand-off as it is announced to a router in another process; its tenant and its trace are the event's."""
+
+    notification_id: NotificationId
+    recipient_id: RecipientId
+    use_case: UseCase
+    priority: Priority
+    expires_at: Moment
+    routes: tuple[DeliveryRoute, ...]
+    channel: Channel | Literal["auto"] = "auto"
+    is_test: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +208,9 @@ class SendFirstSteps(Protocol):
 
 class InProcessRouter(Router, Protocol):
     """An optimisation where notify and the router share a process and a database: the state of the notification and
-    its execution commit in one transaction, and the first step is prepared, and its attempt reserved, before that."""
+    its execution commit in one transaction, and the first step is prepared, and its attempt reserved, before that.
+
+    For a router in another process notify has one of its own, which commits the announcement in the execution's place."""
 
     async def reserve(self, deliveries: Sequence[PlannedDelivery]) -> Sequence[PlannedDelivery]:
         """The same, with reservations for the first steps that are ready. No transaction may be open."""
@@ -232,7 +252,7 @@ class AttemptRecord:
     vendor: str | None
     #: `accepted failed_temp failed_perm rejected_by_provider rejected_by_recipient step_skipped timed_out …`
     status: str
-    #: A code; where the answer was never learned it is `answer_never_learned`.
+    #: A code; where the answer was never learned it is `ANSWER_NEVER_LEARNED`.
     reason: str | None
     provider_message_id: str | None
     started_at: datetime
@@ -436,4 +456,17 @@ class EndedExecutions(Protocol):
         ...
 
 
-DELIVERY_EVENTS: dict[str, type[Struct]] = {OUTCOME_SUBJECT: DeliveryOutcome}
+class TakenHandOvers(Protocol):
+    """What the router can tell of hand-overs that were announced on the bus, so that none is lost for ever."""
+
+    async def taken(
+        self, requests: Sequence[tuple[TenantId, NotificationId]]
+    ) -> set[tuple[TenantId, NotificationId]]:
+        """Those that it has taken, under way or over."""
+        ...
+
+
+DELIVERY_EVENTS: dict[str, type[Struct]] = {
+    OUTCOME_SUBJECT: DeliveryOutcome,
+    DISPATCH_REQUESTED_SUBJECT: DispatchRequested,
+}

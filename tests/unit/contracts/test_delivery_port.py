@@ -15,6 +15,7 @@ from tidings.contracts.delivery import (
     DeliveryOutcome,
     DeliveryPlan,
     DeliveryRoute,
+    DispatchRequested,
     EndedPage,
     ExecutionRecord,
     HandOff,
@@ -35,6 +36,7 @@ from tidings.contracts.ladder import Hours, LadderSnapshot, LadderStep, StepRank
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, SenderRecord, SentRecord
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
+from tidings.kernel.mapping import by_name
 
 NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
 TENANT, NOTIFICATION, RECIPIENT = TenantId("tnt_1"), NotificationId("ntf_1"), RecipientId("rcp_1")
@@ -115,6 +117,7 @@ ATTEMPT = AttemptRecord(
 #: Every type that passes, with a value that fills it.
 PASSING: list[tuple[Any, Any]] = [
     (HandOff, HAND_OFF),
+    (DispatchRequested, by_name(DispatchRequested, HAND_OFF)),
     (DeliveryPlan, PLAN),
     (Reservation, Reservation(vendor="twilio", account_id="adcfg_1", cost=7, currency="EUR", within=2.5)),
     (

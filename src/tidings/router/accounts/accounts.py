@@ -44,12 +44,14 @@ class Accounts:
         return known
 
     async def of_all(
-        self, tenant_ids: Collection[TenantId]
+        self, tenant_ids: Collection[TenantId], within: TenantsTx | None = None
     ) -> Mapping[TenantId, Mapping[str, StoredAccount]]:
-        """Of each of them, by vendor; those that are not known are looked up together."""
+        """Of each of them, by vendor; those that are not known are looked up together, `within` a transaction that is under way."""
         found = self._remembered(tenant_ids)
         missing = [id_ for id_ in tenant_ids if id_ not in found]
-        if missing:
+        if missing and within is not None:
+            found |= await self._look_up(within, missing)
+        elif missing:
             async with self._db.tenants(missing) as tx:
                 found |= await self._look_up(tx, missing)
         return found

@@ -11,7 +11,7 @@ from tidings.contracts.ids import RecipientId
 from tidings.contracts.ladder import LadderSnapshot, LadderStep, Strategy
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database
+from tidings.kernel.db import Database, TenantsTx
 from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.router.accounts.accounts import Accounts
@@ -41,17 +41,17 @@ class Planner:
     clock: Clock
     random_unit: RandomUnit
 
-    async def plan(self, hand_offs: Sequence[HandOff]) -> list[DeliveryPlan]:
-        """One each, in the same order."""
-        policies = await self.policies.of_all({one.tenant_id for one in hand_offs})
+    async def plan(self, hand_offs: Sequence[HandOff], within: TenantsTx | None = None) -> list[DeliveryPlan]:
+        """One each, in the same order; where a transaction is open, `within` it."""
+        policies = await self.policies.of_all({one.tenant_id for one in hand_offs}, within)
         found = [
             policies[one.tenant_id].get(one.use_case) if one.channel == AUTO else None for one in hand_offs
         ]
         under = {one.tenant_id for one, policy in zip(hand_offs, found, strict=True) if policy is not None}
         if not under:
             return [self._default(one) for one in hand_offs]
-        accounts = await self.accounts.of_all(under)
-        known = await self._profiles(hand_offs, found)
+        accounts = await self.accounts.of_all(under, within)
+        known = await self._profiles(hand_offs, found, within)
         return [
             self._default(one)
             if policy is None
@@ -127,7 +127,7 @@ class Planner:
         return self.rates.convert(micros, account.prices.currency, currency) or micros
 
     async def _profiles(
-        self, hand_offs: Sequence[HandOff], policies: Sequence[Policy | None]
+        self, hand_offs: Sequence[HandOff], policies: Sequence[Policy | None], within: TenantsTx | None
     ) -> dict[tuple[TenantId, RecipientId], Profile]:
         people = {
             (one.tenant_id, one.recipient_id)
@@ -136,6 +136,8 @@ class Planner:
         }
         if not people:
             return {}
+        if within is not None:
+            return await profiles.load_of_all(within, sorted(people))
         async with self.db.tenants({tenant_id for tenant_id, _ in people}, by_index=True) as tx:
             return await profiles.load_of_all(tx, sorted(people))
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 from tidings.contracts.enums import UseCase
 from tidings.kernel.announced_changes import AnnouncedChanges, announced_cache
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database, TenantTx
+from tidings.kernel.db import Database, TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.ttl_cache import TtlCache
 from tidings.router.policies import store
@@ -41,14 +41,19 @@ class Policies:
                 known = await self._look(tx)
         return known
 
-    async def of_all(self, tenant_ids: Collection[TenantId]) -> Mapping[TenantId, Mapping[UseCase, Policy]]:
-        """Of each of them, by use case; those that are not known are looked up together."""
+    async def of_all(
+        self, tenant_ids: Collection[TenantId], within: TenantsTx | None = None
+    ) -> Mapping[TenantId, Mapping[UseCase, Policy]]:
+        """Of each of them, by use case; those that are not known are looked up together, `within` a transaction that is under way."""
         found = {id_: known for id_ in tenant_ids if (known := self._known.get(id_)) is not None}
         missing = [id_ for id_ in tenant_ids if id_ not in found]
         if missing:
             generation = self._known.generation
-            async with self._db.tenants(missing) as tx:
-                stored = await store.find_in_force_of_all(tx, missing)
+            if within is not None:
+                stored = await store.find_in_force_of_all(within, missing)
+            else:
+                async with self._db.tenants(missing) as tx:
+                    stored = await store.find_in_force_of_all(tx, missing)
             for id_, policies in stored.items():
                 self._known.put(id_, policies, generation=generation)
                 found[id_] = policies

@@ -6,6 +6,7 @@ from typing import Final, NewType, TypeAlias
 
 import msgspec
 
+from tidings.contracts import delivery
 from tidings.contracts.callback_forms import Effect
 from tidings.contracts.delivery import AddressTold, DeliveryResult, Evidence, SkipStep, WaitStep
 from tidings.contracts.enums import UseCase
@@ -19,7 +20,7 @@ from tidings.router.state_machine.cost_budget import CostBudget
 AttemptId = NewType("AttemptId", str)
 ATTEMPT = IdKind("attempt", AttemptId)
 
-ANSWER_NEVER_LEARNED: Final = "answer_never_learned"
+ANSWER_NEVER_LEARNED: Final = delivery.ANSWER_NEVER_LEARNED
 EXPIRED: Final = "expired"
 NO_ROUTE: Final = "no_route"
 #: Conditions of a step that do not hold when it is to be taken.
