@@ -20,8 +20,10 @@ _DECIDED: Final = ("suppressed", "failed", "expired")
 _WHY: Final[dict[str, str]] = {
     "circuit_open": "the vendor's circuit was open: too many calls had failed, and it was left alone for a while",
     "vendor_limit": "the limit of the vendor account was used up",
+    "notify_away": "no process of notify answered the router",
     "notification_locked": "the notification was being changed at that moment",
     "quiet_hours": "it was the recipient's quiet time",
+    "digest": "it was gathered with others into a digest",
     "tenant_suspended": "the tenant was suspended",
     "recipient_channel_limited": "the recipient had got as many messages over this channel as the tenant allows",
     "no_account": "there was no account with the vendor",

@@ -6,18 +6,18 @@ and a time comes twice, a stretch begins with the first and ends with the second
 """
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from tidings.contracts.tenants import QuietHours
+from tidings.kernel.local_time import local_moment
 
 _DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY: Final = timedelta(days=1)
 #: Hours that leave no gap have no end; a notification waits so long and is decided again.
 LONGEST: Final = timedelta(days=8)
-_SECOND = timedelta(seconds=1)
 
 
 class _Stretch:
@@ -66,34 +66,8 @@ def _end_of(stretch: _Stretch, zone: ZoneInfo, at: datetime) -> datetime | None:
     # Yesterday's may reach into today, and a day that the calendar skipped may lie between.
     for day in (today - _DAY, today):
         if day.weekday() in stretch.days:
-            begins = _moment(day, stretch.start, zone, last=False)
-            ends = _moment(day + _DAY if stretch.overnight else day, stretch.end, zone, last=True)
+            begins = local_moment(day, stretch.start, zone)
+            ends = local_moment(day + _DAY if stretch.overnight else day, stretch.end, zone, last=True)
             if begins <= at < ends:
                 return ends
     return None
-
-
-def _moment(day: date, clock: time, zone: ZoneInfo, *, last: bool) -> datetime:
-    """The moment when clocks in the zone show this; the change itself where they never do."""
-    first = datetime.combine(day, clock, tzinfo=zone).astimezone(UTC)
-    second = datetime.combine(day, clock, tzinfo=zone).replace(fold=1).astimezone(UTC)
-    if first == second:
-        return first
-    if first < second:
-        return second if last else first
-    return _change_between(second, first, zone)
-
-
-def _change_between(early: datetime, late: datetime, zone: ZoneInfo) -> datetime:
-    """The moment between the two at which the zone's offset changes, to the second."""
-    before = early.astimezone(zone).utcoffset()
-    while late - early > _SECOND:
-        middle = early + (late - early) // 2
-        middle -= timedelta(microseconds=middle.microsecond)
-        if middle <= early:
-            break
-        if middle.astimezone(zone).utcoffset() == before:
-            early = middle
-        else:
-            late = middle
-    return late

@@ -1,4 +1,7 @@
-"""Quiet hours changed: what waits for their end is decided anew at once. It goes, or waits for the end that holds by now."""
+"""Quiet hours or a time zone changed: what waits for their end, or for an hour of the day, is decided anew at once.
+
+It goes, or waits for the time that holds by now.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,7 +27,12 @@ SUBJECTS: Final = ("tenant.updated.v1",)
 async def reconsider_quiet(
     tx: TenantTx, recipient_ids: Sequence[RecipientId] | None, *, now: datetime
 ) -> int:
-    """Decide anew what waits for the quiet hours of these recipients, or of all; how many notifications that are."""
+    """Decide anew what waits for the quiet hours of these recipients, or of all; how many notifications that are.
+
+    What is planned for an hour of these recipients' days is reckoned anew too, where they are by now.
+    """
+    if recipient_ids is not None:
+        await tx.execute(QUERIES.reconsider_local_times, recipient_ids=list(recipient_ids), now=now)
     return await tx.execute(
         QUERIES.reconsider_quiet,
         recipient_ids=None if recipient_ids is None else list(recipient_ids),

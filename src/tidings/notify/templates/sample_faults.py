@@ -11,7 +11,7 @@ from msgspec import structs
 
 from tidings.notify.render.model import Content, Rendered, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import AssembledTexts
-from tidings.notify.templates.compile.expressions import Expression, located
+from tidings.notify.templates.compile.expressions import HandlebarsExpression, located
 from tidings.notify.templates.expand.source_map import Lines, MappedText, SourcePosition
 from tidings.notify.templates.model import BodyFormat
 from tidings.notify.templates.tools import Tools
@@ -92,9 +92,9 @@ def _content(job: RenderJob, text: str, number: int) -> Content:
 def _broken_json(tools: Tools, body: MappedText, job: RenderJob) -> FailingExpression | None:
     marked = "".join(
         f"\ue000x{start}\ue001{{{{#tidings_json}}}}{piece.text}{{{{/tidings_json}}}}"
-        if isinstance(piece, Expression) and piece.kind == "value"
+        if isinstance(piece, HandlebarsExpression) and piece.kind == "value"
         else piece.text
-        if isinstance(piece, Expression)
+        if isinstance(piece, HandlebarsExpression)
         else f"\ue000t{start}\ue001{piece}"
         for start, piece in located(body.text)
     )

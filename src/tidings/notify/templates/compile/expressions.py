@@ -23,7 +23,7 @@ _UNESCAPED = re.compile(r"\{\{~?\s*&")
 
 
 @dataclass(frozen=True, slots=True)
-class Expression:
+class HandlebarsExpression:
     """Something between braces."""
 
     text: str
@@ -40,20 +40,20 @@ class Expression:
         return f"{self.line}" if self.column is None else f"{self.line}:{self.column}"
 
 
-def split(source: str) -> Iterator[str | Expression]:
+def split(source: str) -> Iterator[str | HandlebarsExpression]:
     """The texts and expressions of a source in their order; comments are left out."""
     for _, piece in located(source):
         yield piece
 
 
-def located(source: str) -> Iterator[tuple[int, str | Expression]]:
+def located(source: str) -> Iterator[tuple[int, str | HandlebarsExpression]]:
     """The same, each with the place where it begins, counted from 0."""
     for start, piece in written(source):
         if isinstance(piece, str) or piece.kind != "comment":
             yield start, piece
 
 
-def written(source: str) -> Iterator[tuple[int, str | Expression]]:
+def written(source: str) -> Iterator[tuple[int, str | HandlebarsExpression]]:
     """All that is written: texts, expressions and comments, each with the place where it begins."""
     at, line, counted, begins = 0, 1, 0, 0
     while (start := source.find("{{", at)) != -1:
@@ -91,7 +91,7 @@ def written(source: str) -> Iterator[tuple[int, str | Expression]]:
         text = source[begin:at]
         yield (
             begin,
-            Expression(
+            HandlebarsExpression(
                 text=text,
                 kind="comment" if comment else "block" if _BLOCK.match(text) else "value",
                 line=line,
@@ -103,9 +103,9 @@ def written(source: str) -> Iterator[tuple[int, str | Expression]]:
         yield at, source[at:]
 
 
-def expressions(source: str) -> list[Expression]:
+def expressions(source: str) -> list[HandlebarsExpression]:
     """The expressions of a source."""
-    return [piece for piece in split(source) if isinstance(piece, Expression)]
+    return [piece for piece in split(source) if isinstance(piece, HandlebarsExpression)]
 
 
 def _not_closed(source: str, start: int) -> CompileError:

@@ -12,7 +12,7 @@ from tidings.notify.render.locales import direction_of
 from tidings.notify.render.model import Direction
 from tidings.notify.templates.compile import markup as tools
 from tidings.notify.templates.compile.compiled_links import compiled_link_faults
-from tidings.notify.templates.compile.expressions import Expression, expressions, located, split
+from tidings.notify.templates.compile.expressions import HandlebarsExpression, expressions, located, split
 from tidings.notify.templates.compile.links import link_faults
 from tidings.notify.templates.compile.mjml_check import mjml_faults
 from tidings.notify.templates.compile.mjml_form import form_faults
@@ -124,8 +124,8 @@ def masked(body: str) -> str:
     at = 0
     for start, piece in located(body):
         out.append(re.sub(r"[^\n]", " ", body[at:start]))
-        is_expression = isinstance(piece, Expression)
-        written = piece.text if isinstance(piece, Expression) else piece
+        is_expression = isinstance(piece, HandlebarsExpression)
+        written = piece.text if isinstance(piece, HandlebarsExpression) else piece
         out.append(re.sub(r"[^\n]", _BLOT, written) if is_expression else written)
         at = start + len(written)
     return "".join(out)
@@ -135,9 +135,9 @@ def json_document(source: str) -> str:
     """A JSON body whose values can't break it, and which is known to be JSON when they are in it."""
     filled = "".join(
         f"{{{{#tidings_json}}}}{piece.text}{{{{/tidings_json}}}}"
-        if isinstance(piece, Expression) and piece.kind == "value"
+        if isinstance(piece, HandlebarsExpression) and piece.kind == "value"
         else piece.text
-        if isinstance(piece, Expression)
+        if isinstance(piece, HandlebarsExpression)
         else piece
         for piece in split(source)
     )
@@ -160,7 +160,9 @@ def _json(value: object) -> str:
     match value:
         case str():
             pieces = (
-                piece.text if isinstance(piece, Expression) else json.dumps(piece, ensure_ascii=False)[1:-1]
+                piece.text
+                if isinstance(piece, HandlebarsExpression)
+                else json.dumps(piece, ensure_ascii=False)[1:-1]
                 for piece in split(value)
             )
             return f'"{"".join(pieces)}"'
@@ -182,10 +184,10 @@ def markdown_html(source: str) -> str:
             f"the Markdown has more than {tools.MOST_ELEMENTS} lines or cells; make it shorter"
         )
     salt = unused_salt(source)
-    found: list[Expression] = []
+    found: list[HandlebarsExpression] = []
     flat: list[str] = []
     for piece in split(source):
-        if isinstance(piece, Expression):
+        if isinstance(piece, HandlebarsExpression):
             word = f"tk{salt}n{len(found)}e"
             flat.append(f"<!--{word}-->" if piece.kind == "block" else word)
             found.append(piece)
@@ -199,6 +201,6 @@ def markdown_html(source: str) -> str:
 def escaped(source: str) -> str:
     """A text's source as markup: its texts escaped, its expressions as they are."""
     return "".join(
-        piece.text if isinstance(piece, Expression) else html.escape(piece, quote=False)
+        piece.text if isinstance(piece, HandlebarsExpression) else html.escape(piece, quote=False)
         for piece in split(source)
     )

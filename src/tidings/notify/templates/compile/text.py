@@ -5,7 +5,7 @@ import re
 from html.parser import HTMLParser
 from typing import Final
 
-from tidings.notify.templates.compile.expressions import Expression, split
+from tidings.notify.templates.compile.expressions import HandlebarsExpression, split
 from tidings.notify.templates.compile.tokens import TokenisedSource
 
 _BLOCKS: Final = frozenset(
@@ -31,7 +31,8 @@ def text_of(body: str, tokenised: TokenisedSource) -> str:
 def _plain(expression: str) -> str:
     """What stood in an attribute may hold texts beside its expressions, and those were written as markup."""
     return "".join(
-        piece.text if isinstance(piece, Expression) else html.unescape(piece) for piece in split(expression)
+        piece.text if isinstance(piece, HandlebarsExpression) else html.unescape(piece)
+        for piece in split(expression)
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Literal
 
-from tidings.notify.templates.compile.expressions import Expression, split
+from tidings.notify.templates.compile.expressions import HandlebarsExpression, split
 from tidings.notify.templates.compile.lexer import Attribute, MarkupPiece, pieces
 from tidings.notify.templates.compile.nesting import DEEPEST
 from tidings.notify.templates.errors import CompileError
@@ -63,7 +63,7 @@ class Token:
     """One expression and where it stood."""
 
     number: int
-    expression: Expression
+    expression: HandlebarsExpression
     role: Role
     #: The attribute or the element that it stood in, for messages.
     place: str
@@ -96,7 +96,7 @@ class TokenisedSource:
         """Finds the tokens' words."""
         return word_pattern(self.salt)
 
-    def expression(self, number: int) -> Expression:
+    def expression(self, number: int) -> HandlebarsExpression:
         """What a token stands for."""
         return self.tokens[number].expression
 
@@ -109,10 +109,10 @@ def word_pattern(salt: str) -> re.Pattern[str]:
 def tokenise(source: str, *, mjml: bool) -> TokenisedSource:
     """Swap every expression for a token; a `CompileError` where one stands where none can."""
     salt = unused_salt(source)
-    found: list[Expression] = []
+    found: list[HandlebarsExpression] = []
     flat: list[str] = []
     for piece in split(source):
-        if isinstance(piece, Expression):
+        if isinstance(piece, HandlebarsExpression):
             flat.append(f"tk{salt}n{len(found)}e")
             found.append(piece)
         else:
@@ -127,7 +127,7 @@ def unused_salt(source: str) -> str:
 
 
 class _Swapper:
-    def __init__(self, found: list[Expression], salt: str, *, mjml: bool) -> None:
+    def __init__(self, found: list[HandlebarsExpression], salt: str, *, mjml: bool) -> None:
         self._found = found
         self._words = word_pattern(salt)
         self._mjml = mjml
@@ -202,7 +202,7 @@ class _Swapper:
         )
         number = len(self._found)
         self._found.append(
-            Expression(
+            HandlebarsExpression(
                 text=value,
                 kind="value",
                 line=self._found[numbers[0]].line,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from tidings.notify.templates.compile.expressions import Expression, written
+from tidings.notify.templates.compile.expressions import HandlebarsExpression, written
 from tidings.notify.templates.errors import CompileError
 from tidings.notify.templates.expand.source_map import Lines
 from tidings.notify.templates.faults import Fault
@@ -94,7 +94,7 @@ def pieces_of(text: str) -> list[SourcePiece]:
     """The pieces in their order; a `CompileError` where braces are not closed."""
     found: list[SourcePiece] = []
     for start, piece in written(text):
-        if isinstance(piece, Expression):
+        if isinstance(piece, HandlebarsExpression):
             end = start + len(piece.text)
             if fault := _misread(piece, closed_by_three=text.startswith("}", end)):
                 raise CompileError(faults=[fault])
@@ -110,7 +110,7 @@ def pieces_of(text: str) -> list[SourcePiece]:
     return found
 
 
-def _misread(piece: Expression, *, closed_by_three: bool) -> Fault | None:
+def _misread(piece: HandlebarsExpression, *, closed_by_three: bool) -> Fault | None:
     """What handlebars.js would not read as it looks."""
     shown = " ".join(piece.text.split())[:60]
     if apart := _APART.match(piece.text):
@@ -123,7 +123,7 @@ def _misread(piece: Expression, *, closed_by_three: bool) -> Fault | None:
     return Fault(what, how, line=piece.line, column=piece.column)
 
 
-def _sort(piece: Expression) -> Sort:
+def _sort(piece: HandlebarsExpression) -> Sort:
     if piece.kind == "comment":
         return "comment"
     if piece.text.startswith("\\"):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Literal
 
-from tidings.notify.templates.compile.expressions import Expression, split
+from tidings.notify.templates.compile.expressions import HandlebarsExpression, split
 from tidings.notify.templates.expand.arguments import BEGUN, HelperCall, literal
 
 #: What a string is set into: markup, JSON, or nothing in particular.
@@ -39,14 +39,14 @@ def set_in(text: str, call: HelperCall, into: Into) -> str:
     say = _SAYING[into]
     given = dict(call.named)
     return "".join(
-        _filled(piece.text, given, say) if isinstance(piece, Expression) else say(piece)
+        _filled(piece.text, given, say) if isinstance(piece, HandlebarsExpression) else say(piece)
         for piece in split(text)
     )
 
 
 def as_value(text: str) -> str | None:
     """The string as a text in quotes, for use inside another expression; None where it has expressions itself."""
-    if any(isinstance(piece, Expression) for piece in split(text)):
+    if any(isinstance(piece, HandlebarsExpression) for piece in split(text)):
         return None
     return '"' + text.replace('"', '\\"') + '"'
 

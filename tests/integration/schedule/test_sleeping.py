@@ -1,6 +1,7 @@
 """The schedule sleeps while nothing can be taken from it."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,11 +13,11 @@ from tests.support.statements import counting
 from tidings.contracts.ids import NOTIFICATION
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
-from tidings.kernel.durable.claims import ClaimingJob
+from tidings.kernel.durable.claims import Claim, ClaimingJob, SetAnswered
 from tidings.kernel.durable.wakeup import DueTimer, Wakeup
 from tidings.kernel.ids import TenantId
-from tidings.notify.dispatch.schedule import SCHEDULE_SETTINGS, SCHEDULED, ScheduleReleaser
 from tidings.notify.ids import SCHEDULED_WORK
+from tidings.notify.schedule.release import SCHEDULE_SETTINGS, SCHEDULED
 
 _NOW = SystemClock().now()
 
@@ -57,12 +58,16 @@ async def _scheduled(
         )
 
 
+async def _leave(_worker: str, claims: Sequence[Claim[str]], _answered: SetAnswered) -> None:
+    """The worker dies with what it has claimed."""
+
+
 async def _pauses(db: Database, *, looks: int = 3) -> list[float]:
     clock, wakeup = ManualClock(_NOW), _NotedWake(looks)
     job = ClaimingJob(
         db,
         SCHEDULED,
-        ScheduleReleaser(db, clock=clock, wake_dispatcher=lambda: None).release,
+        work_on_set=_leave,
         name="schedule",
         worker_id=lambda: "wrk_1",
         clock=clock,
@@ -82,9 +87,9 @@ async def _pauses(db: Database, *, looks: int = 3) -> list[float]:
             {"claimed_until": _NOW + timedelta(seconds=10)}, 1.0, id="claimed by a worker that was killed"
         ),
         pytest.param({"claimed_until": _NOW + timedelta(seconds=0.4)}, 0.4, id="whose claim ends soon"),
-        pytest.param({"planned": True}, 1.0, id="planned, and not a notification yet"),
+        pytest.param({"planned": True}, 1.0, id="planned, and left by the worker that claimed it"),
         pytest.param(
-            {"planned": True, "claimed_until": _NOW + timedelta(seconds=0.4)}, 1.0, id="planned and claimed"
+            {"planned": True, "claimed_until": _NOW + timedelta(seconds=0.4)}, 0.4, id="planned and claimed"
         ),
     ],
 )

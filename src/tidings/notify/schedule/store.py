@@ -1,0 +1,125 @@
+"""The only Python that reads and writes planned entries of the schedule, but for claiming and releasing them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.kernel.db import TenantsTx, TenantTx
+from tidings.kernel.ids import TenantId
+from tidings.kernel.mapping import RowMapper, columns, sparse_columns
+from tidings.kernel.sql import Queries
+from tidings.notify.ids import ScheduledWorkId
+from tidings.notify.schedule.model import PlannedRow, ScheduledWork, WorkStatus
+
+QUERIES = Queries.beside(__file__)
+
+_ALWAYS: Final = (
+    "tenant_id id run_after payload trigger_id trigger_version template_key channel priority source_event_id "
+    "event_type event_source event_time anchor is_test"
+)
+_SELDOM: Final = "recipient_id event_subject anchor_offset local_time zone failed_at last_error"
+
+_work = RowMapper(ScheduledWork, [QUERIES.list_work, QUERIES.find_work])
+planned_row = RowMapper(PlannedRow, [QUERIES.lock_planned_of_subjects, QUERIES.planned_of_subject])
+
+
+class Ended(Struct, frozen=True, kw_only=True):
+    """A planned entry that is over."""
+
+    tenant_id: TenantId
+    id: ScheduledWorkId
+    status: WorkStatus
+    notification_id: NotificationId | None = None
+    recipient_id: RecipientId | None = None
+    #: A code: why it failed, or why it is obsolete.
+    reason: str | None = None
+    #: The event that made it obsolete.
+    by_event: str | None = None
+
+
+class TriggerSubject(Struct, frozen=True, kw_only=True):
+    """What a trigger's events are about."""
+
+    tenant_id: TenantId
+    trigger_id: str
+    event_source: str
+    event_subject: str
+
+
+async def insert_planned(tx: TenantTx | TenantsTx, rows: Sequence[PlannedRow], *, now: datetime) -> None:
+    """Write planned entries, and those that have failed already."""
+    if rows:
+        await tx.execute(
+            QUERIES.insert_planned, now=now, **columns(rows, _ALWAYS), **sparse_columns(rows, _SELDOM)
+        )
+
+
+async def lock_planned_of_subjects(
+    tx: TenantTx | TenantsTx, subjects: Sequence[TriggerSubject]
+) -> list[PlannedRow]:
+    """What these triggers have planned about these subjects, and what has failed of it; locked in one order."""
+    if not subjects:
+        return []
+    rows = await tx.fetch(
+        QUERIES.lock_planned_of_subjects,
+        **columns(subjects, "tenant_id trigger_id event_source event_subject"),
+    )
+    return [planned_row(row) for row in rows]
+
+
+async def planned_of_subject(tx: TenantTx, subject: TriggerSubject) -> list[PlannedRow]:
+    """The same of one subject, to look at."""
+    rows = await tx.fetch(QUERIES.planned_of_subject, subject)
+    return [planned_row(row) for row in rows]
+
+
+async def end_planned(tx: TenantTx | TenantsTx, ended: Sequence[Ended], *, now: datetime) -> None:
+    """Say what became of entries. The order goes, unless it failed and may be tried again."""
+    if ended:
+        await tx.execute(
+            QUERIES.end_planned,
+            now=now,
+            **columns(ended, "tenant_id id status"),
+            **sparse_columns(ended, "notification_id recipient_id reason by_event"),
+        )
+
+
+async def list_work(
+    tx: TenantTx,
+    *,
+    status: WorkStatus | None,
+    trigger_id: str | None,
+    subject: str | None,
+    recipient_id: str | None,
+    tests_only: bool,
+    after_id: str | None,
+    limit: int,
+) -> list[ScheduledWork]:
+    """The newest first."""
+    rows = await tx.fetch(
+        QUERIES.list_work,
+        status=status,
+        trigger_id=trigger_id,
+        subject=subject,
+        recipient_id=recipient_id,
+        tests_only=tests_only,
+        after_id=after_id,
+        limit=limit,
+    )
+    return [_work(row) for row in rows]
+
+
+async def find_work(tx: TenantTx, work_id: ScheduledWorkId, *, hold: bool = False) -> ScheduledWork | None:
+    """One entry; `hold` locks it until the transaction ends."""
+    if hold:
+        await tx.fetch(QUERIES.hold_work, id=work_id)
+    row = await tx.fetch_one(QUERIES.find_work, id=work_id)
+    return None if row is None else _work(row)
+
+
+async def retry_planned(tx: TenantTx, work_id: ScheduledWorkId, *, now: datetime) -> None:
+    """A failed entry is due now, with all its attempts before it."""
+    await tx.execute(QUERIES.retry_planned, id=work_id, now=now)

@@ -1,0 +1,1 @@
+"""Triggers: which event sends what to whom, and when; and what later events move or clear."""
