@@ -24,7 +24,7 @@ from tidings.contracts.enums import AUTO, CHANNELS, NotificationStatus
 from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import Database
+from tidings.kernel.db import Database, TenantsTx
 from tidings.kernel.durable.presence import WorkerId
 from tidings.kernel.errors import DatabaseBusyError
 from tidings.kernel.events import Event
@@ -36,13 +36,14 @@ from tidings.kernel.mapping import by_name
 from tidings.kernel.tracing import span_of_set, started
 from tidings.notify.accept import store as accept_store
 from tidings.notify.accept.events import accepted_event, moved_event
-from tidings.notify.accept.row import NotificationRow
+from tidings.notify.accept.row import LEFT_DIGEST, NotificationRow
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.decide import trace
 from tidings.notify.decide.decide import decide, limited
 from tidings.notify.decide.limits import takes_once
-from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, Pass, TraceLine
+from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, JoinDigest, Pass, TraceLine
 from tidings.notify.decide.reasons import GateReason
+from tidings.notify.digest_windows.join import Joining, OpenWindow, WindowKey, join_windows, leave_windows
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import encode_snapshot
 from tidings.notify.dispatch.message import StepWork
@@ -298,12 +299,15 @@ class Dispatcher:
         self, cases: Sequence[_Case], worker: WorkerId, *, briefly: bool = False
     ) -> SendFirstSteps | None:
         now = self.clock.now()
-        moves = [_move(case) for case in cases]
-        events = [self._event(move) for move in moves]
         tenants = {case.pending.tenant_id for case in cases}
         async with self.db.tenants(tenants, by_index=True, briefly=briefly, pipelined=True) as tx:
+            windows = await _join(tx, cases, now)
+            moves = [_move(case, windows) for case in cases]
+            events = [self._event(move) for move in moves]
             await self.steps.keep_links(tx, [case.made for case in cases])
             moved = await store.move(tx, moves, events, worker=worker, now=now, stripe=self.stripe)
+            if windows and len(moved) < len(moves):
+                await _leave(tx, moves, moved)
             gone = [case for case in cases if (case.pending.tenant_id, case.pending.id) in moved]
             copies = [copy for case in gone for copy in _copies(case, now)]
             if copies:
@@ -363,6 +367,7 @@ def merged_trace(before: str | None, lines: Sequence[TraceLine]) -> str:
     earlier = trace.decode(before)
     waited = [line for line in earlier if line.verdict == "defer"][-_REMEMBERED:]
     waited[:0] = [mark for mark in _MARKS if mark in earlier and mark not in lines]
+    waited += [line for line in earlier if line.verdict == "pass" and line.reason in LEFT_DIGEST]
     return trace.encode((*waited, *lines))
 
 
@@ -380,8 +385,63 @@ def _goes_out(case: _Case) -> bool:
     return case.delivery is not None and case.delivery.reservation is not None
 
 
-def _move(case: _Case) -> Move:
+def _window_key(case: _Case) -> WindowKey:
+    """The window that it joins is that of who is written to."""
+    row = case.pending
+    return WindowKey(
+        row.tenant_id,
+        case.decision.recipient_id,
+        row.category,
+        row.channel,
+        row.digest_key or "",
+        row.is_test,
+    )
+
+
+async def _join(tx: TenantsTx, cases: Sequence[_Case], now: datetime) -> Mapping[WindowKey, OpenWindow]:
+    """The windows of those that are gathered."""
+    joining = [
+        Joining(
+            key=_window_key(case),
+            flush_at=verdict.until,
+            window_end=verdict.window_end,
+            slides=verdict.slides,
+            flush_by=verdict.flush_by,
+            created_at=case.pending.created_at,
+        )
+        for case in cases
+        if isinstance(verdict := case.decision.verdict, JoinDigest)
+    ]
+    return await join_windows(tx, joining, now=now) if joining else {}
+
+
+async def _leave(tx: TenantsTx, moves: Sequence[Move], moved: set[OwnedId]) -> None:
+    """Those that were cancelled meanwhile have joined nothing."""
+    left = [
+        (move.pending.tenant_id, move.window_id)
+        for move in moves
+        if move.window_id is not None and (move.pending.tenant_id, move.pending.id) not in moved
+    ]
+    if left:
+        await leave_windows(tx, left)
+
+
+def _move(case: _Case, windows: Mapping[WindowKey, OpenWindow]) -> Move:
     decision, verdict, made = case.decision, case.decision.verdict, case.made
+    if isinstance(verdict, JoinDigest):
+        window = windows[_window_key(case)]
+        *before, line = decision.trace
+        return Move(
+            pending=case.pending,
+            status=NotificationStatus.SCHEDULED,
+            trace=merged_trace(
+                case.pending.trace, [*before, line._replace(until=window.flush_at, by=window.id)]
+            ),
+            reason=verdict.reason,
+            until=window.flush_at,
+            preferences_version=decision.preferences_version,
+            window_id=window.id,
+        )
     if isinstance(verdict, Pass):
         # What a step that can't be sent now was told, it is told again when the router asks for it.
         lines = decision.trace
@@ -412,7 +472,8 @@ def _move(case: _Case) -> Move:
 def _copies(case: _Case, now: datetime) -> list[NotificationRow]:
     """A guardian's copy: a notification of its own, under the guardian's own preferences and language."""
     copies, row = case.decision.copies, case.pending
-    if not copies or not isinstance(case.decision.verdict, Pass):
+    if not copies or not isinstance(case.decision.verdict, Pass | JoinDigest) or row.left_digest:
+        # One that came out of a digest had its copy when it joined.
         return []
     facts = case.facts
     owner = facts.people[row.recipient_id].key

@@ -1,0 +1,1 @@
+"""Batches: one template to many people, each of them exactly once."""
