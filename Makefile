@@ -38,7 +38,7 @@ $(VENV)/dev-installed: pyproject.toml client/pyproject.toml constraints.txt pack
 	@touch $(ASSETS) $(VENV)/runtime-installed $@
 
 install: $(ASSETS) ## Install Tidings alone into .venv, for a Postgres of your own; starts nothing
-	@$(BIN)/python tools/pip_install.py --editable ./client --editable '.[redis,tracing]'
+	@$(BIN)/python tools/pip_install.py --editable ./client --editable '.[nats,redis,tracing]'
 	@echo "$(CURDIR)/$(BIN)/tidings is there; docs/deploying.md says what comes next."
 
 up: $(VENV)/runtime-installed ## Start Tidings with its own Postgres; Ctrl-C stops everything
@@ -75,6 +75,7 @@ check-rest: ## All checks but the types
 	$(BIN)/python -m tools.least_safe
 	$(BIN)/python -m tests.support.schema_file --check
 	$(BIN)/python -m tools.generate_client --check
+	$(BIN)/python -m tools.event_schemas --check
 	$(BIN)/python -m tools.size
 
 audit: $(VENV)/dev-installed ## Ask the public databases about holes in what is pinned (needs the network)
@@ -103,6 +104,7 @@ migrate: $(VENV)/runtime-installed ## Bring the database of the data dir up to d
 	$(BIN)/tidings migrate up
 
 docs: $(VENV)/dev-installed ## Write the generated pages of docs/, and the generated client
+	$(BIN)/python -m tools.event_schemas
 	$(BIN)/python -m tests.support.generated_docs
 	$(BIN)/python -m tests.conformance.adapters
 

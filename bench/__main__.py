@@ -11,7 +11,9 @@ import asyncpg
 import uvloop
 
 from bench import (
+    batches,
     callbacks,
+    digests,
     fairness,
     hot_state,
     imports,
@@ -28,6 +30,7 @@ from bench import (
     statements,
     transactions,
     trickles,
+    triggers,
 )
 from tidings.kernel.clock import SystemClock
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
@@ -76,6 +79,9 @@ def main() -> None:
     figures |= trickles.measure()
     figures |= kill.measure()
     figures |= imports.measure()
+    figures |= triggers.measure()
+    figures |= digests.measure()
+    figures |= batches.measure()
     figures |= callbacks.measure()
     # Fewer than `python -m bench.replayed_callbacks` replays by itself.
     figures |= replayed_callbacks.measure(20_000)

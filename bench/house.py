@@ -161,6 +161,7 @@ class House:
         self,
         *,
         workers: int = 1,
+        apart: Sequence[str] = (),
         vendors: dict[str, dict[str, object]],
         extra: dict[str, str] | None = None,
         place: Path | None = None,
@@ -169,7 +170,7 @@ class House:
     ) -> None:
         """`vendors` are the settings of the platform's accounts; `extra` are more variables for all processes.
 
-        `place` is a data dir that stays; what another house has made in it is kept.
+        `apart`: workers of one service each, beside the `workers` of both. `place` is a data dir that stays; what another house has made in it is kept.
         """
         self._extra = extra or {}
         self._start = start
@@ -179,6 +180,7 @@ class House:
         self.postgres = EmbeddedPostgres(self.data_dir, options=postgres_options)
         self._vendors = vendors
         self._count = workers
+        self._apart = apart
         self._environment: dict[str, str] = {}
         self.base_url = ""
         self.api: Program
@@ -214,6 +216,7 @@ class House:
         }
         self.api = Program("serve", environment=self._environment, says="api ready", start=self._start)
         self.workers = [self._worker() for _ in range(self._count)]
+        self.workers += [self._worker("--only", service) for service in self._apart]
         for program in self.programs:
             program.launch()
         for program in self.programs:
@@ -227,8 +230,9 @@ class House:
         self.workers.append(worker)
         return worker
 
-    def _worker(self, **other: str) -> Program:
-        return Program("work", environment=self._environment | other, says="jobs ready", start=self._start)
+    def _worker(self, *options: str, **other: str) -> Program:
+        says = " ".join(("jobs", *(f"of {one}" for one in options[1:]), "ready"))
+        return Program("work", *options, environment=self._environment | other, says=says, start=self._start)
 
     @property
     def programs(self) -> list[Program]:
@@ -347,13 +351,14 @@ class House:
         self.data_dir.write_private(folder / name, self._vendors[put.vendor])
         return structs.replace(put, accounts={put.vendor: AccountInput(secret_ref=f"file://{name}")})
 
-    def system(self) -> System:
+    def system(self, **chosen_parts: Any) -> System:
         """The same system, in this process."""
-        chosen = settings.load(TIDINGS_DATA_DIR=self.data_dir.path)
+        chosen = settings.load(None, TIDINGS_DATA_DIR=self.data_dir.path, **self._extra)
         return System(
             chosen,
             runtime_url=self.postgres.url("tidings_runtime"),
             owner_url=self.postgres.url("tidings_owner"),
+            **chosen_parts,
         )
 
 

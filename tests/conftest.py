@@ -11,6 +11,8 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 from hypothesis import settings
 
+from tests.support.emitted_events import EmittedEvents, emitted_in_run, what_is_missing
+from tests.support.nats import NatsServer, running_nats
 from tests.support.postgres import RunningServer, TestDatabase, TestServer
 from tests.support.recycled_database import RecycledDatabase
 from tests.support.run_folder import RunFolder
@@ -44,6 +46,23 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.args and all("tests/unit" in argument for argument in config.args):
         return
     _running = RunningServer.start()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """After a run of all tests: names the declared events that none of them was seen to emit.
+
+    It sees what is left in the databases of a run; those that are emptied between tests are not all looked at, so it tells
+    and does not fail.
+    """
+    config = session.config
+    if hasattr(config, "workerinput") or _folder is None or exitstatus != pytest.ExitCode.OK:
+        return
+    if config.args != config.getini("testpaths") or config.option.keyword or config.option.collectonly:
+        return
+    missing = what_is_missing(emitted_in_run(_folder.path))
+    if missing:
+        sys.stderr.write("\n" + "\n".join(missing) + "\n")
 
 
 def pytest_unconfigure() -> None:
@@ -141,16 +160,26 @@ def server(request: pytest.FixtureRequest) -> TestServer:
 
 
 @pytest.fixture(scope="session")
-async def worker_database(server: TestServer) -> AsyncIterator[TestDatabase]:
-    """A migrated database that this worker's tests share; each test makes its own tenants."""
-    async with server.clone() as database:
-        yield database
+def emitted() -> Iterator[EmittedEvents]:
+    """Every event that Tidings has emitted into this worker's databases; each is as its schema says."""
+    events = EmittedEvents()
+    yield events
+    events.write()
+    assert events.wrong == []
 
 
 @pytest.fixture(scope="session")
-async def _recycled(server: TestServer) -> AsyncIterator[RecycledDatabase]:
+async def worker_database(server: TestServer, emitted: EmittedEvents) -> AsyncIterator[TestDatabase]:
+    """A migrated database that this worker's tests share; each test makes its own tenants."""
+    async with server.clone() as database:
+        yield database
+        await emitted.read(database)
+
+
+@pytest.fixture(scope="session")
+async def _recycled(server: TestServer, emitted: EmittedEvents) -> AsyncIterator[RecycledDatabase]:
     """What `fresh_database` is made of."""
-    recycled = RecycledDatabase(server)
+    recycled = RecycledDatabase(server, emitted)
     yield recycled
     await recycled.close()
 
@@ -190,3 +219,10 @@ def fresh_db(_given: tuple[TestDatabase, Database]) -> Database:
 def tenant_id() -> TenantId:
     """A tenant that no other test knows; the row is the test's to make."""
     return TENANT.new(SystemClock().now())
+
+
+@pytest.fixture(scope="session")
+def nats_server() -> Iterator[NatsServer]:
+    """A NATS server with JetStream, shared by the tests of one worker; each uses a stream of its own."""
+    with running_nats() as server:
+        yield server

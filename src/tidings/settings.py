@@ -14,6 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
 from tidings.kernel.urls import normalise_http_url
 
@@ -69,6 +70,18 @@ def _hot_state_url(value: Secret | None) -> str | None:
     if value is None or value.reveal() == schemes[0] or value.reveal().startswith(schemes[1:]):
         return None
     return "must be postgres: or a URL of the form redis://user:password@host:port/0 (also rediss, valkey, valkeys)"
+
+
+def _bus_url(value: Secret | None) -> str | None:
+    if value is None or value.reveal() == "postgres:":
+        return None
+    from tidings.kernel.nats_bus.address import parse_address
+
+    try:
+        parse_address(value)
+    except BadValueError as error:
+        return error.remedy
+    return None
 
 
 def _currency_rates(value: str) -> str | None:
@@ -243,6 +256,13 @@ class StoreSettings:
         "Where limits are counted: `postgres:`, or redis://, rediss://, valkey://, valkeys:// with Postgres behind it "
         "(extra `redis`); default: Postgres. The same for all processes.",
         _hot_state_url,
+    )
+    bus_url: Secret | None = setting(
+        "TIDINGS_BUS_URL",
+        None,
+        "Where events between services are kept: `postgres:`, or nats://user:password@host:4222 or tls://… for NATS "
+        "JetStream (extra `nats`; several hosts with commas; options in docs/bus.md); default: Postgres. The same for all processes.",
+        _bus_url,
     )
     secrets_dir: Path | None = setting(
         "TIDINGS_SECRETS_DIR",

@@ -1,12 +1,16 @@
 """Writes the pages of `docs/` that are made from the code, and the generated client: `make docs`. Checks compare them."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from tools import generate_client
 
 from tidings import settings
 from tidings.contracts.adapters import Capabilities
+from tidings.contracts.events import EVENTS, HEARD_EVENTS, TOLD_BY_OTHERS
+from tidings.kernel.event_schemas import schemas_of
 from tidings.kernel.metrics import Metrics
 from tidings.notify.metrics import NotifyMetrics
 from tidings.router.adapters.registry import ADAPTERS
@@ -133,7 +137,51 @@ The meaning of a code is a line of the [status map](status-map.md), which is see
 """
 
 
-PAGES = {"settings.md": settings_page, "metrics.md": metrics_page, "adapters.md": adapters_page}
+def event_catalogue_page() -> str:
+    """Every event with its fields, as tables."""
+    parts = []
+    for subject, schema in schemas_of(EVENTS).items():
+        from_whom = "from other systems" if subject in TOLD_BY_OTHERS else "from Tidings"
+        if subject in HEARD_EVENTS - TOLD_BY_OTHERS:
+            from_whom = "from Tidings and from other systems"
+        rows = "\n".join(
+            f"| `{name}`{'' if name in schema['required'] else ' ?'} | {_kind_of(one)} | {one.get('description', '')} |"
+            for name, one in schema["properties"].items()
+        )
+        parts.append(
+            f"## {subject}\n{schema['description']}\n`{schema['title']}`, {from_whom}.\n\n| field | type | meaning |\n|---|---|---|\n{rows}"
+        )
+    tables = "\n\n".join(parts)
+    return f"""# Event catalogue: every event and its fields
+
+The data of every event on the bus; [events](events.md) says how to send, read and version them.
+`?` marks fields that may be left out. The JSON Schemas are in [`src/tidings/contracts/event_schemas/`](../src/tidings/contracts/event_schemas); `GET /asyncapi.json` has all of them as AsyncAPI 3.0.
+This page is written by `make docs`.
+
+{tables}
+"""
+
+
+def _kind_of(schema: Mapping[str, Any]) -> str:
+    if "$ref" in schema:
+        return f"`{schema['$ref'].rpartition('/')[2]}`"
+    if "anyOf" in schema:
+        return " or ".join(_kind_of(one) for one in schema["anyOf"])
+    if "enum" in schema:
+        return ", ".join(f"`{word}`" for word in schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_kind_of(schema['items'])}"
+    if schema.get("format") == "date-time":
+        return "time"
+    return str(schema.get("type", "anything"))
+
+
+PAGES = {
+    "event-catalogue.md": event_catalogue_page,
+    "settings.md": settings_page,
+    "metrics.md": metrics_page,
+    "adapters.md": adapters_page,
+}
 
 
 def main() -> None:

@@ -37,7 +37,10 @@ HOME = "/api/v1/notifications"
 NOON = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 #: What waits for a worker, and how often somebody has tried: emptied between two worlds over one database, whose clocks
 #: stand at the same time.
-_PASSING = "notification.dispatch_queue, notification.notification_scheduled, chan.executions_live, kernel.hot_limits"
+_PASSING = (
+    "notification.dispatch_queue, notification.notification_scheduled, notification.digest_windows, notification.dispatch_requests, "
+    "chan.executions_live, kernel.hot_limits"
+)
 #: What `order_confirmation` takes.
 ORDERED: dict[str, Any] = {
     "order_number": "A-1001",
@@ -178,11 +181,14 @@ class PipelineWorld:
         """Do all that can be done now: due, decided, sent, recorded, told."""
         system = self.system
         while True:
-            done = await system.dispatch.schedule.drain()
+            done = await system.batches.job.drain()
+            done += await system.dispatch.schedule.drain()
+            done += await system.digests.flushing.drain()
             done += await system.dispatch.job.drain()
             done += await system.executions.due.drain()
             for relay in self.relays:
                 done += await relay.drain()
+            done += await system.triggers.consumer.drain()
             done += await system.consumers.outcomes.drain()
             if not done:
                 return
@@ -295,6 +301,7 @@ async def _prepared_template(server: TestServer) -> tuple[str, Path]:
 async def _prepare(database: TestDatabase, folder: Path) -> None:
     async with system_over(database, folder) as system:
         await system.platform_start.publish()
+        await system.platform_start.publish_triggers()
         async with system.db.platform() as tx:
             await system.router.adapter_configs.configure_platform(
                 tx,

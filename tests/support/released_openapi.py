@@ -62,6 +62,9 @@ def _leaves(value: Any, place: str = "") -> Iterator[tuple[str, str]]:
         isinstance(one, dict) and {"in", "name"} <= one.keys() for one in value
     ):
         value = {f"{one['in']} {one['name']}": one for one in value}
+    if place == "/tags":
+        # Another group is an addition.
+        value = {one["name"]: one for one in value}
     if isinstance(value, dict):
         for key, inner in value.items():
             if not key.startswith("x-") or key in _KEPT_EXTENSIONS:

@@ -92,7 +92,8 @@ def test_systemd_takes_the_units(tmp_path: Path) -> None:
             .replace("User=tidings", "User=root")
             .replace("Group=tidings", "Group=root")
         )
-    (tmp_path / "tidings-worker@.service").rename(tmp_path / "tidings-worker@1.service")
+    for name in ("worker", "notify", "router"):
+        (tmp_path / f"tidings-{name}@.service").rename(tmp_path / f"tidings-{name}@1.service")
 
     units = [str(file) for file in tmp_path.iterdir() if file.suffix != ".env"]
     done = subprocess.run(
@@ -137,6 +138,22 @@ def test_compose_starts_roles_that_exist_in_their_order() -> None:
     assert variables == set(
         re.findall(r"^([A-Z_]+)=", (DEPLOY / "container" / "example.env").read_text(), re.MULTILINE)
     )
+
+
+def test_the_services_apart_extend_the_worker_and_share_a_broker() -> None:
+    apart = yaml.safe_load((DEPLOY / "container" / "apart.yaml").read_text())["services"]
+    known = _compose()["services"]
+
+    for name in ("notify", "router"):
+        assert apart[name]["extends"] == {"file": "compose.yaml", "service": "worker"}
+        assert apart[name]["command"] == ["work", "--only", name]
+        assert mistake_in(shlex.join(["tidings", *apart[name]["command"]])) is None
+    assert {
+        apart[name]["environment"]["TIDINGS_BUS_URL"] for name in ("api", "notify", "router", "migrate")
+    } == {"nats://nats:4222"}
+    assert set(apart) - {"nats", "notify", "router"} <= set(known)
+    # The extra that the client of NATS comes with.
+    assert "nats" in (DEPLOY / "container" / "Containerfile").read_text()
 
 
 def test_the_image_holds_what_the_build_copies() -> None:
@@ -185,5 +202,9 @@ def test_the_page_names_files_and_ports_that_are_there() -> None:
     assert [name for name in copied if not (ROOT / name).exists()] == []
     assert api == ["TIDINGS_METRICS_PORT=9190"]
     assert worker == ["TIDINGS_METRICS_PORT=919%i"]
+    for unit, port in (("notify", "920%i"), ("router", "921%i")):
+        named = _Unit.lines(DEPLOY / "systemd" / f"tidings-{unit}@.service", "Environment")
+        assert named == [f"TIDINGS_METRICS_PORT={port}"]
+        assert f"`tidings-{unit}@1`" in page
     assert '"127.0.0.1:9190", "127.0.0.1:9191"' in page
     assert _settings_named(page) - SETTINGS == set()

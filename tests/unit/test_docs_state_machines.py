@@ -8,6 +8,7 @@ from typing import get_args
 
 from tidings.contracts.delivery import DeliveryResult
 from tidings.contracts.enums import NotificationStatus
+from tidings.notify.batches.model import REACHED_FROM, BatchStatus
 from tidings.notify.imports.model import ImportStatus
 from tidings.notify.templates.model import VersionStatus
 from tidings.router.conversations.model import ConversationStatus
@@ -141,3 +142,10 @@ def test_an_import_has_its_three_states() -> None:
     guards = [query for query in queries("notify/imports") if query.startswith(("end_import", "take_over"))]
     assert all("completed'" in query for query in guards)
     assert {old for old, _ in drawn} == {"running", "interrupted"}
+
+
+def test_a_batch_moves_as_its_table_lets_it() -> None:
+    states, arrows = drawing("Batch")
+
+    assert states == {status.value for status in BatchStatus}
+    assert arrows == {(old.value, new.value) for new, olds in REACHED_FROM.items() for old in olds}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.access import AccessStage
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.notify import NotifyStage
+    from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
 
 
@@ -29,12 +30,17 @@ class AcceptStage:
         self.express_wake = wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME)
         wakeups.on(QUEUE_CHANNEL, EXPRESS_NAME, self.dispatch_wake)
         self.schedule_wake = Wakeup()
-        parts = notify.parts.add(Wake, self.wake)
+        self._parts = parts = notify.parts.add(Wake, self.wake)
         self.upserter = parts.get(RecipientUpserter)
         parts.get(OrderValidator, searchable=access.tenant_states.searchable_metadata)
         parts.get(OrderWriter, stripe=stripe(Stripe.ACCEPT))
         self.group_commit = parts.get(GroupCommit)
         self.acceptor = parts.get(Acceptor)
+
+    def acceptor_of(self, part: Stripe) -> Acceptor:
+        """The same for a part of the process that accepts in transactions of its own: its counts are its own too."""
+        parts = self._parts
+        return parts.make(Acceptor, writer=parts.make(OrderWriter, stripe=stripe(part)))
 
     def wake(self, *, express: bool) -> None:
         """Wake those who send: there is work."""
@@ -42,6 +48,15 @@ class AcceptStage:
             self.express_wake.set()
         self.dispatch_wake.set()
         self.schedule_wake.set()
+
+    def wake_dispatchers(self) -> None:
+        """Wake those who send what is due now."""
+        self.express_wake.set()
+        self.dispatch_wake.set()
+
+    def jobs(self) -> "dict[str, Job]":
+        """None: orders are accepted where they come in."""
+        return {}
 
     def sweeps(self) -> "dict[str, Sweep]":
         """Keys of notifications that may be sent again."""

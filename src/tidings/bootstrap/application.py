@@ -8,7 +8,10 @@ from prometheus_client import Counter, Histogram
 
 from tidings import __version__
 from tidings.bootstrap.surface import Served, resources_of
+from tidings.contracts.event_schemas import event_schemas
+from tidings.contracts.events import HEARD_EVENTS, TOLD_BY_OTHERS
 from tidings.kernel import tracing
+from tidings.kernel.asyncapi import EventDocs
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.app import HttpApp, build_app
 from tidings.kernel.http.callers import AccessGuard, Authenticator
@@ -69,6 +72,7 @@ def application(
         body_limit=http.max_body_bytes,
         tracer=tracing.tracer("http") if system.settings.observability.otlp_url else None,
         on_answer=on_answer or _counting(system.kernel.metrics),
+        events=EventDocs(schemas=event_schemas, heard=HEARD_EVENTS, told_by_others=TOLD_BY_OTHERS),
     )
 
 

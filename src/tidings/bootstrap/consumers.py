@@ -1,18 +1,19 @@
-"""What the services hear over the bus about messages: outcomes, receipts, health, engagement."""
+"""What notify hears over the bus about messages: outcomes, receipts, health."""
 
 from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
+from tidings.contracts.delivery import EndedExecutions
+from tidings.contracts.event_versions import SUCCESSORS
 from tidings.kernel.bus import Subscription, tenant_by_tenant
 from tidings.notify.channels import health
 from tidings.notify.dispatch import outcome
 from tidings.notify.dispatch.unsettled import OutcomeSweeper
+from tidings.notify.event_feed import migrations
 from tidings.notify.preference_center import confirmations
 from tidings.notify.quiet_hours import reconsider
 from tidings.notify.receipts import consumer as receipts
 from tidings.notify.receipts.address_effects import AddressEffects
-from tidings.router.executions.ended import StoredEnds
-from tidings.router.profiles import engagement
 
 if TYPE_CHECKING:
     from tidings.bootstrap.accept import AcceptStage
@@ -27,7 +28,13 @@ class ConsumersStage:
     """One consumer for each kind of event."""
 
     def __init__(
-        self, kernel: "KernelStage", access: "AccessStage", notify: "NotifyStage", accept: "AcceptStage"
+        self,
+        kernel: "KernelStage",
+        access: "AccessStage",
+        notify: "NotifyStage",
+        accept: "AcceptStage",
+        *,
+        ends: EndedExecutions,
     ) -> None:
         self._kernel = kernel
         bus, outbox, clock = kernel.bus, kernel.outbox, kernel.clock
@@ -39,7 +46,7 @@ class ConsumersStage:
         )
         #: Settles what the bus has not brought.
         self.missed_outcomes = notify.parts.get(
-            OutcomeSweeper, ladders=StoredEnds(), settle=self.on_outcomes, metrics=access.metrics
+            OutcomeSweeper, ladders=ends, settle=self.on_outcomes, metrics=access.metrics
         )
         self.outcomes = bus.consumer(
             Subscription(
@@ -87,13 +94,12 @@ class ConsumersStage:
                 on_tenant_events=confirm,
             )
         )
-        self.engagement = bus.consumer(
+        self.event_migrations = bus.consumer(
             Subscription(
-                engagement.GROUP,
-                engagement.SUBJECTS,
-                ledger="chan",
-                by_index=True,
-                on_tenants_events=tenant_by_tenant(engagement.handler(clock=clock)),
+                migrations.GROUP,
+                migrations.SUBJECTS,
+                ledger="notification",
+                on_platform_events=migrations.handler(SUCCESSORS, clock),
             )
         )
 
@@ -104,8 +110,8 @@ class ConsumersStage:
             "receipts": self.receipts,
             "channel_health": self.channel_health,
             "quiet_hours": self.quiet_hours,
+            "event_migrations": self.event_migrations,
             "confirmations": self.confirmations,
-            "engagement": self.engagement,
         }
 
     def sweeps(self) -> "dict[str, Sweep]":

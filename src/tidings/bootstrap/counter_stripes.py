@@ -15,6 +15,10 @@ class Stripe(IntEnum):
     SPEND = 5
     RECEIPTS = 6
     VISITS = 7
+    TRIGGERS = 8
+    SCHEDULE = 9
+    DIGESTS = 10
+    BATCHES = 11
 
 
 def stripe(part: Stripe) -> int:

@@ -5,19 +5,24 @@ from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.contracts.delivery import OutcomeSettler, StepPreparer
+from tidings.kernel.bus import Subscription, tenant_by_tenant
 from tidings.kernel.durable.in_hand import InHand
 from tidings.router.conversations.sent import SentNotes
+from tidings.router.executions import take_requests
 from tidings.router.executions.answer_journal import AnswerJournal
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.record import Recorder
 from tidings.router.executions.recover_answers import AnswerRecovery
 from tidings.router.executions.reserve import AttemptReserver
 from tidings.router.executions.router import ExecutionRouter
+from tidings.router.executions.take_requests import RequestTaker
+from tidings.router.profiles import engagement
 
 if TYPE_CHECKING:
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.router import RouterStage
     from tidings.bootstrap.vendors import VendorsStage
+    from tidings.kernel.bus import Runner
     from tidings.kernel.db import WorkerTx
     from tidings.kernel.durable.claims import ClaimingJob, ClaimSettings
     from tidings.kernel.durable.jobs import Job
@@ -38,6 +43,7 @@ class ExecutionsStage:
         settler: OutcomeSettler | None = None,
     ) -> None:
         self._kernel = kernel
+        self._due_timer = router.due_timer
         self._parts = parts = router.parts.add(StepPreparer, preparer)
         self.due_settings: ClaimSettings = DUE_SETTINGS
         self._in_hand = InHand()
@@ -51,6 +57,21 @@ class ExecutionsStage:
         )
         kernel.closing.push_async_callback(self.recorder.close)
         self.router = parts.get(ExecutionRouter, in_hand=self._in_hand)
+        #: Takes hand-overs that are announced on the bus.
+        self.request_taker = parts.get(RequestTaker)
+
+    @cached_property
+    def engagement(self) -> "Runner":
+        """Hears what people open and click, for the order of steps."""
+        return self._kernel.bus.consumer(
+            Subscription(
+                engagement.GROUP,
+                engagement.SUBJECTS,
+                ledger="chan",
+                by_index=True,
+                on_tenants_events=tenant_by_tenant(engagement.handler(clock=self._kernel.clock)),
+            )
+        )
 
     @cached_property
     def due(self) -> "ClaimingJob[ExecutionId]":
@@ -68,13 +89,30 @@ class ExecutionsStage:
             settings=self.due_settings,
         )
 
+    @cached_property
+    def requests(self) -> "Runner":
+        """Hears what notify in other processes hands over."""
+        # Executions that begin there are in no worker's hands: all processes of the router hear of them.
+        self._kernel.bus.wakeups.on(
+            take_requests.WAKEUP_CHANNEL, take_requests.WAKEUP_PAYLOAD, self._due_timer.wakeup
+        )
+        return self._kernel.bus.consumer(
+            Subscription(
+                take_requests.GROUP,
+                take_requests.SUBJECTS,
+                ledger="chan",
+                by_index=True,
+                on_tenants_events=self.request_taker.apply,
+            )
+        )
+
     async def free_orphans(self, tx: "WorkerTx") -> int:
         """Free what no living worker has in hand."""
         return await self.due.free_orphans(tx)
 
     def jobs(self) -> "dict[str, Job]":
-        """Steps that are due."""
-        return {"due": self.due}
+        """Steps that are due; what people open and click."""
+        return {"due": self.due, "engagement": self.engagement}
 
     def sweeps(self) -> "dict[str, Sweep]":
         """Ledgers of deliveries, vendors' answers, codes that nothing is known about."""

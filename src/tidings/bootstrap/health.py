@@ -9,7 +9,7 @@ from tidings.kernel.http.watch_app import WatchApp
 from tidings.settings import Settings
 
 if TYPE_CHECKING:
-    from tidings.bootstrap.kernel import KernelStage
+    from tidings.bootstrap.system import System
 
 #: Where `tidings work` is watched, if no setting says otherwise.
 DEFAULT_PORT = 9464
@@ -30,7 +30,8 @@ def listen_for_watchers(settings: Settings, *, serves_api: bool) -> socket.socke
         return listen(host, 0, option="--metrics-port")
 
 
-def watch_app(kernel: "KernelStage") -> WatchApp:
+def watch_app(system: "System") -> WatchApp:
     """What is served there."""
-    checks = {**kernel.checks(), "jobs": kernel.job_watch.check, "journal": kernel.journal.check}
+    kernel = system.kernel
+    checks = {**system.checks(), "jobs": kernel.job_watch.check, "journal": kernel.journal.check}
     return WatchApp(checks=checks, render_metrics=kernel.metrics.render)

@@ -1,13 +1,14 @@
 """The first stage: what every part stands on, from the clock to the bus. It holds no part of a service."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, LiteralString, Self
 from urllib.parse import urlsplit
 
+from tidings.bootstrap.services import BOTH, SCHEMAS, Service
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.audit.origins import Origins
 from tidings.kernel.clock import Clock, SystemClock
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
 
     from tidings.kernel.announced_changes import AnnouncedChanges
     from tidings.kernel.blobs.store import BlobStore
+    from tidings.kernel.bus import SubjectFilter
+    from tidings.kernel.db import WorkerTx
     from tidings.kernel.dns import DnsResolver
     from tidings.kernel.durable.job_watch import JobWatch
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.presence import Presence
     from tidings.kernel.durable.sweepers import Sweep
+    from tidings.kernel.event_versions.publish import EventVersions
     from tidings.kernel.flags.flags import Flags
     from tidings.kernel.hot_state_takeover import TakeoverHotState
     from tidings.kernel.http.health import Check
@@ -42,10 +46,8 @@ if TYPE_CHECKING:
     from tidings.operations.partitions.job import PartitionJob
     from tidings.operations.partitions.readiness import PartitionReadiness
 
-#: The schemas with an outbox.
-_SERVICES: Final = ("notification", "chan", "bff_backoffice")
-#: The services that note which events they have applied.
-_LEDGERS: Final = ("notification", "chan")
+#: Where each service notes which events it has applied.
+_LEDGERS: Final[dict[Service, LiteralString]] = {"notify": "notification", "router": "chan"}
 
 
 class KernelStage:
@@ -149,9 +151,47 @@ class KernelStage:
     def bus(self) -> "PostgresBus":
         """Events between services, and wake-ups between processes."""
         from tidings.bootstrap.kernel_observers import BusMetrics
-        from tidings.kernel.postgres_bus import PostgresBus
+        from tidings.kernel.bus_url import open_bus
 
-        return PostgresBus(self.runtime_url, self.db, clock=self.clock, observer=BusMetrics(self.metrics))
+        url = self.settings.stores.bus_url
+        opened = open_bus(
+            url,
+            self.runtime_url,
+            self.db,
+            clock=self.clock,
+            observer=BusMetrics(self.metrics),
+            secrets=self.secrets if url is not None else None,
+        )
+        self.closing.push_async_callback(opened.close)
+        return opened
+
+    @cached_property
+    def event_versions(self) -> "EventVersions":
+        """Versions of events that are published side by side."""
+        from tidings.contracts.event_versions import SUCCESSORS
+        from tidings.kernel.event_versions.publish import EventVersions
+        from tidings.notify.event_feed.migrations import known_readers
+
+        async def own_groups(_: "WorkerTx") -> "Mapping[str, SubjectFilter]":
+            return self.bus.groups
+
+        return EventVersions(
+            SUCCESSORS,
+            db=self.db,
+            outbox=self.outbox,
+            clock=self.clock,
+            groups=(own_groups, known_readers),
+        )
+
+    def _event_version_jobs(self) -> "dict[str, Job]":
+        """None, as long as no event has a newer version."""
+        subscription = self.event_versions.subscription()
+        if subscription is None:
+            return {}
+        return {
+            "event_versions": self.bus.consumer(subscription),
+            "event_version_windows": self.event_versions,
+        }
 
     @cached_property
     def changes(self) -> "AnnouncedChanges":
@@ -289,7 +329,8 @@ class KernelStage:
     def checks(self) -> "Mapping[str, Check]":
         """What has to be well before this process is ready."""
         hot_state = {"hot_state": self.hot_state.check} if self.settings.stores.hot_state_url else {}
-        return {"database": self.db.ping, "partitions": self.partition_readiness.check, **hot_state}
+        bus = {"bus": self.bus.check} if self.settings.stores.bus_url else {}
+        return {"database": self.db.ping, "partitions": self.partition_readiness.check, **hot_state, **bus}
 
     def api_jobs(self) -> "dict[str, Job]":
         """What a process needs that only serves the API: it hears of changes."""
@@ -299,39 +340,49 @@ class KernelStage:
         """What keeps this process' own token with Vault fresh."""
         return {"vault": self.vault} if self.vault is not None else {}
 
-    def jobs(self) -> "dict[str, Job]":
-        """The bus with its relays, partitions, the audit's anchors, flags."""
+    def jobs(self, services: Collection[Service] = BOTH) -> "dict[str, Job]":
+        """The bus with the relays of these services, partitions, the anchors of their audit, flags."""
         from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper
         from tidings.kernel.durable.invalidation import InvalidationJob
         from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD
 
         broken = self.metrics.audit_broken
+        audits: dict[Service, AuditLog] = {"notify": self.audit, "router": self.router_audit}
         return {
             **self._vault_job(),
             # It hears of changes too.
             "bus": self.bus,
-            **{f"relay_{schema}": self.bus.relay(schema) for schema in _SERVICES},
+            # Apart, messages wait for hand-overs that it carries; together, for nothing that it does.
+            **{
+                f"relay_{schema}": self.bus.relay(schema, prompt=len(services) == 1)
+                for one in services
+                for schema in SCHEMAS[one]
+            },
             "partitions": self.partitions,
             "audit_anchors": AnchorJob(
-                [AnchorKeeper(self.db, log, self.kms, self.clock) for log in (self.audit, self.router_audit)],
+                [AnchorKeeper(self.db, audits[one], self.kms, self.clock) for one in services],
                 on_broken=lambda log: broken.labels(log).inc(),
             ),
             "flags": InvalidationJob(self.bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD), self.flags),
+            **self._event_version_jobs(),
         }
 
-    def sweeps(self) -> "dict[str, Sweep]":
-        """What gets old in the kernel's own tables."""
+    def sweeps(self, services: Collection[Service] = BOTH) -> "dict[str, Sweep]":
+        """What gets old in the kernel's own tables, and in its ledgers of these services."""
         from tidings.kernel.deduplicate import ConsumedEvents
 
         async def sweep_hot_state(most: int) -> int:
             return max((await self.hot_state.sweep(limit=most)).values())
 
         async def sweep_consumed(most: int) -> int:
-            ledgers = map(ConsumedEvents, _LEDGERS)
+            ledgers = [ConsumedEvents(_LEDGERS[one]) for one in services]
             return sum([await ledger.sweep(self.db, self.clock, limit=most) for ledger in ledgers])
 
+        requests: dict[str, Sweep] = {
+            "idempotency_keys": lambda most: self.idempotency.sweep(self.db, limit=most)
+        }
         return {
-            "idempotency_keys": lambda most: self.idempotency.sweep(self.db, limit=most),
+            **(requests if "notify" in services else {}),
             "dead_letters": lambda most: self.bus.dead_letters.sweep(limit=most),
             "hot_state": sweep_hot_state,
             "consumed_events": sweep_consumed,

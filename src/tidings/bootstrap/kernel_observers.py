@@ -47,3 +47,6 @@ class BusMetrics(BusObserver):
         self._metrics.group_behind.labels(group).set(seconds)
         # There before the first letter: Prometheus sees no increase in a counter that is new to it.
         self._metrics.dead_letters.labels(group)
+
+    def engine_connected(self, connected: bool) -> None:  # noqa: FBT001  # its only argument
+        self._metrics.bus_degraded.set(not connected)

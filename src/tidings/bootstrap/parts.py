@@ -18,6 +18,7 @@ from tidings.notify.imports.upload import UploadLimit
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.notifications.step_simulation import StepSimulator
+from tidings.notify.received_events.routes import EventsLimit
 from tidings.notify.recipients.store import StoredRecipients
 from tidings.router.accounts.price_list import AccountPrices
 from tidings.router.adapters.registry import ADAPTERS, kind_of
@@ -39,10 +40,11 @@ def notify_parts(system: "System") -> Parts:
     """What notify's handlers may name."""
     parts = system.notify.parts
     # A stage registers its parts when it is made.
-    _ = system.accept, system.composition
+    _ = system.accept, system.composition, system.events, system.triggers, system.batches
     for part in (
         UploadLimit(system.settings.http.max_import_bytes),
         SendLimit.of(system.settings.http.max_body_bytes),
+        EventsLimit.of(system.settings.http.max_body_bytes),
         system.access.gate,
         system.access.tenants,
         system.access.key_ledger,

@@ -8,23 +8,29 @@ from tidings.kernel.parts import Parts
 from tidings.notify.accept import routes as accept_routes
 from tidings.notify.access import routes as access_routes
 from tidings.notify.audit_trail import routes as audit_routes
+from tidings.notify.batches import routes as batches_routes
 from tidings.notify.branding import routes as branding_routes
 from tidings.notify.categories import routes as categories_routes
 from tidings.notify.channels import routes as channels_routes
+from tidings.notify.digests import routes as digests_routes
 from tidings.notify.erasure import routes as erasure_routes
+from tidings.notify.event_feed import routes as event_feed_routes
 from tidings.notify.imports import routes as imports_routes
 from tidings.notify.notifications import explain_routes
 from tidings.notify.notifications import routes as notifications_routes
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.preference_center import routes as preference_center_routes
+from tidings.notify.received_events import routes as received_events_routes
 from tidings.notify.recipients import consent_routes, preference_routes
 from tidings.notify.recipients import routes as recipients_routes
+from tidings.notify.schedule import routes as schedule_routes
 from tidings.notify.subject_access import routes as subject_access_routes
 from tidings.notify.suppressions import platform_routes as platform_suppressions_routes
 from tidings.notify.suppressions import routes as suppressions_routes
 from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tracking import routes as tracking_routes
+from tidings.notify.triggers import routes as triggers_routes
 from tidings.router.audit_trail import routes as router_audit_routes
 from tidings.router.callbacks import routes as callbacks_routes
 from tidings.router.channel_configs import routes as adapters_routes
@@ -74,6 +80,13 @@ def resources_of(system: "System") -> Served:
                 accept_routes.sending,
                 notifications_routes.notifications,
                 explain_routes.explaining,
+                schedule_routes.scheduled,
+                triggers_routes.triggers,
+                received_events_routes.events,
+                digests_routes.digests,
+                batches_routes.batches,
+                event_feed_routes.feed,
+                event_feed_routes.readers,
                 erasure_routes.erasures,
                 subject_access_routes.subject_access,
                 *templates_routes.RESOURCES,

@@ -4,12 +4,13 @@ A role is a choice: `app` is what the API serves, `jobs()` is what a worker runs
 takes the stage it needs, and pays for no other. Tests build the same `System` over their own database.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Protocol, Self
 
 from tidings.bootstrap.kernel import KernelStage
+from tidings.bootstrap.services import BOTH, Service
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.settings import Settings
@@ -17,17 +18,27 @@ from tidings.settings import Settings
 if TYPE_CHECKING:
     from tidings.bootstrap.accept import AcceptStage
     from tidings.bootstrap.access import AccessStage
+    from tidings.bootstrap.apart import ApartStage
+    from tidings.bootstrap.batches import BatchesStage
     from tidings.bootstrap.callbacks import CallbacksStage
     from tidings.bootstrap.composition import CompositionStage
     from tidings.bootstrap.consumers import ConsumersStage
     from tidings.bootstrap.conversations import ConversationsStage
+    from tidings.bootstrap.digests import DigestsStage
     from tidings.bootstrap.dispatch import DispatchStage
+    from tidings.bootstrap.events import EventsStage
     from tidings.bootstrap.executions import ExecutionsStage
     from tidings.bootstrap.notify import NotifyStage
     from tidings.bootstrap.router import RouterStage
+    from tidings.bootstrap.triggers import TriggersStage
     from tidings.bootstrap.vendors import VendorsStage
+    from tidings.contracts.delivery import EndedExecutions
     from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.sweepers import Sweep
     from tidings.kernel.http.app import HttpApp
+    from tidings.kernel.http.health import Check
+    from tidings.kernel.requests import Requests
+    from tidings.notify.dispatch.untaken import UntakenSweeper
     from tidings.operations.platform_start import PlatformStart
 
 
@@ -43,7 +54,12 @@ class System:
         clock: Clock | None = None,
         db: Database | None = None,
         base_url: str | None = None,
+        services: Collection[Service] = BOTH,
+        requests: "Requests | None" = None,
     ) -> None:
+        """`services`: those that it runs; what it needs of the other one it asks for by `requests`, or over the settings' broker."""
+        self.services = frozenset(services)
+        self._requests = requests
         self.kernel = KernelStage(
             settings, runtime_url=runtime_url, owner_url=owner_url, clock=clock, db=db, base_url=base_url
         )
@@ -92,6 +108,13 @@ class System:
         return AcceptStage(self.kernel, self.access, self.notify)
 
     @cached_property
+    def events(self) -> "EventsStage":
+        """What other systems say."""
+        from tidings.bootstrap.events import EventsStage
+
+        return EventsStage(self.kernel, self.notify)
+
+    @cached_property
     def composition(self) -> "CompositionStage":
         """What a message says."""
         from tidings.bootstrap.composition import CompositionStage
@@ -121,8 +144,8 @@ class System:
             self.kernel,
             self.router,
             self.vendors,
-            preparer=self.composition.gate,
-            settler=self.notify.settler,
+            preparer=self.composition.gate if self._runs_notify else self.apart.preparer(self.router),
+            settler=self.notify.settler if self._runs_notify else None,
         )
 
     @cached_property
@@ -130,14 +153,89 @@ class System:
         """From the queue to the router."""
         from tidings.bootstrap.dispatch import DispatchStage
 
-        return DispatchStage(self.kernel, self.notify, self.accept, self.executions)
+        # A stage registers its parts when it is made.
+        _ = self.composition
+        return DispatchStage(
+            self.kernel,
+            self.notify,
+            self.accept,
+            router=self.executions.router if self._runs_router else self.apart.hand_over(self.notify),
+            untaken=self._untaken,
+        )
+
+    @cached_property
+    def triggers(self) -> "TriggersStage":
+        """What events send."""
+        from tidings.bootstrap.triggers import TriggersStage
+
+        return TriggersStage(self.kernel, self.notify, self.accept)
+
+    @cached_property
+    def digests(self) -> "DigestsStage":
+        """From a window that is due to its digest."""
+        from tidings.bootstrap.digests import DigestsStage
+
+        return DigestsStage(self.kernel, self.access, self.notify, self.accept, self.composition)
+
+    @cached_property
+    def batches(self) -> "BatchesStage":
+        """One template to many people."""
+        from tidings.bootstrap.batches import BatchesStage
+
+        return BatchesStage(self.kernel, self.notify, self.accept)
 
     @cached_property
     def consumers(self) -> "ConsumersStage":
         """What is heard over the bus."""
         from tidings.bootstrap.consumers import ConsumersStage
 
-        return ConsumersStage(self.kernel, self.access, self.notify, self.accept)
+        return ConsumersStage(self.kernel, self.access, self.notify, self.accept, ends=self._ends)
+
+    @cached_property
+    def requests(self) -> "Requests | None":
+        """How this process asks others, and answers them; None where it needs no other."""
+        from tidings.bootstrap.apart import open_requests
+
+        return self._requests or open_requests(self.kernel, self.services)
+
+    @cached_property
+    def apart(self) -> "ApartStage":
+        """The service that runs elsewhere, and those that it is asked for from elsewhere."""
+        from tidings.bootstrap.apart import ApartStage
+
+        if self.requests is None:
+            raise TypeError("a process of both services without a broker has all that it needs")
+        return ApartStage(self.kernel, self.requests)
+
+    @property
+    def _runs_notify(self) -> bool:
+        return "notify" in self.services
+
+    @property
+    def _runs_router(self) -> bool:
+        return "router" in self.services
+
+    @property
+    def _ends(self) -> "EndedExecutions":
+        if not self._runs_router:
+            return self.apart.router_ledgers
+        from tidings.router.executions.ended import StoredEnds
+
+        return StoredEnds()
+
+    @property
+    def _untaken(self) -> "UntakenSweeper":
+        """What was announced and is not taken is announced again, or taken here."""
+        from tidings.notify.dispatch.untaken import AnnouncedAgain, UntakenSweeper
+
+        parts = self.notify.parts
+        if self._runs_router:
+            taker = self.executions.request_taker
+            return parts.get(UntakenSweeper, router=taker, again=taker.take, metrics=self.access.metrics)
+        again = parts.get(AnnouncedAgain)
+        return parts.get(
+            UntakenSweeper, router=self.apart.router_ledgers, again=again, metrics=self.access.metrics
+        )
 
     @cached_property
     def platform_start(self) -> "PlatformStart":
@@ -167,18 +265,23 @@ class System:
             otlp_url = self.settings.observability.otlp_url
             if otlp_url is not None:
                 kernel.trace(otlp_url)
-            sent_notes = self.conversations.sent_notes
+            # What a service finds in its own schema, before it is first needed; a process that lacks it leaves that schema alone.
+            sent_notes = self.conversations.sent_notes if self._runs_router else None
             # A typo or a forgotten migration is found now, not when the statement is first needed.
             await self.db.check_statements()
-            async with self.db.platform() as tx:
-                await seed(tx, ADAPTERS.values(), now=self.clock.now())
-            await sent_notes.get_ready()
+            # Events that this process would leave on the other engine wait for nobody.
+            await kernel.bus.check_place()
+            if sent_notes is not None:
+                async with self.db.platform() as tx:
+                    await seed(tx, ADAPTERS.values(), now=self.clock.now())
+                await sent_notes.get_ready()
+                await self.router.return_tokens.get_ready()
             # A key file that is not the one the data was sealed with: better now than at the first person.
             await check_master_keys(self.db, kernel.kms)
             await kernel.origins.get_ready()
             # At once, and not at the first call: what is written until then would be sealed along with the others.
-            await self.access.key_ledger.seals.get_ready()
-            await self.router.return_tokens.get_ready()
+            if self._runs_notify:
+                await self.access.key_ledger.seals.get_ready()
         except BaseException:
             await kernel.closing.aclose()
             raise
@@ -194,7 +297,7 @@ class System:
 
     def api_jobs(self) -> "Mapping[str, Job]":
         """The few jobs that a process needs for its own sake, though it only serves the API."""
-        return {**self.kernel.api_jobs(), **self.access.api_jobs()}
+        return {**self.kernel.api_jobs(), **self.access.api_jobs(), **self.events.api_jobs()}
 
     def warm_up(self, roles: Collection[str]) -> "Job":
         """What warms the caches of a process with these roles."""
@@ -203,48 +306,84 @@ class System:
         return cache_warmer(self, roles)
 
     def jobs(self) -> "Mapping[str, Job]":
-        """What a worker runs, beside the API or alone; any number of processes may run them at once."""
+        """What a worker of these services runs, beside the API or alone; any number of processes may run them at once."""
         return self._jobs
 
     @cached_property
     def _jobs(self) -> "Mapping[str, Job]":
         from tidings.kernel.durable.sweepers import SweepJob
 
-        kernel, dispatch = self.kernel, self.dispatch
-        sweeping = (
-            kernel,
+        kernel, services = self.kernel, self.services
+        stages = [*(self._notify_stages() if self._runs_notify else ())]
+        stages += self._router_stages() if self._runs_router else ()
+        rescues = []
+        if self._runs_notify:
+            rescues += [
+                self.dispatch.job.free_orphans,
+                self.digests.free_orphans,
+                self.batches.free_orphans,
+            ]
+        if self._runs_router:
+            rescues += [self.executions.free_orphans, self.conversations.free_orphans]
+        kernel.presence.rescue(rescues, on_rescue=self._rescued)
+        sweeps = {
+            **kernel.sweeps(services),
+            **{name: sweep for stage in stages for name, sweep in stage.sweeps().items()},
+        }
+        return {
+            **kernel.jobs(services),
+            **({**self.access.jobs(), **self.access.api_jobs()} if self._runs_notify else {}),
+            "presence": kernel.presence,
+            **{name: job for stage in stages for name, job in stage.jobs().items()},
+            **(self._jobs_for_others() if self.requests is not None else {}),
+            "sweepers": SweepJob(sweeps, every=self.settings.jobs.sweep_every, metrics=kernel.metrics),
+        }
+
+    def _notify_stages(self) -> "Sequence[_WorkingStage]":
+        return (
             self.notify,
             self.accept,
-            self.callbacks,
-            self.conversations,
-            self.executions,
-            dispatch,
+            self.events,
+            self.triggers,
+            self.dispatch,
+            self.digests,
+            self.batches,
             self.consumers,
         )
-        kernel.presence.rescue(
-            [dispatch.job.free_orphans, self.executions.free_orphans, self.conversations.free_orphans],
-            on_rescue=self._rescued,
-        )
-        return {
-            **kernel.jobs(),
-            **self.access.jobs(),
-            **self.notify.jobs(),
-            **self.access.api_jobs(),
-            "presence": kernel.presence,
-            **dispatch.jobs(),
-            **self.executions.jobs(),
-            **self.vendors.jobs(),
-            **self.callbacks.jobs(),
-            **self.conversations.jobs(),
-            **self.consumers.jobs(),
-            "sweepers": SweepJob(
-                {name: sweep for stage in sweeping for name, sweep in stage.sweeps().items()},
-                every=self.settings.jobs.sweep_every,
-                metrics=kernel.metrics,
-            ),
-        }
+
+    def _router_stages(self) -> "Sequence[_WorkingStage]":
+        return self.callbacks, self.conversations, self.vendors, self.executions
+
+    def _jobs_for_others(self) -> "dict[str, Job]":
+        """What processes of the other service need of this one."""
+        jobs = self.apart.jobs()
+        if self._runs_notify:
+            self.apart.serve_steps(self.composition.gate)
+        if self._runs_router:
+            self.apart.serve_ledgers(self.executions)
+            jobs["dispatch_requests"] = self.executions.requests
+        return jobs
+
+    def checks(self) -> "Mapping[str, Check]":
+        """What has to be well before a worker of these services is ready."""
+        return {**self.kernel.checks(), **(self.apart.checks() if self.requests is not None else {})}
 
     def _rescued(self, count: int) -> None:
         self.kernel.metrics.claims_freed.inc(count)
-        self.router.due_timer.look_now()
-        self.accept.dispatch_wake.set()
+        if self._runs_router:
+            self.router.due_timer.look_now()
+        if self._runs_notify:
+            self.accept.dispatch_wake.set()
+            self.batches.wake.set()
+
+
+class _WorkingStage(Protocol):
+    """A stage that has something to run."""
+
+    def jobs(self) -> "dict[str, Job]":
+        """By their names."""
+        ...
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """By their names."""
+        ...

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.router import RouterStage
     from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.sweepers import Sweep
     from tidings.router.traffic.job import TrafficJob
 
 
@@ -57,3 +58,7 @@ class VendorsStage:
 
         listens = frozenset(kind.name for kind in ADAPTERS.values() if kind.listens)
         return {"traffic": self.traffic_job, "listening": self._parts.get(ListeningJob, kinds=listens)}
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """None: what is known of traffic is kept up to date by its job."""
+        return {}

@@ -17,7 +17,7 @@ _ACTIVE: Final = timedelta(days=1)
 
 def cache_warmer(system: "System", roles: Collection[str]) -> CacheWarmer:
     """The job that warms the caches of a process with these roles."""
-    kernel, access, notify = system.kernel, system.access, system.notify
+    kernel, access = system.kernel, system.access
 
     async def active(most: int) -> Sequence[TenantId]:
         async with kernel.db.platform() as tx:
@@ -27,9 +27,13 @@ def cache_warmer(system: "System", roles: Collection[str]) -> CacheWarmer:
         async with kernel.db.tenants(tenant_ids, by_index=True) as tx:
             await kernel.keyring.warm_up(tx, tenant_ids)
 
-    caches: list[WarmUp] = [keys_of_encryption, notify.templates.warm_up]
+    caches: list[WarmUp] = [keys_of_encryption]
+    if "notify" in system.services:
+        caches.append(system.notify.templates.warm_up)
     if "api" in roles:
-        caches += [access.keys.warm_up, access.gate.warm_up, notify.categories.warm_up]
+        caches += [access.keys.warm_up, access.gate.warm_up, system.notify.categories.warm_up]
     if "jobs" in roles:
-        caches += [system.vendors.accounts.warm_up, system.router.policies.warm_up]
+        caches.append(system.vendors.accounts.warm_up)
+    if "jobs" in roles and "router" in system.services:
+        caches.append(system.router.policies.warm_up)
     return CacheWarmer(kernel.changes, active, caches)

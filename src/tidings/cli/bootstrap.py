@@ -34,13 +34,14 @@ async def bootstrap(
         ),
     ] = False,
 ) -> Output:
-    """Publish the platform's templates and make its first key, printed this once; again, it changes nothing."""
+    """Publish the platform's templates and triggers and make its first key, printed this once; again, it changes nothing."""
     started = await system.platform_start.start(
         key_name=None if no_key else "first", actor=operator(), one_more_key=new_key
     )
     master_key, key = system.settings.kms_url(), started.key
     answer = {
         "templates_published": started.published,
+        "triggers_published": started.triggers,
         "categories": started.categories,
         "master_key": master_key,
         "key_id": key.key.id if key else None,
@@ -52,6 +53,8 @@ async def bootstrap(
 def _lines(started: "StartReport", master_key: str) -> Iterator[str]:
     key = started.key
     yield f"templates   {f'{started.published} published' if started.published else 'all published before'}"
+    triggers = f"{started.triggers} published" if started.triggers else "all published before"
+    yield f"triggers    {triggers}; none fires before a tenant runs `tidings trigger adopt`"
     yield f"categories  {started.categories}"
     yield f"master key  {master_key}  (every process needs it; keep a copy apart from the database's)"
     if key is None:

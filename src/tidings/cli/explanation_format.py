@@ -44,6 +44,8 @@ _FAILURES = frozenset(
 )
 #: A vendor's code as a rule has a digit; what has none is a word of ours, and says what it means.
 _CODE = re.compile(r"[A-Za-z0-9._/:-]*[0-9][A-Za-z0-9._/:-]*")
+#: Items of a digest that are named.
+_NAMED_ITEMS = 10
 #: Said elsewhere on the same page.
 _KNOWN = frozenset({"notification_id", "recipient_id"})
 
@@ -54,6 +56,7 @@ def explanation_lines(story: "Explanation", *, verbose: bool = False) -> list[Te
     lines = [*_head(story, zone), Text()]
     if story.summary:
         lines += [Text(shown(story.summary)), Text()]
+    lines += _stands_for(story.raw.get("digest") or {})
     if story.decision:
         lines += [*(_decision(story.decision) if verbose else _folded(story.decision)), Text()]
     lines += _ladder(story.policy or {})
@@ -62,6 +65,17 @@ def explanation_lines(story: "Explanation", *, verbose: bool = False) -> list[Te
         lines += [Text(f"Timeline (UTC{beside})", "bold"), *_timeline(story.timeline, zone)]
         lines += _codes(story.timeline)
     return lines
+
+
+def _stands_for(digest: Mapping[str, Any]) -> list[Text]:
+    """What a digest took the place of; of other messages nothing."""
+    items = digest.get("items") or []
+    if not items:
+        return []
+    named = ", ".join(items[:_NAMED_ITEMS])
+    count = f"{len(items)} or more" if digest.get("more_items") else counted(len(items), "message")
+    more = ", …" if len(items) > _NAMED_ITEMS or digest.get("more_items") else ""
+    return [Text(shown(f"A digest, in place of {count}: {named}{more}")), Text()]
 
 
 def simulation_lines(found: "Simulation") -> list[Text]:

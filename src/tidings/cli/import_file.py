@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
 
@@ -33,12 +33,13 @@ def import_file(
     file: Path,
     query: Mapping[str, object],
     *,
+    path: Sequence[object] = (),
     resume: str | None,
     report: Path | None,
     allow_refused: bool,
 ) -> Output:
     """Import all of a file, and write the report where it was asked for."""
-    done = _sent(api, operation, file, query, resume=resume)
+    done = _sent(api, operation, file, query, path=path, resume=resume)
     if report is not None:
         with report.open("wb") as kept:
             for piece in api.download("download_report", done["id"]):
@@ -48,7 +49,13 @@ def import_file(
 
 
 def _sent(
-    api: Api, operation: str, file: Path, query: Mapping[str, object], *, resume: str | None
+    api: Api,
+    operation: str,
+    file: Path,
+    query: Mapping[str, object],
+    *,
+    path: Sequence[object],
+    resume: str | None,
 ) -> JsonObject:
     from rich.progress import DownloadColumn
 
@@ -57,7 +64,7 @@ def _sent(
 
     key = resume or new_key()
     call: Call[JsonObject] = operations.call(
-        operation, query=query, key=key, media_type=_media_type(file), platform=api.platform
+        operation, *path, query=query, key=key, media_type=_media_type(file), platform=api.platform
     )
     with _opened(file) as source, progress_bar(DownloadColumn()) as bar:
         task = bar.add_task(file.name, total=file.stat().st_size)

@@ -49,7 +49,7 @@ def variables_of(pairs: Sequence[str], file: Path | None) -> dict[str, Any]:
         plain = name.removesuffix(":")
         if not mark or not plain:
             raise CommandError(f"--var must be NAME=TEXT or NAME:=JSON, not {pair!r}")
-        found[plain] = _json(value, f"--var {plain}") if name.endswith(":") else value
+        found[plain] = json_value(value, f"--var {plain}") if name.endswith(":") else value
     return found
 
 
@@ -80,18 +80,24 @@ def _is_json(text: str) -> bool:
 
 
 def _read_object(file: Path) -> dict[str, Any]:
-    try:
-        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
-        raise CommandError(f"--variables {file} can't be read: {reason}") from None
-    found = _json(text, f"--variables {file}")
+    found = json_file(file, "--variables")
     if not isinstance(found, dict):
         raise CommandError(f"--variables {file} must hold a JSON object")
     return found
 
 
-def _json(text: str, what: str) -> Any:
+def json_file(file: Path, option: str) -> Any:
+    """The JSON in a file, or in standard input where it is `-`."""
+    try:
+        text = sys.stdin.read() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
+        raise CommandError(f"{option} {file} can't be read: {reason}") from None
+    return json_value(text, f"{option} {file}")
+
+
+def json_value(text: str, what: str) -> Any:
+    """The JSON that was typed."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

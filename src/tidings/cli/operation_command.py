@@ -102,7 +102,7 @@ class OperationCommand:
             return save(api.download(operation.id, *place, query=query), given["out"])
         if row.upload is not None:
             more = {name: given[name] for name in row.more}
-            return row.upload(api, operation.id, given["file"], without_none(**query), **more)
+            return row.upload(api, operation.id, given["file"], without_none(**query), path=place, **more)
         if operation.files:
             media_type, content = operation.files[0], given["file"].read_bytes()
             return api.call(operation.id, *place, query=query, body=content, media_type=media_type)

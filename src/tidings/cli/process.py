@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
 from tidings.kernel.durable.jobs import Job, run_jobs
@@ -25,8 +26,10 @@ _LAST = 2.0
 _log = get_logger("serving")
 
 
-def run_role(role: Literal["api", "jobs"], **overrides: Any) -> None:
-    """Run one role over a database that is there and migrated, until told to stop."""
+def run_role(
+    role: Literal["api", "jobs"], *, only: Literal["notify", "router"] | None = None, **overrides: Any
+) -> None:
+    """Run one role over a database that is there and migrated, until told to stop; the jobs of both services, or of one `only`."""
     # Of what is imported and built now hardly anything is garbage; `_calm_collector` turns the collector on.
     gc.disable()
     import uvloop
@@ -43,13 +46,18 @@ def run_role(role: Literal["api", "jobs"], **overrides: Any) -> None:
 
     listener = listen(chosen.http.host, chosen.http.port) if role == "api" else None
     watched = listen_for_watchers(chosen, serves_api=role == "api")
-    uvloop.run(_run_role(role, chosen, listener, watched))
+    uvloop.run(_run_role(role, only, chosen, listener, watched))
 
 
 async def _run_role(
-    role: str, chosen: "Settings", listener: socket.socket | None, watched: socket.socket | None
+    role: str,
+    only: Literal["notify", "router"] | None,
+    chosen: "Settings",
+    listener: socket.socket | None,
+    watched: socket.socket | None,
 ) -> None:
     from tidings.bootstrap import System
+    from tidings.bootstrap.services import BOTH
     from tidings.cli.database_connection import check_schema, runtime_url
     from tidings.kernel.http.serve import address_of
     from tidings.operations.platform_start import what_is_missing
@@ -58,7 +66,7 @@ async def _run_role(
     given = chosen.database.url.reveal() if chosen.database.url else None
     async with runtime_url(chosen.data_dir, given) as url:
         await check_schema(url)
-        system = System(chosen, runtime_url=url, owner_url=owner)
+        system = System(chosen, runtime_url=url, owner_url=owner, services=BOTH if only is None else [only])
         # Built before it opens, so that the statements of this role are checked against the schema.
         _ = system.app if role == "api" else system.jobs()
         async with system:
@@ -66,6 +74,7 @@ async def _run_role(
                 system.db, system.clock, makes_partitions=role == "jobs" and owner is not None
             ):
                 print(f"tidings: missing: {missing}", file=sys.stderr, flush=True)
+            named = role if only is None else f"{role} of {only}"
             where = f" on {address_of(listener)}" if listener else ""
             metrics = f", metrics on {address_of(watched)}/metrics" if watched else ""
             await serve_until_stopped(
@@ -73,12 +82,19 @@ async def _run_role(
                 listener,
                 roles={role},
                 watched=watched,
-                ready=lambda: print(f"tidings: {role} ready{where}{metrics}", flush=True),
+                ready=lambda: print(f"tidings: {named} ready{where}{metrics}", flush=True),
             )
 
 
-async def prepare_schema(runtime_url: str, owner_url: str | None) -> None:
-    """Migrate and make partitions where we have the owner's URL; refuse a schema that we can't serve."""
+#: Less than what is made ahead of the tables that have a partition for each day.
+_AHEAD_AT_ONCE = timedelta(days=3)
+
+
+async def prepare_schema(runtime_url: str, owner_url: str | None, *, ahead: timedelta = timedelta(0)) -> None:
+    """Migrate and make partitions where we have the owner's URL; refuse a schema that we can't serve.
+
+    A clock that can be moved is so far `ahead` at most, and finds partitions there too.
+    """
     from tidings.cli.database_connection import check_schema
     from tidings.kernel.clock import SystemClock
     from tidings.operations.migrations.runner import migrate_up
@@ -86,7 +102,9 @@ async def prepare_schema(runtime_url: str, owner_url: str | None) -> None:
 
     if owner_url is not None:
         await migrate_up(owner_url)
-        await make_with(owner_url, SystemClock().now())
+        now = SystemClock().now()
+        for step in range(ahead // _AHEAD_AT_ONCE + 1):
+            await make_with(owner_url, now + step * _AHEAD_AT_ONCE)
     await check_schema(runtime_url)
 
 
@@ -150,7 +168,7 @@ async def _watch(system: "System", watched: socket.socket | None) -> "HttpServer
     from tidings.bootstrap.health import watch_app
     from tidings.kernel.http.serve import HttpServer
 
-    server = HttpServer(watch_app(system.kernel), listener=watched, drain_seconds=1)
+    server = HttpServer(watch_app(system), listener=watched, drain_seconds=1)
     await server.start()
     return server
 

@@ -8,6 +8,11 @@ layout = ResourceCommands(
     columns=("name", "version", "updated_at", "updated_by"),
     empty="there is no layout of your own; `tidings layout put NAME --file layout.json` makes one",
 ).app()
+digest = ResourceCommands(
+    "digests",
+    columns=("id", "recipient_id", "category", "channel", "digest_key", "item_count", "flush_at"),
+    empty="nothing is being gathered; preferences say who gets which category in digests",
+).app()
 imports = ResourceCommands(
     "imports",
     columns=("id", "kind", "status", "lines", "refused", "created_at"),
@@ -17,6 +22,11 @@ weights = ResourceCommands(
     "weights",
     columns=("channel", "owner", "version", "home"),
     empty="no channel has weights: vendors are called in their order; `tidings adapter share` shares one",
+).app()
+event_reader = ResourceCommands(
+    "event-readers",
+    columns=("name", "types", "updated_at"),
+    empty="no reader keeps its place here; `tidings event-reader put NAME` makes one",
 ).app()
 own_tenant = ResourceCommands("tenant").app()
 platform_suppression = ResourceCommands(

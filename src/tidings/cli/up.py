@@ -5,9 +5,9 @@ import os
 import shlex
 import socket
 import sys
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +29,13 @@ def up(
     database_url: options.DatabaseUrl = None,
     owner_database_url: options.OwnerDatabaseUrl = None,
     metrics_port: options.MetricsPort = None,
+    clock: Annotated[
+        str | None,
+        typer.Option(
+            help="For trying out: a clock of its own that `tidings clock advance 2d` moves; "
+            "it begins now, or at a moment such as 2026-12-01T08:00Z."
+        ),
+    ] = None,
 ) -> None:
     """Start Tidings with its own Postgres, a demo tenant and a first key; Ctrl-C stops everything."""
     import uvloop
@@ -58,6 +65,7 @@ def up(
     folder = DataDir(chosen.data_dir)
     folder.open()
     try:
+        _set_clock(folder.clock, clock)
         if chosen.database.url is not None:
             runtime = chosen.database.url.reveal()
             owner = chosen.database.owner_url.reveal() if chosen.database.owner_url else None
@@ -79,6 +87,22 @@ def up(
         listener.close()
 
 
+def _set_clock(file: Path, wanted: str | None) -> None:
+    """Make a clock that can be moved; one that is there goes on, because the rows carry its time."""
+    from tidings.cli.clock import move_to
+    from tidings.kernel.moved_clock import read_ahead, write_ahead
+
+    ahead = read_ahead(file)
+    if wanted is not None and ahead is None:
+        ahead = timedelta(0)
+        write_ahead(file, ahead)
+    if ahead is None:
+        return
+    if wanted not in (None, "now"):
+        move_to(file, wanted, "--clock", from_=ahead)
+    typer.echo("tidings: this data dir has a clock of its own: for trying out only", err=True)
+
+
 async def _serve(
     chosen: "Settings",
     folder: "DataDir",
@@ -92,15 +116,17 @@ async def _serve(
     from tidings.bootstrap.health import listen_for_watchers
     from tidings.cli.process import prepare_schema, serve_until_stopped
     from tidings.kernel.http.serve import address_of
+    from tidings.kernel.moved_clock import FURTHEST, MovedClock
     from tidings.operations.demo import DemoMaker
     from tidings.operations.embedded import PostgresSupervisor
     from tidings.operations.sandbox_start import running_sandbox
 
     watched = listen_for_watchers(chosen, serves_api=True)
-    await prepare_schema(runtime, owner)
+    clock = MovedClock(folder.clock) if folder.clock.exists() else None
+    await prepare_schema(runtime, owner, ahead=FURTHEST if clock is not None else timedelta(0))
     here = address_of(listener)
     public_url = chosen.http.public_url or here
-    system = System(chosen, runtime_url=runtime, owner_url=owner, base_url=public_url)
+    system = System(chosen, runtime_url=runtime, owner_url=owner, base_url=public_url, clock=clock)
     # Built before it opens, so that all statements are checked against the schema.
     _ = system.app, system.jobs()
     previous = _read(folder.demo)
@@ -116,6 +142,7 @@ async def _serve(
         )
         demo = await maker.ensure(previous)
         await system.platform_start.publish()
+        await system.platform_start.publish_triggers()
         if sandbox is not None:
             await _send_to(sandbox, system, folder, demo.tenant_id, here=here)
         facts = {

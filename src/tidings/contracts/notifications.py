@@ -22,6 +22,8 @@ class NotificationMoved(Struct, frozen=True, kw_only=True, omit_defaults=True):
     until: Moment | None = None
     correlation_id: str | None = None
     is_test: bool = False
+    #: The digest that took its place, where it is superseded.
+    digest_notification_id: str | None = None
 
 
 class NotificationEngaged(Struct, frozen=True, kw_only=True, omit_defaults=True):

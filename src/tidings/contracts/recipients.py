@@ -15,7 +15,7 @@ class PreferencesUpdated(Struct, frozen=True, kw_only=True):
 
 
 class PreferenceOptOutRecorded(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A recipient said no to something; it counts from the version of the preferences that is named."""
+    """`optout.recorded.v1` where a recipient said no to something; it counts from the version of the preferences that is named."""
 
     recipient_id: str
     #: Left out: on all channels.
@@ -40,6 +40,5 @@ class ConsentRequested(Struct, frozen=True, kw_only=True):
 
 RECIPIENT_EVENTS: dict[str, type[Struct]] = {
     "preferences.updated.v1": PreferencesUpdated,
-    "optout.recorded.v1": PreferenceOptOutRecorded,
     "consent.requested.v1": ConsentRequested,
 }

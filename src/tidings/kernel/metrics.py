@@ -57,6 +57,11 @@ class Metrics:
             "How long the oldest event that a consumer group has not read has been on the bus; 0 where there is none.",
             ("group",),
         )
+        self.bus_degraded = self.gauge(
+            "tidings_bus_degraded",
+            "1 while NATS can't be reached and events wait in the outboxes; 0 otherwise.",
+            by=API | JOBS,
+        )
         self.hot_state_degraded = self.gauge(
             "tidings_hot_state_degraded",
             "1 while Postgres counts limits because Redis failed; 0 otherwise.",

@@ -11,6 +11,7 @@ TidingsError
     │   └── TenantDeletingError       the tenant is being deleted
     ├── TenantFrozenError          the tenant takes no new writes for now
     ├── NotFoundError              there is no such thing, or it is somebody else's
+    ├── GoneError                  it was there, and is kept no more
     ├── NoneAcceptedError          of many, not one is acceptable
     ├── ConflictError              it can't be done in the present state
     │   ├── KeyReusedError            an Idempotency-Key that was used for another request
@@ -119,6 +120,12 @@ class NotFoundError(RefusalError):
     """There is no such thing here."""
 
     code = "not_found"
+
+
+class GoneError(RefusalError):
+    """It was here, and is not kept any more."""
+
+    code = "gone"
 
 
 class NoneAcceptedError(RefusalError):

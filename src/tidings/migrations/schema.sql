@@ -1112,7 +1112,9 @@ WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000',
 
 ALTER TABLE ONLY chan.delivery_inbox FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE chan.delivery_inbox IS 'Not used yet: dispatch requests already taken, by the message that brought them, where notify and router run apart.';
+COMMENT ON TABLE chan.delivery_inbox IS 'Hand-overs that the router has taken from the bus, by their notification: one that is announced again begins no second execution.';
+
+COMMENT ON COLUMN chan.delivery_inbox.message_id IS 'The notification: there is one hand-over for each.';
 
 CREATE TABLE chan.delivery_outbox (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1788,6 +1790,28 @@ CREATE SEQUENCE kernel.bus_positions
 
 COMMENT ON SEQUENCE kernel.bus_positions IS 'Places on the stream. Numbers may be missing; none appears after a higher one.';
 
+CREATE TABLE kernel.bus_stream (
+    singleton boolean DEFAULT true NOT NULL,
+    engine text NOT NULL COLLATE pg_catalog."C",
+    first_position bigint NOT NULL,
+    last_position bigint NOT NULL,
+    moved_at timestamp with time zone NOT NULL,
+    stream_id text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT ck_bus_stream_engine CHECK ((engine = ANY (ARRAY['postgres'::text, 'nats'::text]))),
+    CONSTRAINT ck_bus_stream_one CHECK (singleton)
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY kernel.bus_stream FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.bus_stream IS 'Which engine has the stream. Relays of the other one refuse to work. One row.';
+
+COMMENT ON COLUMN kernel.bus_stream.first_position IS 'Its first place with NATS; what is before it is in kernel.bus_events.';
+
+COMMENT ON COLUMN kernel.bus_stream.last_position IS 'The last place that NATS has confirmed. A stream that ends before it has lost events.';
+
+COMMENT ON COLUMN kernel.bus_stream.stream_id IS 'Written into the stream on NATS, so that two databases never share one.';
+
 CREATE TABLE kernel.data_keys (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     subject_id text NOT NULL COLLATE pg_catalog."C",
@@ -1832,6 +1856,38 @@ ALTER TABLE ONLY kernel.dead_letters FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE kernel.dead_letters IS 'Events that a group has given up on; kept 14 days for replay.';
 
 COMMENT ON COLUMN kernel.dead_letters.error IS 'The code or class of the last error, never its words.';
+
+CREATE TABLE kernel.event_version_readers (
+    subject text NOT NULL COLLATE pg_catalog."C",
+    group_name text NOT NULL COLLATE pg_catalog."C",
+    seen_at timestamp with time zone NOT NULL,
+    completed_at timestamp with time zone
+);
+
+ALTER TABLE ONLY kernel.event_version_readers FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.event_version_readers IS 'Groups that read a version of an event which a newer one follows.';
+
+COMMENT ON COLUMN kernel.event_version_readers.group_name IS 'Not personal: a consumer group; or a tenant''s id, a slash and the name of its reader.';
+
+COMMENT ON COLUMN kernel.event_version_readers.seen_at IS 'When it was last known to read it.';
+
+COMMENT ON COLUMN kernel.event_version_readers.completed_at IS 'When it said that it reads the newer version.';
+
+CREATE TABLE kernel.event_versions (
+    subject text NOT NULL COLLATE pg_catalog."C",
+    successor text NOT NULL COLLATE pg_catalog."C",
+    began_at timestamp with time zone NOT NULL,
+    closed_at timestamp with time zone
+);
+
+ALTER TABLE ONLY kernel.event_versions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.event_versions IS 'Versions of events that a newer one follows, and whether both are published.';
+
+COMMENT ON COLUMN kernel.event_versions.began_at IS 'When this installation began to publish both.';
+
+COMMENT ON COLUMN kernel.event_versions.closed_at IS 'When it ended to; from then on only the newer one is published.';
 
 CREATE TABLE kernel.feature_flags (
     key text NOT NULL COLLATE pg_catalog."C",
@@ -2181,6 +2237,58 @@ ALTER TABLE ONLY notification.audit_heads FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE notification.audit_heads IS 'The last row of every audit stream: appenders lock it, and a cut-off tail is seen by it.';
 
+CREATE TABLE notification.batch_counts (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    batch_id text NOT NULL COLLATE pg_catalog."C",
+    variant smallint NOT NULL,
+    name text NOT NULL COLLATE pg_catalog."C",
+    stripe integer NOT NULL,
+    n bigint NOT NULL
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
+
+ALTER TABLE ONLY notification.batch_counts FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.batch_counts IS 'How many people of a batch came to each state, counted in the transaction that brought them there.';
+
+COMMENT ON COLUMN notification.batch_counts.name IS 'Not personal: the name of a state.';
+
+COMMENT ON COLUMN notification.batch_counts.stripe IS 'Writers of different stripes do not wait for each other; readers add them up.';
+
+CREATE TABLE notification.batch_list (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    batch_id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C"
+);
+
+ALTER TABLE ONLY notification.batch_list FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.batch_list IS 'Whom a batch is for, where a file or a list names them.';
+
+CREATE TABLE notification.batch_people (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    batch_id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    variant smallint NOT NULL,
+    state text NOT NULL COLLATE pg_catalog."C",
+    notification_id text COLLATE pg_catalog."C",
+    error_code text COLLATE pg_catalog."C",
+    unread_answers smallint DEFAULT 0 NOT NULL,
+    send_at timestamp with time zone,
+    CONSTRAINT ck_batch_people_state CHECK ((state = ANY (ARRAY['planned'::text, 'accepted'::text, 'refused'::text, 'sent'::text, 'delivered'::text, 'bounced'::text, 'failed'::text, 'suppressed'::text, 'expired'::text, 'cancelled'::text, 'superseded'::text, 'withdrawn'::text])))
+)
+WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
+
+ALTER TABLE ONLY notification.batch_people FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.batch_people IS 'The ledger of a batch: each person once.';
+
+COMMENT ON COLUMN notification.batch_people.variant IS 'Which share of the A/B test; 0: the batch as it is.';
+
+COMMENT ON COLUMN notification.batch_people.unread_answers IS 'Calls of a vendor whose answer was never read: the message may have arrived once more.';
+
+COMMENT ON COLUMN notification.batch_people.send_at IS 'When a message is made for them, while they are planned.';
+
 CREATE TABLE notification.branding (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     branding jsonb NOT NULL,
@@ -2429,6 +2537,17 @@ CREATE TABLE notification.digest_windows (
     claimed_until timestamp with time zone,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    is_test boolean DEFAULT false NOT NULL,
+    slides boolean DEFAULT false NOT NULL,
+    flush_by timestamp with time zone,
+    last_item_at timestamp with time zone,
+    oldest_item_at timestamp with time zone,
+    newest_item_at timestamp with time zone,
+    retry_at timestamp with time zone,
+    attempts integer DEFAULT 0 NOT NULL,
+    last_error text COLLATE pg_catalog."C",
+    flushed_at timestamp with time zone,
+    result text COLLATE pg_catalog."C",
     CONSTRAINT ck_digest_windows_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_digest_windows_id CHECK ((id ~ '^dgw_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_digest_windows_order CHECK ((window_end > window_start)),
@@ -2442,7 +2561,29 @@ COMMENT ON TABLE notification.digest_windows IS 'Queue of digests: a window per 
 
 COMMENT ON COLUMN notification.digest_windows.digest_key IS 'Tells several digests of one category apart; empty for the usual one.';
 
-COMMENT ON COLUMN notification.digest_windows.item_count IS 'Its items are the notifications with this digest_group_id.';
+COMMENT ON COLUMN notification.digest_windows.window_end IS 'It is flushed by then at the latest, by the schedule that it was opened under.';
+
+COMMENT ON COLUMN notification.digest_windows.item_count IS 'How many notifications have joined: those with this digest_group_id. Some may have been cancelled since.';
+
+COMMENT ON COLUMN notification.digest_windows.claimed_until IS 'Not used: a claim has no time limit, and ends with its worker.';
+
+COMMENT ON COLUMN notification.digest_windows.is_test IS 'Of notifications that were ordered with a test key; their digest is a test too.';
+
+COMMENT ON COLUMN notification.digest_windows.slides IS 'Each item puts the flush off, until window_end at most.';
+
+COMMENT ON COLUMN notification.digest_windows.flush_by IS 'The first of its items expires soon after; null where none does before the flush.';
+
+COMMENT ON COLUMN notification.digest_windows.last_item_at IS 'When the last item joined.';
+
+COMMENT ON COLUMN notification.digest_windows.oldest_item_at IS 'When the oldest of its items was created: with newest_item_at, the months that they lie in.';
+
+COMMENT ON COLUMN notification.digest_windows.retry_at IS 'After such an error it is left alone until then.';
+
+COMMENT ON COLUMN notification.digest_windows.attempts IS 'Flushes of it that ended in an error.';
+
+COMMENT ON COLUMN notification.digest_windows.last_error IS 'A code; never a value.';
+
+COMMENT ON COLUMN notification.digest_windows.result IS 'digest: one message for all; single: its only item went by itself; empty: no item was left; apart: no digest could be made, and each went by itself.';
 
 CREATE TABLE notification.dispatch_batches (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2464,20 +2605,64 @@ CREATE TABLE notification.dispatch_batches (
     paused_at timestamp with time zone,
     completed_at timestamp with time zone,
     version integer DEFAULT 1 NOT NULL,
+    priority text DEFAULT 'low'::text NOT NULL COLLATE pg_catalog."C",
+    local_time text COLLATE pg_catalog."C",
+    send_window jsonb,
+    variants jsonb,
+    needs_approval boolean DEFAULT false NOT NULL,
+    changed_by text,
+    approved_by text,
+    approved_at timestamp with time zone,
+    cloned_from text COLLATE pg_catalog."C",
+    started_by text,
+    expected bigint,
+    walked_to text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    walked_at timestamp with time zone,
+    due_at timestamp with time zone,
+    claimed_by text COLLATE pg_catalog."C",
+    attempts integer DEFAULT 0 NOT NULL,
+    slots jsonb,
+    problem text,
+    cancelled_at timestamp with time zone,
+    failed_at timestamp with time zone,
+    resumed_at timestamp with time zone,
     CONSTRAINT ck_dispatch_batches_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_dispatch_batches_id CHECK ((id ~ '^dbt_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_dispatch_batches_status CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'running'::text, 'paused'::text, 'completed'::text, 'cancelled'::text, 'failed'::text])))
-);
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
 
 ALTER TABLE ONLY notification.dispatch_batches FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE notification.dispatch_batches IS 'A batch: template, recipient query, pacing, totals.';
 
+COMMENT ON COLUMN notification.dispatch_batches.recipient_query IS 'Whom: a filter, a list, or both. As it was written.';
+
 COMMENT ON COLUMN notification.dispatch_batches.variables_ciphertext IS 'Under the tenant''s key: they are everybody''s.';
 
-COMMENT ON COLUMN notification.dispatch_batches.rate_limit IS 'Pacing per vendor, sending account and mail domain.';
+COMMENT ON COLUMN notification.dispatch_batches.rate_limit IS 'Pacing: people a minute, in all and by mail domain.';
 
-COMMENT ON COLUMN notification.dispatch_batches.totals IS 'Counters kept with the work, never counted from the big table.';
+COMMENT ON COLUMN notification.dispatch_batches.totals IS 'Its counts when nothing was under way any more.';
+
+COMMENT ON COLUMN notification.dispatch_batches.local_time IS 'The hour at which each person is written to, in their zone.';
+
+COMMENT ON COLUMN notification.dispatch_batches.send_window IS 'Hours and days that it is sent in, and whose zone they are of.';
+
+COMMENT ON COLUMN notification.dispatch_batches.variants IS 'Shares of an A/B test: name, percentage, template. Their variables are sealed with the others.';
+
+COMMENT ON COLUMN notification.dispatch_batches.expected IS 'How many people it had when it was started.';
+
+COMMENT ON COLUMN notification.dispatch_batches.walked_to IS 'The last recipient that the runner has come to.';
+
+COMMENT ON COLUMN notification.dispatch_batches.walked_at IS 'When the runner had come to the end.';
+
+COMMENT ON COLUMN notification.dispatch_batches.due_at IS 'When the runner looks at it next. Null: never.';
+
+COMMENT ON COLUMN notification.dispatch_batches.slots IS 'When the next message may go, in all and for each mail domain that is paced.';
+
+COMMENT ON COLUMN notification.dispatch_batches.problem IS 'Why it was paused or failed by itself, without anything personal.';
+
+COMMENT ON COLUMN notification.dispatch_batches.resumed_at IS 'Whose local hour fell into the pause before is written to at the next one.';
 
 CREATE TABLE notification.dispatch_queue (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2503,6 +2688,26 @@ COMMENT ON COLUMN notification.dispatch_queue.weight IS 'How many turns the tena
 COMMENT ON COLUMN notification.dispatch_queue.attempts IS 'How often its turn ended in an error; set aside after a few.';
 
 COMMENT ON COLUMN notification.dispatch_queue.claimed_by IS 'The worker whose turn it is in; freed when that one dies.';
+
+CREATE TABLE notification.dispatch_requests (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    notification_id text NOT NULL COLLATE pg_catalog."C",
+    announced_at timestamp with time zone NOT NULL,
+    look_at timestamp with time zone NOT NULL,
+    announcements integer DEFAULT 1 NOT NULL,
+    request text NOT NULL,
+    traceparent text,
+    CONSTRAINT ck_dispatch_requests_announcements CHECK ((announcements >= 1))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
+
+ALTER TABLE ONLY notification.dispatch_requests FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.dispatch_requests IS 'Hand-overs that were announced on the bus, until a router is known to have taken them; empty where notify and router share a process.';
+
+COMMENT ON COLUMN notification.dispatch_requests.look_at IS 'When the router is asked whether it has it; later after each announcement.';
+
+COMMENT ON COLUMN notification.dispatch_requests.request IS 'JSON, as it was announced: ids and facts.';
 
 CREATE TABLE notification.early_bounces (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2541,6 +2746,31 @@ COMMENT ON TABLE notification.erasures IS 'Receipts of erasures: one for each re
 COMMENT ON COLUMN notification.erasures.statement IS 'JSON, exactly as it was signed: ids, times and counts. No name, no address, no hash of one.';
 
 COMMENT ON COLUMN notification.erasures.signature IS 'Ed25519 over the statement, with the id of the key in front.';
+
+CREATE TABLE notification.event_readers (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    types text[] NOT NULL,
+    cursor text NOT NULL COLLATE pg_catalog."C",
+    tests_only boolean DEFAULT false NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_event_readers_name CHECK ((name ~ '^[a-z][a-z0-9_.-]{0,99}$'::text))
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY notification.event_readers FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.event_readers IS 'Readers of the feed of events, each with its place in it.';
+
+COMMENT ON COLUMN notification.event_readers.name IS 'Not personal: a system''s own word for itself, such as crm.';
+
+COMMENT ON COLUMN notification.event_readers.types IS 'The types that it reads, as NATS writes subjects.';
+
+COMMENT ON COLUMN notification.event_readers.cursor IS 'What it has read; opaque, the bus knows what it means.';
+
+COMMENT ON COLUMN notification.event_readers.tests_only IS 'Made with a test key: it reads events of tests.';
 
 CREATE TABLE notification.idempotency_keys (
     tenant_id text COLLATE pg_catalog."C",
@@ -2714,6 +2944,22 @@ CREATE TABLE notification.notification_scheduled (
     last_error text,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    trigger_id text COLLATE pg_catalog."C",
+    trigger_version integer,
+    template_key text COLLATE pg_catalog."C",
+    channel text COLLATE pg_catalog."C",
+    event_type text COLLATE pg_catalog."C",
+    event_source text COLLATE pg_catalog."C",
+    event_subject text COLLATE pg_catalog."C",
+    event_time timestamp with time zone,
+    anchor text,
+    anchor_offset text,
+    local_time text,
+    zone text,
+    is_test boolean DEFAULT false NOT NULL,
+    failed_at timestamp with time zone,
+    obsolete_reason text,
+    obsolete_event_id text COLLATE pg_catalog."C",
     CONSTRAINT ck_notification_scheduled_id CHECK (((id ~~ 'sch\_%'::text) AND (length(id) = 30))),
     CONSTRAINT ck_notification_scheduled_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text])))
 )
@@ -2723,13 +2969,33 @@ ALTER TABLE ONLY notification.notification_scheduled FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE notification.notification_scheduled IS 'Queue of work with a due time.';
 
-COMMENT ON COLUMN notification.notification_scheduled.kind IS 'quiet_hours, rate_limit, scheduled_send, or what a trigger plans: pre_arrival_reminder, dunning_step…';
+COMMENT ON COLUMN notification.notification_scheduled.kind IS 'scheduled_send; quiet_hours, rate_limit and other gates that put a notification off; trigger: planned, and no notification yet.';
 
-COMMENT ON COLUMN notification.notification_scheduled.payload_ciphertext IS 'What to enqueue, when there is no notification yet. Under the recipient''s key, or the tenant''s where none is known.';
+COMMENT ON COLUMN notification.notification_scheduled.payload_ciphertext IS 'The order of what is planned, until it is over; kept where it failed. Under the recipient''s key, or the tenant''s where no recipient is known.';
+
+COMMENT ON COLUMN notification.notification_scheduled.processed_at IS 'Since when it is over: sent on its way, obsolete or failed.';
 
 COMMENT ON COLUMN notification.notification_scheduled.claimed_until IS 'Lease of the worker that holds it; free again afterwards.';
 
+COMMENT ON COLUMN notification.notification_scheduled.attempt_count IS 'How often it failed.';
+
 COMMENT ON COLUMN notification.notification_scheduled.last_error IS 'Code and ids only: the worker role reads it.';
+
+COMMENT ON COLUMN notification.notification_scheduled.trigger_id IS 'Which trigger planned it; null for what waits for its notification.';
+
+COMMENT ON COLUMN notification.notification_scheduled.event_subject IS 'What the event is about; with its source it finds what a later event moves or clears.';
+
+COMMENT ON COLUMN notification.notification_scheduled.anchor IS 'The moment or day that the time is reckoned from, as the event has it.';
+
+COMMENT ON COLUMN notification.notification_scheduled.anchor_offset IS 'From the anchor, as an ISO 8601 duration with a sign.';
+
+COMMENT ON COLUMN notification.notification_scheduled.local_time IS 'The hour of the day in the zone; null: whatever hour the offset leads to.';
+
+COMMENT ON COLUMN notification.notification_scheduled.zone IS 'The person''s time zone that run_after was reckoned in; null where no zone matters.';
+
+COMMENT ON COLUMN notification.notification_scheduled.failed_at IS 'Since when it is given up; processed_at is set too.';
+
+COMMENT ON COLUMN notification.notification_scheduled.obsolete_reason IS 'cancelled_by, replanned, cancelled, erased…';
 
 CREATE TABLE notification.notification_trigger_map (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -2739,14 +3005,26 @@ CREATE TABLE notification.notification_trigger_map (
     channel text DEFAULT 'auto'::text NOT NULL,
     template_key text NOT NULL COLLATE pg_catalog."C",
     recipient_resolver text NOT NULL,
-    priority text DEFAULT 'normal'::text NOT NULL,
-    category text NOT NULL COLLATE pg_catalog."C",
+    priority text,
+    category text COLLATE pg_catalog."C",
     schedule_offset_seconds integer DEFAULT 0 NOT NULL,
     schedule_anchor text,
     enabled boolean DEFAULT true NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    title text,
+    set_name text COLLATE pg_catalog."C",
+    set_key text COLLATE pg_catalog."C",
+    variables text DEFAULT '{}'::text NOT NULL,
+    anchor_offset text,
+    local_time text,
+    condition text,
+    subject_path text,
+    cancelled_by text[] DEFAULT '{}'::text[] NOT NULL,
+    replanned_by text[] DEFAULT '{}'::text[] NOT NULL,
+    customises text COLLATE pg_catalog."C",
+    deleted_at timestamp with time zone,
     CONSTRAINT ck_notification_trigger_map_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notification_trigger_map_id CHECK ((id ~ '^trg_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_notification_trigger_map_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
@@ -2757,11 +3035,29 @@ ALTER TABLE ONLY notification.notification_trigger_map FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE notification.notification_trigger_map IS 'Rules: event type to template, recipient, channel, time.';
 
-COMMENT ON COLUMN notification.notification_trigger_map.recipient_resolver IS 'Named function over the event (primary_guest, tenant_admins, iam_subject, vendor_assignee) or a JSON path.';
+COMMENT ON COLUMN notification.notification_trigger_map.recipient_resolver IS 'JSON: a path into the event, a named resolver (primary_guest, tenant_admins, iam_subject, vendor_assignee), or a list of these.';
 
-COMMENT ON COLUMN notification.notification_trigger_map.schedule_offset_seconds IS 'From the anchor; negative is before it.';
+COMMENT ON COLUMN notification.notification_trigger_map.priority IS 'Null: the template''s own.';
 
-COMMENT ON COLUMN notification.notification_trigger_map.schedule_anchor IS 'event_produced_at, stay_start, checked_out_at, invoice_due_date…; null is the event''s own time.';
+COMMENT ON COLUMN notification.notification_trigger_map.category IS 'Null: the template''s own.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.schedule_offset_seconds IS 'The same in seconds, with months of 30 days, for those who query; anchor_offset is what counts.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.schedule_anchor IS 'The path in the event that the time is reckoned from; null: the event''s own time.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.set_name IS 'Not personal: the set of triggers that it was shipped with, such as hotel.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.set_key IS 'What it is known by within its set, from release to release.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.variables IS 'JSON: what the template gets; a text that begins with $. is a path into the event.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.anchor_offset IS 'From the anchor, as an ISO 8601 duration with a sign; null: none.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.local_time IS 'The hour of the day where the person is.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.customises IS 'The platform''s trigger that this one of a tenant takes the place of.';
+
+COMMENT ON COLUMN notification.notification_trigger_map.deleted_at IS 'Kept, because firings and planned work name it.';
 
 CREATE TABLE notification.notifications (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2822,6 +3118,7 @@ CREATE TABLE notification.notifications (
     traceparent text COLLATE pg_catalog."C",
     resent_from text COLLATE pg_catalog."C",
     delivering_attempt_id text COLLATE pg_catalog."C",
+    digest_key text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -2882,6 +3179,8 @@ COMMENT ON COLUMN notification.notifications.resent_from IS 'The notification th
 
 COMMENT ON COLUMN notification.notifications.delivering_attempt_id IS 'The attempt in the router that delivered it. Null: not delivered, or settled before this column was there.';
 
+COMMENT ON COLUMN notification.notifications.digest_key IS 'Not personal: the caller''s own word that tells several digests of one category apart; null for the usual one.';
+
 CREATE TABLE notification.notifications_marketing (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -2941,6 +3240,7 @@ CREATE TABLE notification.notifications_marketing (
     traceparent text COLLATE pg_catalog."C",
     resent_from text COLLATE pg_catalog."C",
     delivering_attempt_id text COLLATE pg_catalog."C",
+    digest_key text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -3016,6 +3316,7 @@ CREATE TABLE notification.notifications_regulated (
     traceparent text COLLATE pg_catalog."C",
     resent_from text COLLATE pg_catalog."C",
     delivering_attempt_id text COLLATE pg_catalog."C",
+    digest_key text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -3091,6 +3392,7 @@ CREATE TABLE notification.notifications_standard (
     traceparent text COLLATE pg_catalog."C",
     resent_from text COLLATE pg_catalog."C",
     delivering_attempt_id text COLLATE pg_catalog."C",
+    digest_key text COLLATE pg_catalog."C",
     CONSTRAINT ck_notifications_channel CHECK ((channel = ANY (ARRAY['auto'::text, 'email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
     CONSTRAINT ck_notifications_evidence CHECK ((delivery_evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_notifications_final_channel CHECK ((final_channel = ANY (ARRAY['email'::text, 'sms'::text, 'whatsapp'::text, 'telegram'::text, 'viber'::text, 'voice'::text, 'push'::text, 'inapp'::text, 'webhook'::text]))),
@@ -3173,6 +3475,51 @@ ALTER TABLE notification.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTIT
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE notification.received_event_ledger (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    identity_hash bytea NOT NULL,
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
+
+ALTER TABLE ONLY notification.received_event_ledger FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.received_event_ledger IS 'Which events have been received: one for each sender, source and id.';
+
+COMMENT ON COLUMN notification.received_event_ledger.identity_hash IS 'SHA-256 of who sent it (the tenant live, the tenant in tests, the platform), its source and its id there.';
+
+COMMENT ON COLUMN notification.received_event_ledger.expires_at IS 'It outlives the bus''s retention plus the longest schedule offset.';
+
+CREATE TABLE notification.received_events (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    received_at timestamp with time zone NOT NULL,
+    source text NOT NULL COLLATE pg_catalog."C",
+    source_event_id text NOT NULL COLLATE pg_catalog."C",
+    type text NOT NULL COLLATE pg_catalog."C",
+    subject text COLLATE pg_catalog."C",
+    happened_at timestamp with time zone NOT NULL,
+    is_test boolean DEFAULT false NOT NULL,
+    content_ciphertext bytea NOT NULL,
+    CONSTRAINT ck_received_events_id CHECK (((id ~~ 'evt\_%'::text) AND (length(id) = 30)))
+)
+PARTITION BY RANGE (received_at);
+
+ALTER TABLE ONLY notification.received_events FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.received_events IS 'Events that other systems sent. One partition a day, dropped after eight: a day later than the bus drops what follows from them.';
+
+COMMENT ON COLUMN notification.received_events.id IS 'Ours; the event that announces it on the bus has the same.';
+
+COMMENT ON COLUMN notification.received_events.received_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN notification.received_events.source_event_id IS 'The sender''s own: with the source it says which event this is.';
+
+COMMENT ON COLUMN notification.received_events.happened_at IS 'The CloudEvents attribute time; received_at where the sender left it out.';
+
+COMMENT ON COLUMN notification.received_events.content_ciphertext IS 'Data and extension attributes, which may be about people: sealed with the tenant''s key for events.';
 
 CREATE TABLE notification.recipient_addresses (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -3443,6 +3790,87 @@ COMMENT ON COLUMN notification.tenants_local.notification_policy IS 'Tenant defa
 COMMENT ON COLUMN notification.tenants_local.weight IS 'Share of turns when workers claim fairly between tenants.';
 
 COMMENT ON COLUMN notification.tenants_local.event_version IS 'Version of the last tenant event applied; an event that is not newer changes nothing.';
+
+CREATE TABLE notification.trigger_choices (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    trigger_id text NOT NULL COLLATE pg_catalog."C",
+    enabled boolean NOT NULL,
+    version integer DEFAULT 1 NOT NULL,
+    updated_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY notification.trigger_choices FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.trigger_choices IS 'Which of the platform''s triggers a tenant has switched on or off.';
+
+CREATE TABLE notification.trigger_firings (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    event_type text NOT NULL COLLATE pg_catalog."C",
+    event_source text NOT NULL COLLATE pg_catalog."C",
+    event_subject text COLLATE pg_catalog."C",
+    event_time timestamp with time zone NOT NULL,
+    trigger_id text NOT NULL COLLATE pg_catalog."C",
+    trigger_version integer NOT NULL,
+    template_key text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text COLLATE pg_catalog."C",
+    scheduled_id text COLLATE pg_catalog."C",
+    notification_id text COLLATE pg_catalog."C",
+    result text NOT NULL,
+    reason text,
+    send_at timestamp with time zone,
+    ended_by text COLLATE pg_catalog."C",
+    fired_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_trigger_firings_id CHECK (((id ~~ 'fir\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_trigger_firings_result CHECK ((result = ANY (ARRAY['sent'::text, 'planned'::text, 'skipped'::text, 'failed'::text, 'obsolete'::text, 'cleared'::text])))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
+
+ALTER TABLE ONLY notification.trigger_firings FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.trigger_firings IS 'What an event has led to: one row for each trigger that heard it and each person, with the reason where nothing came of it.';
+
+COMMENT ON COLUMN notification.trigger_firings.reason IS 'A code: why it was skipped, failed, or became obsolete.';
+
+COMMENT ON COLUMN notification.trigger_firings.send_at IS 'When it was to be sent, as reckoned when the event was heard.';
+
+COMMENT ON COLUMN notification.trigger_firings.ended_by IS 'The later event that moved or cleared it.';
+
+CREATE TABLE notification.trigger_subjects (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    trigger_id text NOT NULL COLLATE pg_catalog."C",
+    event_source text NOT NULL COLLATE pg_catalog."C",
+    event_subject text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    event_time timestamp with time zone NOT NULL,
+    cancelled boolean NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
+
+ALTER TABLE ONLY notification.trigger_subjects FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.trigger_subjects IS 'The last event that a trigger has heard about a subject: an older one that comes later changes nothing.';
+
+COMMENT ON COLUMN notification.trigger_subjects.cancelled IS 'Whether that event has cleared what was planned.';
+
+CREATE TABLE notification.trigger_versions (
+    tenant_id text COLLATE pg_catalog."C",
+    trigger_id text NOT NULL COLLATE pg_catalog."C",
+    version integer NOT NULL,
+    definition text NOT NULL,
+    changed_at timestamp with time zone NOT NULL,
+    changed_by text NOT NULL
+);
+
+ALTER TABLE ONLY notification.trigger_versions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.trigger_versions IS 'Every version of every trigger: what sent a notification can be looked up after it was changed.';
+
+COMMENT ON COLUMN notification.trigger_versions.definition IS 'JSON, as the API shows it.';
 
 CREATE TABLE notification.webhook_deliveries (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -3821,11 +4249,20 @@ ALTER TABLE ONLY kernel.bus_events
 ALTER TABLE ONLY kernel.bus_parked
     ADD CONSTRAINT pk_bus_parked PRIMARY KEY (group_name, "position");
 
+ALTER TABLE ONLY kernel.bus_stream
+    ADD CONSTRAINT pk_bus_stream PRIMARY KEY (singleton);
+
 ALTER TABLE ONLY kernel.data_keys
     ADD CONSTRAINT pk_data_keys PRIMARY KEY (tenant_id, subject_id, version);
 
 ALTER TABLE ONLY kernel.dead_letters
     ADD CONSTRAINT pk_dead_letters PRIMARY KEY (id);
+
+ALTER TABLE ONLY kernel.event_version_readers
+    ADD CONSTRAINT pk_event_version_readers PRIMARY KEY (subject, group_name);
+
+ALTER TABLE ONLY kernel.event_versions
+    ADD CONSTRAINT pk_event_versions PRIMARY KEY (subject);
 
 ALTER TABLE ONLY kernel.partitioned_tables
     ADD CONSTRAINT pk_partitioned_tables PRIMARY KEY (parent);
@@ -3887,6 +4324,15 @@ ALTER TABLE ONLY notification.address_refusals
 ALTER TABLE ONLY notification.api_keys
     ADD CONSTRAINT pk_api_keys PRIMARY KEY (id);
 
+ALTER TABLE ONLY notification.batch_counts
+    ADD CONSTRAINT pk_batch_counts PRIMARY KEY (tenant_id, batch_id, variant, name, stripe);
+
+ALTER TABLE ONLY notification.batch_list
+    ADD CONSTRAINT pk_batch_list PRIMARY KEY (tenant_id, batch_id, recipient_id);
+
+ALTER TABLE ONLY notification.batch_people
+    ADD CONSTRAINT pk_batch_people PRIMARY KEY (tenant_id, batch_id, recipient_id);
+
 ALTER TABLE ONLY notification.branding
     ADD CONSTRAINT pk_branding PRIMARY KEY (tenant_id);
 
@@ -3923,11 +4369,17 @@ ALTER TABLE ONLY notification.dispatch_batches
 ALTER TABLE ONLY notification.dispatch_queue
     ADD CONSTRAINT pk_dispatch_queue PRIMARY KEY (tenant_id, notification_id);
 
+ALTER TABLE ONLY notification.dispatch_requests
+    ADD CONSTRAINT pk_dispatch_requests PRIMARY KEY (tenant_id, notification_id);
+
 ALTER TABLE ONLY notification.early_bounces
     ADD CONSTRAINT pk_early_bounces PRIMARY KEY (tenant_id, notification_id, attempt_id);
 
 ALTER TABLE ONLY notification.erasures
     ADD CONSTRAINT pk_erasures PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.event_readers
+    ADD CONSTRAINT pk_event_readers PRIMARY KEY (tenant_id, name);
 
 ALTER TABLE ONLY notification.import_problems
     ADD CONSTRAINT pk_import_problems PRIMARY KEY (tenant_id, import_id, place);
@@ -3955,6 +4407,12 @@ ALTER TABLE ONLY notification.opt_out_tokens
 
 ALTER TABLE ONLY notification.outbox
     ADD CONSTRAINT pk_outbox PRIMARY KEY (seq);
+
+ALTER TABLE ONLY notification.received_event_ledger
+    ADD CONSTRAINT pk_received_event_ledger PRIMARY KEY (tenant_id, identity_hash);
+
+ALTER TABLE ONLY notification.received_events
+    ADD CONSTRAINT pk_received_events PRIMARY KEY (tenant_id, id, received_at);
 
 ALTER TABLE ONLY notification.recipient_addresses
     ADD CONSTRAINT pk_recipient_addresses PRIMARY KEY (tenant_id, id);
@@ -3986,6 +4444,18 @@ ALTER TABLE ONLY notification.templates
 ALTER TABLE ONLY notification.tenants_local
     ADD CONSTRAINT pk_tenants_local PRIMARY KEY (tenant_id);
 
+ALTER TABLE ONLY notification.trigger_choices
+    ADD CONSTRAINT pk_trigger_choices PRIMARY KEY (tenant_id, trigger_id);
+
+ALTER TABLE ONLY notification.trigger_firings
+    ADD CONSTRAINT pk_trigger_firings PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.trigger_subjects
+    ADD CONSTRAINT pk_trigger_subjects PRIMARY KEY (tenant_id, trigger_id, event_source, event_subject);
+
+ALTER TABLE ONLY notification.trigger_versions
+    ADD CONSTRAINT pk_trigger_versions PRIMARY KEY (trigger_id, version);
+
 ALTER TABLE ONLY notification.webhook_deliveries
     ADD CONSTRAINT pk_webhook_deliveries PRIMARY KEY (tenant_id, created_at, id);
 
@@ -4004,9 +4474,6 @@ ALTER TABLE ONLY notification.audit
 ALTER TABLE ONLY notification.channels
     ADD CONSTRAINT uq_channels_channel UNIQUE (tenant_id, channel);
 
-ALTER TABLE ONLY notification.digest_windows
-    ADD CONSTRAINT uq_digest_windows_window UNIQUE (tenant_id, recipient_id, category, channel, digest_key, window_start);
-
 ALTER TABLE ONLY notification.erasures
     ADD CONSTRAINT uq_erasures_recipient UNIQUE (tenant_id, recipient_id);
 
@@ -4015,9 +4482,6 @@ ALTER TABLE ONLY notification.idempotency_keys
 
 ALTER TABLE ONLY notification.notification_preferences
     ADD CONSTRAINT uq_notification_preferences_recipient UNIQUE (tenant_id, recipient_id);
-
-ALTER TABLE ONLY notification.notification_trigger_map
-    ADD CONSTRAINT uq_notification_trigger_map_rule UNIQUE NULLS NOT DISTINCT (tenant_id, consumed_event_type, channel, template_key);
 
 ALTER TABLE ONLY notification.opt_out_tokens
     ADD CONSTRAINT uq_opt_out_tokens_hash UNIQUE (tenant_id, token_hash);
@@ -4224,17 +4688,33 @@ CREATE INDEX ix_api_keys_tenant ON notification.api_keys USING btree (tenant_id,
 
 CREATE INDEX ix_audit_entity ON ONLY notification.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
 
+CREATE INDEX ix_batch_people_planned ON notification.batch_people USING btree (tenant_id, batch_id, send_at, recipient_id) WHERE (send_at IS NOT NULL);
+
+CREATE INDEX ix_batch_people_unread ON notification.batch_people USING btree (tenant_id, batch_id, recipient_id) WHERE (unread_answers > 0);
+
 CREATE INDEX ix_consumed_events_expiry ON notification.consumed_events USING btree (expires_at);
 
 CREATE INDEX ix_dedup_ledger_expiry ON notification.dedup_ledger USING btree (expires_at);
 
 CREATE INDEX ix_delivery_attempts_notification ON ONLY notification.delivery_attempts USING btree (tenant_id, notification_id, attempt_number);
 
-CREATE INDEX ix_digest_windows_flush_ready ON notification.digest_windows USING btree (flush_at) WHERE (state <> 'flushed'::text);
+CREATE INDEX ix_digest_windows_claimed ON notification.digest_windows USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
+
+CREATE INDEX ix_digest_windows_due ON notification.digest_windows USING btree (flush_at) WHERE ((state <> 'flushed'::text) AND (claimed_by IS NULL));
+
+CREATE INDEX ix_digest_windows_flushed ON notification.digest_windows USING btree (flushed_at) WHERE (flushed_at IS NOT NULL);
+
+CREATE INDEX ix_digest_windows_recipient ON notification.digest_windows USING btree (tenant_id, recipient_id);
+
+CREATE INDEX ix_dispatch_batches_claimed ON notification.dispatch_batches USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
+
+CREATE INDEX ix_dispatch_batches_due ON notification.dispatch_batches USING btree (due_at) WHERE ((due_at IS NOT NULL) AND (claimed_by IS NULL));
 
 CREATE INDEX ix_dispatch_batches_status ON notification.dispatch_batches USING btree (tenant_id, status, created_at DESC);
 
 CREATE INDEX ix_dispatch_queue_free ON notification.dispatch_queue USING btree (priority, tenant_id, notification_id) WHERE (claimed_by IS NULL);
+
+CREATE INDEX ix_dispatch_requests_look ON notification.dispatch_requests USING btree (look_at);
 
 CREATE INDEX ix_early_bounces_age ON notification.early_bounces USING btree (bounced_at);
 
@@ -4242,23 +4722,29 @@ CREATE INDEX ix_idempotency_keys_expiry ON notification.idempotency_keys USING b
 
 CREATE INDEX ix_imports_updated ON notification.imports USING btree (updated_at);
 
-CREATE INDEX ix_notification_scheduled_done ON notification.notification_scheduled USING btree (processed_at) WHERE (processed_at IS NOT NULL);
-
 CREATE INDEX ix_notification_scheduled_due ON notification.notification_scheduled USING btree (run_after) WHERE ((processed_at IS NULL) AND (obsolete = false));
 
 CREATE INDEX ix_notification_scheduled_notification ON notification.notification_scheduled USING btree (tenant_id, notification_id) WHERE (notification_id IS NOT NULL);
+
+CREATE INDEX ix_notification_scheduled_over ON notification.notification_scheduled USING btree (processed_at) WHERE ((processed_at IS NOT NULL) AND (trigger_id IS NULL));
+
+CREATE INDEX ix_notification_scheduled_payload ON notification.notification_scheduled USING btree (tenant_id, recipient_id) WHERE (payload_ciphertext IS NOT NULL);
+
+CREATE INDEX ix_notification_scheduled_planned_over ON notification.notification_scheduled USING btree (processed_at) WHERE ((processed_at IS NOT NULL) AND (trigger_id IS NOT NULL));
 
 CREATE INDEX ix_notification_scheduled_quiet ON notification.notification_scheduled USING btree (tenant_id, recipient_id) WHERE ((kind = 'quiet_hours'::text) AND (processed_at IS NULL) AND (obsolete = false));
 
 CREATE INDEX ix_notification_scheduled_source ON notification.notification_scheduled USING btree (tenant_id, source_event_id) WHERE ((processed_at IS NULL) AND (source_event_id IS NOT NULL));
 
-CREATE INDEX ix_notification_trigger_map_event ON notification.notification_trigger_map USING btree (consumed_event_type) WHERE enabled;
+CREATE INDEX ix_notification_scheduled_subject ON notification.notification_scheduled USING btree (tenant_id, trigger_id, event_source, event_subject) WHERE (trigger_id IS NOT NULL);
 
-CREATE INDEX ix_notifications_batch ON ONLY notification.notifications USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
+CREATE INDEX ix_notification_trigger_map_tenant ON notification.notification_trigger_map USING btree (tenant_id, id);
 
 CREATE INDEX ix_notifications_correlated ON ONLY notification.notifications USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
 CREATE INDEX ix_notifications_digest_group ON ONLY notification.notifications USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
+
+CREATE INDEX ix_notifications_in_batch ON ONLY notification.notifications USING btree (tenant_id, batch_id, created_at DESC, id DESC) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX ix_notifications_recipient ON ONLY notification.notifications USING btree (recipient_id, created_at DESC);
 
@@ -4266,7 +4752,11 @@ CREATE INDEX ix_notifications_unread ON ONLY notification.notifications USING bt
 
 CREATE INDEX ix_opt_out_tokens_expiry ON notification.opt_out_tokens USING btree (expires_at);
 
+CREATE INDEX ix_received_event_ledger_expiry ON notification.received_event_ledger USING btree (expires_at);
+
 CREATE INDEX ix_recipient_addresses_hash ON notification.recipient_addresses USING btree (tenant_id, channel, address_hash);
+
+CREATE INDEX ix_recipients_tenant_admins ON notification.recipients USING btree (tenant_id, id) WHERE (tags @> ARRAY['tenant_admin'::text]);
 
 CREATE INDEX ix_searchable_metadata_value ON ONLY notification.searchable_metadata USING btree (tenant_id, key, value_hash, created_at DESC, notification_id DESC);
 
@@ -4282,35 +4772,45 @@ CREATE INDEX ix_suppressions_expiry ON notification.suppressions USING btree (te
 
 CREATE INDEX ix_suppressions_released ON notification.suppressions USING btree (tenant_id, channel, address_hash, released_at) WHERE (released_at IS NOT NULL);
 
+CREATE INDEX ix_trigger_firings_event ON notification.trigger_firings USING btree (tenant_id, event_id);
+
+CREATE INDEX ix_trigger_firings_expiry ON notification.trigger_firings USING btree (expires_at);
+
+CREATE INDEX ix_trigger_firings_notification ON notification.trigger_firings USING btree (tenant_id, notification_id) WHERE (notification_id IS NOT NULL);
+
+CREATE INDEX ix_trigger_firings_subject ON notification.trigger_firings USING btree (tenant_id, trigger_id, event_source, event_subject) WHERE (event_subject IS NOT NULL);
+
+CREATE INDEX ix_trigger_subjects_expiry ON notification.trigger_subjects USING btree (expires_at);
+
 CREATE INDEX ix_webhook_deliveries_due ON ONLY notification.webhook_deliveries USING btree (next_attempt_at) WHERE (status = ANY (ARRAY['queued'::text, 'failed'::text]));
 
 CREATE INDEX ix_webhook_deliveries_subscription ON ONLY notification.webhook_deliveries USING btree (tenant_id, subscription_id, created_at DESC);
-
-CREATE INDEX notifications_marketing__ix_notifications_batch ON ONLY notification.notifications_marketing USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX notifications_marketing__ix_notifications_correlated ON ONLY notification.notifications_marketing USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
 CREATE INDEX notifications_marketing__ix_notifications_digest_group ON ONLY notification.notifications_marketing USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
 
+CREATE INDEX notifications_marketing__ix_notifications_in_batch ON ONLY notification.notifications_marketing USING btree (tenant_id, batch_id, created_at DESC, id DESC) WHERE (batch_id IS NOT NULL);
+
 CREATE INDEX notifications_marketing__ix_notifications_unread ON ONLY notification.notifications_marketing USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
 CREATE INDEX notifications_marketing_recipient_id_created_at_idx ON ONLY notification.notifications_marketing USING btree (recipient_id, created_at DESC);
-
-CREATE INDEX notifications_regulated__ix_notifications_batch ON ONLY notification.notifications_regulated USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX notifications_regulated__ix_notifications_correlated ON ONLY notification.notifications_regulated USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
 CREATE INDEX notifications_regulated__ix_notifications_digest_group ON ONLY notification.notifications_regulated USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
 
+CREATE INDEX notifications_regulated__ix_notifications_in_batch ON ONLY notification.notifications_regulated USING btree (tenant_id, batch_id, created_at DESC, id DESC) WHERE (batch_id IS NOT NULL);
+
 CREATE INDEX notifications_regulated__ix_notifications_unread ON ONLY notification.notifications_regulated USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
 CREATE INDEX notifications_regulated_recipient_id_created_at_idx ON ONLY notification.notifications_regulated USING btree (recipient_id, created_at DESC);
 
-CREATE INDEX notifications_standard__ix_notifications_batch ON ONLY notification.notifications_standard USING btree (tenant_id, batch_id) WHERE (batch_id IS NOT NULL);
-
 CREATE INDEX notifications_standard__ix_notifications_correlated ON ONLY notification.notifications_standard USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
 CREATE INDEX notifications_standard__ix_notifications_digest_group ON ONLY notification.notifications_standard USING btree (tenant_id, digest_group_id) WHERE (digest_group_id IS NOT NULL);
+
+CREATE INDEX notifications_standard__ix_notifications_in_batch ON ONLY notification.notifications_standard USING btree (tenant_id, batch_id, created_at DESC, id DESC) WHERE (batch_id IS NOT NULL);
 
 CREATE INDEX notifications_standard__ix_notifications_unread ON ONLY notification.notifications_standard USING btree (tenant_id, recipient_id, created_at DESC) WHERE ((channel = 'inapp'::text) AND (read_at IS NULL));
 
@@ -4318,9 +4818,13 @@ CREATE INDEX notifications_standard_recipient_id_created_at_idx ON ONLY notifica
 
 CREATE UNIQUE INDEX uq_address_refusals_holding ON notification.address_refusals USING btree (tenant_id, channel, address_hash, COALESCE(category, ''::text)) WHERE (withdrawn_at IS NULL);
 
+CREATE UNIQUE INDEX uq_digest_windows_open ON notification.digest_windows USING btree (tenant_id, recipient_id, category, channel, digest_key, is_test) WHERE (state = 'open'::text);
+
 CREATE UNIQUE INDEX ux_channel_credentials_active ON notification.channel_credentials USING btree (tenant_id, channel_id, vendor) WHERE (status = 'active'::text);
 
 CREATE UNIQUE INDEX ux_imports_key ON notification.imports USING btree (tenant_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+
+CREATE UNIQUE INDEX ux_notification_trigger_map_set ON notification.notification_trigger_map USING btree (set_name, set_key) WHERE ((tenant_id IS NULL) AND (deleted_at IS NULL) AND (set_key IS NOT NULL));
 
 CREATE UNIQUE INDEX ux_recipient_addresses_primary ON notification.recipient_addresses USING btree (tenant_id, recipient_id, channel) WHERE is_primary;
 
@@ -4334,11 +4838,11 @@ CREATE UNIQUE INDEX ux_suppressions_domain_in_force ON notification_platform.sup
 
 CREATE UNIQUE INDEX ux_template_versions_active ON notification_platform.template_versions USING btree (template_id) WHERE (status = 'active'::text);
 
-ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_marketing__ix_notifications_batch;
-
 ALTER INDEX notification.ix_notifications_correlated ATTACH PARTITION notification.notifications_marketing__ix_notifications_correlated;
 
 ALTER INDEX notification.ix_notifications_digest_group ATTACH PARTITION notification.notifications_marketing__ix_notifications_digest_group;
+
+ALTER INDEX notification.ix_notifications_in_batch ATTACH PARTITION notification.notifications_marketing__ix_notifications_in_batch;
 
 ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.notifications_marketing__ix_notifications_unread;
 
@@ -4346,11 +4850,11 @@ ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifica
 
 ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_marketing_recipient_id_created_at_idx;
 
-ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_regulated__ix_notifications_batch;
-
 ALTER INDEX notification.ix_notifications_correlated ATTACH PARTITION notification.notifications_regulated__ix_notifications_correlated;
 
 ALTER INDEX notification.ix_notifications_digest_group ATTACH PARTITION notification.notifications_regulated__ix_notifications_digest_group;
+
+ALTER INDEX notification.ix_notifications_in_batch ATTACH PARTITION notification.notifications_regulated__ix_notifications_in_batch;
 
 ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.notifications_regulated__ix_notifications_unread;
 
@@ -4358,11 +4862,11 @@ ALTER INDEX notification.pk_notifications ATTACH PARTITION notification.notifica
 
 ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notification.notifications_regulated_recipient_id_created_at_idx;
 
-ALTER INDEX notification.ix_notifications_batch ATTACH PARTITION notification.notifications_standard__ix_notifications_batch;
-
 ALTER INDEX notification.ix_notifications_correlated ATTACH PARTITION notification.notifications_standard__ix_notifications_correlated;
 
 ALTER INDEX notification.ix_notifications_digest_group ATTACH PARTITION notification.notifications_standard__ix_notifications_digest_group;
+
+ALTER INDEX notification.ix_notifications_in_batch ATTACH PARTITION notification.notifications_standard__ix_notifications_in_batch;
 
 ALTER INDEX notification.ix_notifications_unread ATTACH PARTITION notification.notifications_standard__ix_notifications_unread;
 
@@ -4432,9 +4936,13 @@ CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.
 
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.channels FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.notification_trigger_map FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.templates FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.tenants_local FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.trigger_choices FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
 
@@ -4506,9 +5014,6 @@ ALTER TABLE ONLY notification.digest_windows
     ADD CONSTRAINT fk_digest_windows_recipient FOREIGN KEY (tenant_id, recipient_id) REFERENCES notification.recipients(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY notification.dispatch_batches
-    ADD CONSTRAINT fk_dispatch_batches_category FOREIGN KEY (category) REFERENCES notification_platform.categories(category);
-
-ALTER TABLE ONLY notification.dispatch_batches
     ADD CONSTRAINT fk_dispatch_batches_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
 
 ALTER TABLE ONLY notification.erasures
@@ -4528,9 +5033,6 @@ ALTER TABLE ONLY notification.layouts
 
 ALTER TABLE ONLY notification.notification_preferences
     ADD CONSTRAINT fk_notification_preferences_recipient FOREIGN KEY (tenant_id, recipient_id) REFERENCES notification.recipients(tenant_id, id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY notification.notification_trigger_map
-    ADD CONSTRAINT fk_notification_trigger_map_category FOREIGN KEY (category) REFERENCES notification_platform.categories(category);
 
 ALTER TABLE ONLY notification.notification_trigger_map
     ADD CONSTRAINT fk_notification_trigger_map_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
@@ -4558,6 +5060,9 @@ ALTER TABLE ONLY notification.template_versions
 
 ALTER TABLE ONLY notification.templates
     ADD CONSTRAINT fk_templates_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification.trigger_choices
+    ADD CONSTRAINT fk_trigger_choices_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
 
 ALTER TABLE ONLY notification.webhook_subscriptions
     ADD CONSTRAINT fk_webhook_subscriptions_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
@@ -5023,6 +5528,10 @@ CREATE POLICY tenant_sets ON chan.delivery_attempts TO tidings_runtime USING (((
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
+CREATE POLICY tenant_sets ON chan.delivery_inbox TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 CREATE POLICY tenant_sets ON chan.delivery_outbox TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
@@ -5127,9 +5636,15 @@ CREATE POLICY break_glass ON kernel.bus_events FOR SELECT TO tidings_breakglass 
 
 CREATE POLICY break_glass ON kernel.bus_parked FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON kernel.bus_stream FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON kernel.data_keys FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON kernel.dead_letters FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.event_version_readers FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.event_versions FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON kernel.feature_flags FOR SELECT TO tidings_breakglass USING (true);
 
@@ -5154,6 +5669,8 @@ ALTER TABLE kernel.bus_consumers ENABLE ROW LEVEL SECURITY;
 ALTER TABLE kernel.bus_events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE kernel.bus_parked ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.bus_stream ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY caller_role_deletes ON kernel.audit_anchors AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5187,6 +5704,10 @@ ALTER TABLE kernel.data_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE kernel.dead_letters ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE kernel.event_version_readers ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.event_versions ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE kernel.feature_flags ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE kernel.hot_leases ENABLE ROW LEVEL SECURITY;
@@ -5199,11 +5720,15 @@ ALTER TABLE kernel.hot_seen ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY owner_seeds ON kernel.audit_anchors TO tidings_owner USING (true) WITH CHECK (true);
 
+CREATE POLICY owner_seeds ON kernel.bus_stream TO tidings_owner USING (true) WITH CHECK (true);
+
 CREATE POLICY owner_seeds ON kernel.feature_flags TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON kernel.audit_anchor_lines TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON kernel.audit_anchors TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON kernel.event_version_readers TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON kernel.feature_flags TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
@@ -5271,7 +5796,13 @@ CREATE POLICY worker_claims ON kernel.bus_events TO tidings_worker USING (true) 
 
 CREATE POLICY worker_claims ON kernel.bus_parked TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON kernel.bus_stream TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON kernel.dead_letters TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.event_version_readers TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.event_versions TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON kernel.feature_flags TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -5297,6 +5828,12 @@ ALTER TABLE notification.audit ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.audit_heads ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.batch_counts ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.batch_list ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.batch_people ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.branding ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY break_glass ON notification.address_refusals FOR SELECT TO tidings_breakglass USING (true);
@@ -5306,6 +5843,12 @@ CREATE POLICY break_glass ON notification.api_keys FOR SELECT TO tidings_breakgl
 CREATE POLICY break_glass ON notification.audit FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.audit_heads FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.batch_counts FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.batch_list FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.batch_people FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.branding FOR SELECT TO tidings_breakglass USING (true);
 
@@ -5331,9 +5874,13 @@ CREATE POLICY break_glass ON notification.dispatch_batches FOR SELECT TO tidings
 
 CREATE POLICY break_glass ON notification.dispatch_queue FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.dispatch_requests FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.early_bounces FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.erasures FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.event_readers FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.idempotency_keys FOR SELECT TO tidings_breakglass USING (true);
 
@@ -5357,6 +5904,10 @@ CREATE POLICY break_glass ON notification.opt_out_tokens FOR SELECT TO tidings_b
 
 CREATE POLICY break_glass ON notification.outbox FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.received_event_ledger FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.received_events FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.recipient_addresses FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.recipients FOR SELECT TO tidings_breakglass USING (true);
@@ -5377,6 +5928,14 @@ CREATE POLICY break_glass ON notification.templates FOR SELECT TO tidings_breakg
 
 CREATE POLICY break_glass ON notification.tenants_local FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.trigger_choices FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.trigger_firings FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.trigger_subjects FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.trigger_versions FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.webhook_deliveries FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.webhook_subscriptions FOR SELECT TO tidings_breakglass USING (true);
@@ -5384,6 +5943,12 @@ CREATE POLICY break_glass ON notification.webhook_subscriptions FOR SELECT TO ti
 CREATE POLICY caller_role_deletes ON notification.address_refusals AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.api_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.batch_counts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.batch_list AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.batch_people AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.branding AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5409,9 +5974,13 @@ CREATE POLICY caller_role_deletes ON notification.dispatch_batches AS RESTRICTIV
 
 CREATE POLICY caller_role_deletes ON notification.dispatch_queue AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.dispatch_requests AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.early_bounces AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.erasures AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.event_readers AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5435,6 +6004,10 @@ CREATE POLICY caller_role_deletes ON notification.opt_out_tokens AS RESTRICTIVE 
 
 CREATE POLICY caller_role_deletes ON notification.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.received_event_ledger AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.received_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.recipient_addresses AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.recipients AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5455,6 +6028,14 @@ CREATE POLICY caller_role_deletes ON notification.templates AS RESTRICTIVE FOR D
 
 CREATE POLICY caller_role_deletes ON notification.tenants_local AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.trigger_choices AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.trigger_firings AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.trigger_subjects AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.trigger_versions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.webhook_deliveries AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.webhook_subscriptions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5462,6 +6043,12 @@ CREATE POLICY caller_role_deletes ON notification.webhook_subscriptions AS RESTR
 CREATE POLICY caller_role_writes ON notification.address_refusals AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.api_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.batch_counts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.batch_list AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.batch_people AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.branding AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5487,9 +6074,13 @@ CREATE POLICY caller_role_writes ON notification.dispatch_batches AS RESTRICTIVE
 
 CREATE POLICY caller_role_writes ON notification.dispatch_queue AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.dispatch_requests AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.early_bounces AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.erasures AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.event_readers AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5513,6 +6104,10 @@ CREATE POLICY caller_role_writes ON notification.opt_out_tokens AS RESTRICTIVE T
 
 CREATE POLICY caller_role_writes ON notification.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.received_event_ledger AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.received_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.recipient_addresses AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.recipients AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5532,6 +6127,14 @@ CREATE POLICY caller_role_writes ON notification.template_versions AS RESTRICTIV
 CREATE POLICY caller_role_writes ON notification.templates AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.tenants_local AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.trigger_choices AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.trigger_firings AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.trigger_subjects AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.trigger_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.webhook_deliveries AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5559,9 +6162,13 @@ ALTER TABLE notification.dispatch_batches ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.dispatch_queue ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.dispatch_requests ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.early_bounces ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.erasures ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.event_readers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
@@ -5593,6 +6200,8 @@ ALTER TABLE notification.outbox ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY owner_seeds ON notification.notification_trigger_map TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
+CREATE POLICY owner_seeds ON notification.trigger_versions TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON notification.api_keys TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON notification.audit TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -5611,9 +6220,19 @@ CREATE POLICY platform_access ON notification.notification_trigger_map TO tiding
 
 CREATE POLICY platform_access ON notification.outbox TO tidings_platform USING (true) WITH CHECK (true);
 
+CREATE POLICY platform_access ON notification.received_event_ledger TO tidings_platform USING (true) WITH CHECK (true);
+
 CREATE POLICY platform_access ON notification.tenants_local TO tidings_platform USING (true) WITH CHECK (true);
 
+CREATE POLICY platform_access ON notification.trigger_versions TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_rows_readable ON notification.notification_trigger_map FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
+
+CREATE POLICY platform_rows_readable ON notification.trigger_versions FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
+
+ALTER TABLE notification.received_event_ledger ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.received_events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.recipient_addresses ENABLE ROW LEVEL SECURITY;
 
@@ -5641,6 +6260,12 @@ CREATE POLICY tenant_isolation ON notification.audit TO tidings_runtime USING ((
 
 CREATE POLICY tenant_isolation ON notification.audit_heads TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.batch_counts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.batch_list TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.batch_people TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.branding TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.categories TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -5665,9 +6290,13 @@ CREATE POLICY tenant_isolation ON notification.dispatch_batches TO tidings_runti
 
 CREATE POLICY tenant_isolation ON notification.dispatch_queue TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.dispatch_requests TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.early_bounces TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.erasures TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.event_readers TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.idempotency_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -5691,6 +6320,10 @@ CREATE POLICY tenant_isolation ON notification.opt_out_tokens TO tidings_runtime
 
 CREATE POLICY tenant_isolation ON notification.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.received_event_ledger TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.received_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.recipient_addresses TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.recipients TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -5711,6 +6344,14 @@ CREATE POLICY tenant_isolation ON notification.templates TO tidings_runtime USIN
 
 CREATE POLICY tenant_isolation ON notification.tenants_local TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.trigger_choices TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.trigger_firings TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.trigger_subjects TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.trigger_versions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.webhook_deliveries TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.webhook_subscriptions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -5724,6 +6365,14 @@ CREATE POLICY tenant_sets ON notification.audit TO tidings_runtime USING ((( SEL
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
 CREATE POLICY tenant_sets ON notification.audit_heads TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.batch_counts TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.batch_people TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
@@ -5755,7 +6404,15 @@ CREATE POLICY tenant_sets ON notification.delivery_attempts TO tidings_runtime U
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
+CREATE POLICY tenant_sets ON notification.digest_windows TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 CREATE POLICY tenant_sets ON notification.dispatch_queue TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.dispatch_requests TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
@@ -5775,6 +6432,10 @@ CREATE POLICY tenant_sets ON notification.notification_scheduled TO tidings_runt
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
+CREATE POLICY tenant_sets ON notification.notification_trigger_map TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 CREATE POLICY tenant_sets ON notification.notifications TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
@@ -5784,6 +6445,14 @@ CREATE POLICY tenant_sets ON notification.opt_out_tokens TO tidings_runtime USIN
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
 CREATE POLICY tenant_sets ON notification.outbox TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.received_event_ledger TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.received_events TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
@@ -5823,7 +6492,27 @@ CREATE POLICY tenant_sets ON notification.tenants_local TO tidings_runtime USING
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
+CREATE POLICY tenant_sets ON notification.trigger_choices TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.trigger_firings TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.trigger_subjects TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 ALTER TABLE notification.tenants_local ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.trigger_choices ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.trigger_firings ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.trigger_subjects ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.trigger_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.webhook_deliveries ENABLE ROW LEVEL SECURITY;
 
@@ -5833,6 +6522,10 @@ CREATE POLICY worker_claims ON notification.audit TO tidings_worker USING (true)
 
 CREATE POLICY worker_claims ON notification.audit_heads TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.batch_list TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.batch_people TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.channel_credentials TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.consumed_events TO tidings_worker USING (true) WITH CHECK (true);
@@ -5841,9 +6534,15 @@ CREATE POLICY worker_claims ON notification.dedup_ledger TO tidings_worker USING
 
 CREATE POLICY worker_claims ON notification.digest_windows TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.dispatch_batches TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.dispatch_queue TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.dispatch_requests TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.early_bounces TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.event_readers TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -5859,6 +6558,8 @@ CREATE POLICY worker_claims ON notification.opt_out_tokens TO tidings_worker USI
 
 CREATE POLICY worker_claims ON notification.outbox TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.received_event_ledger TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.soft_bounces TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.suppression_counts TO tidings_worker USING (true) WITH CHECK (true);
@@ -5867,7 +6568,13 @@ CREATE POLICY worker_claims ON notification.suppressions TO tidings_worker USING
 
 CREATE POLICY worker_claims ON notification.tenants_local TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.trigger_firings TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.trigger_subjects TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.webhook_deliveries TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_sweeps_what_is_done ON notification.digest_windows AS RESTRICTIVE FOR DELETE TO tidings_worker USING ((state = 'flushed'::text));
 
 CREATE POLICY worker_sweeps_what_is_done ON notification.notification_scheduled AS RESTRICTIVE FOR DELETE TO tidings_worker USING (((processed_at IS NOT NULL) OR obsolete));
 
@@ -6599,6 +7306,10 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.bus_parked TO tidings_worker;
 
 GRANT USAGE ON SEQUENCE kernel.bus_positions TO tidings_worker;
 
+GRANT SELECT ON TABLE kernel.bus_stream TO tidings_breakglass;
+
+GRANT SELECT,UPDATE ON TABLE kernel.bus_stream TO tidings_worker;
+
 GRANT SELECT ON TABLE kernel.data_keys TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE kernel.data_keys TO tidings_runtime;
@@ -6614,6 +7325,16 @@ GRANT SELECT ON TABLE kernel.dead_letters TO tidings_breakglass;
 GRANT SELECT ON TABLE kernel.dead_letters TO tidings_runtime;
 
 GRANT SELECT,INSERT,DELETE ON TABLE kernel.dead_letters TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.event_version_readers TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.event_version_readers TO tidings_worker;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.event_version_readers TO tidings_platform;
+
+GRANT SELECT ON TABLE kernel.event_versions TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.event_versions TO tidings_worker;
 
 GRANT SELECT ON TABLE kernel.feature_flags TO tidings_breakglass;
 
@@ -6759,6 +7480,34 @@ GRANT SELECT,INSERT,UPDATE ON TABLE notification.audit_heads TO tidings_platform
 
 GRANT SELECT(tenant_id) ON TABLE notification.audit_heads TO tidings_worker;
 
+GRANT SELECT ON TABLE notification.batch_counts TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.batch_counts TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.batch_list TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE ON TABLE notification.batch_list TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.batch_list TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.batch_list TO tidings_worker;
+
+GRANT SELECT(batch_id) ON TABLE notification.batch_list TO tidings_worker;
+
+GRANT SELECT(recipient_id) ON TABLE notification.batch_list TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.batch_people TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.batch_people TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.batch_people TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.batch_people TO tidings_worker;
+
+GRANT SELECT(batch_id) ON TABLE notification.batch_people TO tidings_worker;
+
+GRANT SELECT(recipient_id) ON TABLE notification.batch_people TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.branding TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.branding TO tidings_runtime;
@@ -6847,7 +7596,7 @@ GRANT SELECT ON TABLE notification.digest_windows TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.digest_windows TO tidings_runtime;
 
-GRANT SELECT ON TABLE notification.digest_windows TO tidings_worker;
+GRANT SELECT,DELETE ON TABLE notification.digest_windows TO tidings_worker;
 
 GRANT UPDATE(state) ON TABLE notification.digest_windows TO tidings_worker;
 
@@ -6861,6 +7610,18 @@ GRANT SELECT ON TABLE notification.dispatch_batches TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.dispatch_batches TO tidings_runtime;
 
+GRANT SELECT(tenant_id) ON TABLE notification.dispatch_batches TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.dispatch_batches TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE notification.dispatch_batches TO tidings_worker;
+
+GRANT SELECT(completed_at) ON TABLE notification.dispatch_batches TO tidings_worker;
+
+GRANT SELECT(due_at) ON TABLE notification.dispatch_batches TO tidings_worker;
+
+GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE notification.dispatch_batches TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.dispatch_queue TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.dispatch_queue TO tidings_runtime;
@@ -6870,6 +7631,12 @@ GRANT SELECT ON TABLE notification.dispatch_queue TO tidings_worker;
 GRANT UPDATE(attempts) ON TABLE notification.dispatch_queue TO tidings_worker;
 
 GRANT UPDATE(claimed_by) ON TABLE notification.dispatch_queue TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.dispatch_requests TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.dispatch_requests TO tidings_runtime;
+
+GRANT SELECT,DELETE ON TABLE notification.dispatch_requests TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.early_bounces TO tidings_breakglass;
 
@@ -6888,6 +7655,16 @@ GRANT SELECT(bounced_at) ON TABLE notification.early_bounces TO tidings_worker;
 GRANT SELECT ON TABLE notification.erasures TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE notification.erasures TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.event_readers TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.event_readers TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE notification.event_readers TO tidings_worker;
+
+GRANT SELECT(name) ON TABLE notification.event_readers TO tidings_worker;
+
+GRANT SELECT(types) ON TABLE notification.event_readers TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.idempotency_keys TO tidings_breakglass;
 
@@ -6973,13 +7750,15 @@ GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE notification.notification_s
 
 GRANT SELECT(claimed_until),UPDATE(claimed_until) ON TABLE notification.notification_scheduled TO tidings_worker;
 
-GRANT SELECT(attempt_count),UPDATE(attempt_count) ON TABLE notification.notification_scheduled TO tidings_worker;
+GRANT SELECT(attempt_count) ON TABLE notification.notification_scheduled TO tidings_worker;
 
-GRANT SELECT(last_error),UPDATE(last_error) ON TABLE notification.notification_scheduled TO tidings_worker;
+GRANT SELECT(last_error) ON TABLE notification.notification_scheduled TO tidings_worker;
 
 GRANT SELECT(created_at) ON TABLE notification.notification_scheduled TO tidings_worker;
 
 GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE notification.notification_scheduled TO tidings_worker;
+
+GRANT SELECT(trigger_id) ON TABLE notification.notification_scheduled TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.notification_trigger_map TO tidings_breakglass;
 
@@ -7010,6 +7789,20 @@ GRANT INSERT ON TABLE notification.outbox TO tidings_runtime;
 GRANT INSERT ON TABLE notification.outbox TO tidings_platform;
 
 GRANT SELECT,DELETE ON TABLE notification.outbox TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.received_event_ledger TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.received_event_ledger TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE notification.received_event_ledger TO tidings_platform;
+
+GRANT DELETE ON TABLE notification.received_event_ledger TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE notification.received_event_ledger TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.received_events TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.received_events TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.recipient_addresses TO tidings_breakglass;
 
@@ -7080,6 +7873,44 @@ GRANT SELECT(status) ON TABLE notification.tenants_local TO tidings_worker;
 GRANT SELECT(frozen_at) ON TABLE notification.tenants_local TO tidings_worker;
 
 GRANT SELECT(weight) ON TABLE notification.tenants_local TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.trigger_choices TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.trigger_choices TO tidings_runtime;
+
+GRANT SELECT ON TABLE notification.trigger_firings TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.trigger_firings TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.trigger_firings TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.trigger_firings TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.trigger_firings TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE notification.trigger_firings TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.trigger_subjects TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.trigger_subjects TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.trigger_subjects TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.trigger_subjects TO tidings_worker;
+
+GRANT SELECT(trigger_id) ON TABLE notification.trigger_subjects TO tidings_worker;
+
+GRANT SELECT(event_source) ON TABLE notification.trigger_subjects TO tidings_worker;
+
+GRANT SELECT(event_subject) ON TABLE notification.trigger_subjects TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE notification.trigger_subjects TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.trigger_versions TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE notification.trigger_versions TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE notification.trigger_versions TO tidings_platform;
 
 GRANT SELECT ON TABLE notification.webhook_deliveries TO tidings_breakglass;
 

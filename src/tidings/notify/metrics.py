@@ -18,3 +18,19 @@ class NotifyMetrics:
             ("became",),
         )
         begin_at_zero(self.outcomes_missed, "settled", "failed")
+        self.digests_flushed = metrics.counter(
+            "tidings_digests_flushed_total",
+            "Digest windows that were flushed, by how they ended: digest, single, empty or apart.",
+            ("result",),
+        )
+        self.digests_overdue = metrics.gauge(
+            "tidings_digest_overdue_seconds",
+            "How long the oldest digest has been due that no worker has flushed; 0 where none is due.",
+        )
+        self.digests_open = metrics.gauge(
+            "tidings_digest_windows_open", "Digest windows that are being gathered, at the last sweep."
+        )
+        self.hand_overs_repeated = metrics.counter(
+            "tidings_hand_overs_repeated_total",
+            "Hand-overs that no router had taken some minutes after they were announced, and that were announced again.",
+        )

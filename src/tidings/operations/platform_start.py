@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Final
 
+from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.notify.access.first_key import PlatformKey, ensure_platform_key
@@ -12,6 +13,7 @@ from tidings.notify.categories.store import load_categories
 from tidings.notify.templates.authoring import TenantAuthoring
 from tidings.notify.templates.platform import publish_platform_set, unpublished
 from tidings.notify.templates.publish import TemplatePublisher
+from tidings.notify.triggers.shipped_sets import publish_trigger_sets
 from tidings.operations.partitions.missing_message import REMEDY, missing_words
 from tidings.operations.partitions.store import missing_partitions
 
@@ -24,6 +26,8 @@ class StartReport:
     """What a start found and made."""
 
     published: int
+    #: Triggers of the shipped sets that are new or changed.
+    triggers: int
     categories: int
     #: None where no key was asked for.
     key: PlatformKey | None
@@ -38,11 +42,16 @@ class PlatformStart:
     engine: TenantAuthoring
     publisher: TemplatePublisher
     ledger: KeyLedger
+    audit: AuditLog
     clock: Clock
 
     async def publish(self) -> int:
         """Publish the platform's templates; how many were not yet."""
         return await publish_platform_set(self.db, engine=self.engine, publisher=self.publisher)
+
+    async def publish_triggers(self) -> int:
+        """Publish the platform's sets of triggers; how many are new or changed. None of them fires before a tenant adopts its set."""
+        return await publish_trigger_sets(self.db, audit=self.audit, clock=self.clock)
 
     async def key(self, *, name: str, actor: str, one_more: bool = False) -> PlatformKey:
         """The platform's first key, or the one that is there."""
@@ -53,10 +62,11 @@ class PlatformStart:
     async def start(self, *, key_name: str | None, actor: str, one_more_key: bool = False) -> StartReport:
         """All of it; the key last, so that who holds it finds everything there, and none without a name for it."""
         published = await self.publish()
+        triggers = await self.publish_triggers()
         async with self.db.platform() as tx:
             categories = await load_categories(tx)
         key = await self.key(name=key_name, actor=actor, one_more=one_more_key) if key_name else None
-        return StartReport(published=published, categories=len(categories), key=key)
+        return StartReport(published=published, triggers=triggers, categories=len(categories), key=key)
 
 
 async def what_is_missing(db: Database, clock: Clock, *, makes_partitions: bool = False) -> Sequence[str]:

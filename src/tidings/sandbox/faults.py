@@ -24,7 +24,7 @@ class FaultSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     #: Over HTTP: only the vendor of this name; all where it is left out.
     vendor: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
     #: The share of messages that it hits.
-    rate: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    rate: Annotated[float, Meta(ge=0.0, le=1.0)] = 1.0
     #: So many messages, then it is over.
     count: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
     #: So long, then it is over; for `slow` and `hang` also how long one answer is held back.

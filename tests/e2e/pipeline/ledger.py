@@ -19,6 +19,8 @@ class Ledger:
     statuses: dict[str, str]
     #: Proofs of an outcome, and events that told of it, by notification.
     proofs: Counter[str]
+    #: Executions that have ended, by notification.
+    executions: Counter[str]
     outcome_events: Counter[str]
     delivered_events: Counter[str]
     #: Notifications with a call whose answer was never learned, and how long that took to be noticed at most.
@@ -44,6 +46,7 @@ async def _read(owner_url: str) -> Ledger:
             "SELECT subject, payload::json ->> 'notification_id' AS about FROM kernel.bus_events "
             "WHERE subject IN ('notification.delivery.outcome.v1', 'notification.delivered.v1')"
         )
+        ended = await connection.fetch("SELECT notification_id FROM chan.fallback_executions")
         unlearned = await connection.fetch(
             "SELECT e.notification_id, a.terminated_at - a.started_at AS took FROM chan.delivery_attempts AS a "
             "JOIN chan.fallback_executions AS e ON e.tenant_id = a.tenant_id AND e.id = a.execution_id "
@@ -59,6 +62,7 @@ async def _read(owner_url: str) -> Ledger:
     return Ledger(
         statuses={row["id"]: row["status"] for row in rows},
         proofs=Counter(row["notification_id"] for row in proofs),
+        executions=Counter(row["notification_id"] for row in ended),
         outcome_events=Counter(row["about"] for row in events if "outcome" in row["subject"]),
         delivered_events=Counter(row["about"] for row in events if "delivered" in row["subject"]),
         never_learned={row["notification_id"] for row in unlearned},

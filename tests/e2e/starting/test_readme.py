@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.running import RunningTidings, clean_environment, run_tidings, wait_until
+from tests.support.running import TIDINGS, RunningTidings, clean_environment, run_tidings, wait_until
 
 ROOT = Path(__file__).parents[3]
 
@@ -137,6 +137,52 @@ def test_and_back(used_dir: Path, tmp_path: Path) -> None:
     assert (
         "its owner wants no more messages (opt_out; DAKATA, in Hausa, conversation conv_" in told["summary"]
     )
+
+
+def test_only_say_what_happened(used_dir: Path, tmp_path: Path) -> None:
+    """A stay, told by events alone: confirmed, moved and cancelled, with two weeks in between that nobody waits for."""
+    lines = code_lines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("export TIDINGS_DATA_DIR=stay"))
+    last = next(i for i, line in enumerate(lines) if i > first and line.startswith("from tidings_client"))
+    (tmp_path / "stay").symlink_to(used_dir)
+    # What `--clock now` writes.
+    (used_dir / "clock").write_text("0\n")
+    tidings_command = f'tidings() {{ {shlex.join(TIDINGS)} "$@"; }}'
+
+    with RunningTidings(used_dir) as tidings:
+        script = "\n".join([tidings_command, *lines[first:last]]).replace("python3", sys.executable)
+        done = subprocess.run(
+            ["/bin/sh", "-c", script],
+            cwd=tmp_path,
+            env=clean_environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        headers = {"Authorization": f"Bearer {tidings.demo['api_key']}"}
+        api = f"{tidings.demo['base_url']}/api/v1"
+        planned = httpx2.get(f"{api}/scheduled", headers=headers, params={"status": "planned"}).json()[
+            "items"
+        ]
+        sent = httpx2.get(f"{api}/triggers/firings", headers=headers).json()["items"]
+        mails = [
+            one["subject"]
+            for one in httpx2.get(
+                f"{tidings.demo['sandbox_url']}/messages", params={"channel": "email"}
+            ).json()["messages"]
+            if one["to"] == "amelie@example.test"
+        ]
+        ids = {one["template"]: one["notification_id"] for one in sent if one["result"] == "sent"}
+        told = httpx2.get(
+            f"{api}/notifications/{ids['reservation_reminder']}/explain", headers=headers
+        ).json()
+
+    assert "stay_thank_you" in done.stdout
+    assert planned == []
+    assert sorted(subject.split()[0] for subject in mails) == ["Rappel", "Votre"]
+    assert set(ids) == {"reservation_confirmation", "reservation_reminder"}
+    assert told["trigger"]["event_type"] == "reservation.moved"
+    assert "(09:00 in Asia/Kabul)" in told["timeline"][0]["text"]
 
 
 def _suppressed(url: str, headers: dict[str, str]) -> Any:

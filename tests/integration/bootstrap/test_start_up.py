@@ -77,6 +77,7 @@ def test_a_command_on_the_database_builds_the_kernel_stage_alone(
     assert not imported & (_HEAVY | {"tidings.router", "tidings.sandbox"})
     assert {name for name in imported if name.startswith("tidings.bootstrap.")} == {
         "tidings.bootstrap.kernel",
+        "tidings.bootstrap.services",
         "tidings.bootstrap.system",
     }
     assert {name for name in imported if name.startswith("tidings.notify.")} == {"tidings.notify.tenants"}

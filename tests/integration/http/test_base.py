@@ -179,7 +179,16 @@ async def test_the_openapi_document_is_whole(world: HttpWorld) -> None:
 
 
 async def test_every_route_but_the_public_ones_asks_who_is_calling(world: HttpWorld) -> None:
-    public = {"/healthz", "/readyz", "/metrics", "/openapi.json", "/", "/docs", "/docs/problems"}
+    public = {
+        "/healthz",
+        "/readyz",
+        "/metrics",
+        "/openapi.json",
+        "/asyncapi.json",
+        "/",
+        "/docs",
+        "/docs/problems",
+    }
     # Whoever has the link is let in: it was sent to them alone.
     public |= {"/u/{token}", "/p/{token}", "/c/{token}"}
     # The signature is the key.

@@ -130,12 +130,12 @@ async def test_preferences_are_merged_told_and_kept_in_the_ledger(world: PeopleW
     ]
 
 
-async def test_what_does_nothing_yet_and_what_does_not_exist_are_refused_by_line(world: PeopleWorld) -> None:
+async def test_what_can_not_act_and_what_does_not_exist_are_refused_by_line(world: PeopleWorld) -> None:
     tenant = await world.tenant()
     await send(world, tenant.id, "recipients", PEOPLE)
     who = '"identity": {"type": "guest", "id": "g-1"}'
     lines = [
-        f'{{{who}, "digest_schedule": {{"reminder": {{"every": "day", "at": "08:00"}}}}}}',
+        f'{{{who}, "digest_schedule": {{"reminder": {{"every": "week", "at": "08:00"}}}}}}',
         f'{{{who}, "locale": "zz-ZZZZ"}}',
         f'{{{who}, "locale": "fa-AF"}}',
     ]

@@ -47,6 +47,7 @@ READABLE_CONTENT = {
         "chan.channel_adapter_configs": "the platform's own rows",
         "notification.api_keys": "a caller's key is looked up before its tenant is known; hashes only",
         "notification.idempotency_keys": "the platform's own rows",
+        "notification.notification_trigger_map": "the platform's own rows; paths into events, and no event",
         "bff_backoffice.idempotency_keys": "the platform's own rows",
         "notification.audit": "the platform's own rows",
         "chan.audit": "the platform's own rows",

@@ -24,7 +24,7 @@ OPENED = re.findall(
 WRITE_ONLY = {"chan.outbox", "notification.outbox"}
 READABLE = [name for name in OPENED if name not in WRITE_ONLY]
 #: Where a tenant falls back on the platform's rows.
-PLATFORM_ROWS_READABLE = {"chan.channel_adapter_configs"}
+PLATFORM_ROWS_READABLE = {"chan.channel_adapter_configs", "notification.notification_trigger_map"}
 _BY_THE_LIST = """
 SELECT polrelid::regclass::text AS name, polname, polroles::regrole[]::text[] AS roles, polcmd::text AS command
 FROM pg_policy
@@ -106,7 +106,8 @@ async def street(server: TestServer) -> AsyncIterator[Street]:
                     row = make_row(tables[name], a, TENANT.new(datetime.now(UTC))[4:], rows[a])
                     async with connection.transaction():
                         await connection.execute("SET LOCAL ROLE tidings_platform")
-                        await insert_row(connection, name, row | {"tenant_id": None})
+                        platforms = {"tenant_id": None} | ({"scope": "platform"} if "scope" in row else {})
+                        await insert_row(connection, name, row | platforms)
                     shared.add(name)
         yield Street(database, a, b, c, tables, rows, frozenset(shared))
 

@@ -1,6 +1,7 @@
 """The migrations of this release on a database that is full: every table has rows of several tenants."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -30,9 +31,12 @@ _GROWS: Final = {
 }
 #: Tables of which a down file removes the rows that the schema before it can't hold.
 _LOSES: Final[dict[int, set[str]]] = {
+    82: {"notification.notification_trigger_map"},
     40: {"chan.conversations", "chan.tenant_inbound_routes"},
     17: {"notification_platform.categories"},
 }
+#: The file that lets windows of digests begin together.
+_DIGESTS: Final = 83
 #: What only the files themselves, or nobody, fill.
 _EMPTY: Final[dict[str, str]] = {}
 
@@ -106,6 +110,53 @@ async def test_every_down_file_works_on_rows(full: _Full) -> None:
             await _assert_counted(database, snapshot)
             for again in reversed(discover()[TAKEN_AT:]):
                 await migrate_down(database.owner_url, again.number, reason="drill")
+
+
+def test_a_down_file_names_no_other_than_the_one_that_it_undoes() -> None:
+    for migration in discover():
+        named = set(re.findall(r"undoes (\d{4})_", migration.down_path.read_text()))
+        assert named <= {f"{migration.number:04}"}, migration.down_path.name
+
+
+async def test_windows_that_began_together_do_not_keep_digests_from_being_undone(full: _Full) -> None:
+    """One after the other, or a test beside the real one: the schema before knows one window of a key and a moment."""
+    database, snapshot = full.database, full.snapshot
+    await migrate_up(database.owner_url)
+    tenant = min(snapshot.tenants)
+    windows = [("flushed", False, 0), ("flushed", False, 0), ("flushing", False, 0), ("open", False, 0), ("open", True, 0), ("flushing", True, -1)]  # fmt: skip
+    async with database.runtime() as runtime, acting_as(runtime, "tidings_runtime", tenant):
+        person = await runtime.fetchval("SELECT min(id) FROM notification.recipients")
+        began = datetime(2026, 11, 14, 12, tzinfo=UTC)
+        for number, (state, is_test, moved) in enumerate(windows):
+            await runtime.execute(
+                "INSERT INTO notification.digest_windows "
+                "(tenant_id, id, recipient_id, category, channel, digest_key, window_start, window_end, flush_at, state, is_test) "
+                "VALUES ($1, $2, $3, 'twice', 'email', '', $4, $5, $5, $6, $7)",
+                tenant,
+                f"dgw_{number:026}",
+                person,
+                began + timedelta(microseconds=moved),
+                began + timedelta(hours=1),
+                state,
+                is_test,
+            )
+
+    for migration in reversed(discover()):
+        if migration.number >= _DIGESTS:
+            await migrate_down(database.owner_url, migration.number, reason="drill")
+
+    async with database.runtime() as runtime, acting_as(runtime, "tidings_runtime", tenant):
+        left = await runtime.fetch(
+            "SELECT state, window_start FROM notification.digest_windows WHERE category = 'twice' ORDER BY window_start"
+        )
+    assert sorted(row["state"] for row in left) == ["flushing", "flushing", "flushing", "open"]
+    assert len({row["window_start"] for row in left}) == 4
+    assert left[-1]["window_start"] == began
+    async with database.owner() as owner:
+        assert await _policies_for_the_owner(owner) == []
+    await migrate_up(database.owner_url)
+    await _make_months(database)
+    assert await check_schema(database.owner_url) == []
 
 
 async def test_tenants_write_while_suppressions_are_counted(full: _Full, tmp_path: Path) -> None:

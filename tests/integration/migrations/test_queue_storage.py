@@ -19,7 +19,9 @@ _QUEUES: Final = {
     "chan.outbox",
     "kernel.bus_parked",
     "notification.digest_windows",
+    "notification.dispatch_batches",
     "notification.dispatch_queue",
+    "notification.dispatch_requests",
     "notification.notification_scheduled",
     "notification.outbox",
 }
@@ -33,12 +35,17 @@ _LEDGERS: Final = {
     "kernel.data_keys",
     "kernel.hot_limits",
     "kernel.hot_seen",
+    "notification.batch_counts",
+    "notification.batch_people",
     "notification.consumed_events",
     "notification.counters",
     "notification.dedup_ledger",
     "notification.idempotency_keys",
+    "notification.received_event_ledger",
     "notification.recipient_addresses",
     "notification.recipients",
+    "notification.trigger_firings",
+    "notification.trigger_subjects",
 }
 
 

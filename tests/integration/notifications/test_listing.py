@@ -200,6 +200,7 @@ async def test_rows_are_found_by_index_and_only_in_their_months(world: SentWorld
             "channel": None,
             "category": None,
             "template": None,
+            "batch_id": None,
             "correlation_id": None,
             "since": now - timedelta(minutes=10),
             "before_at": now,

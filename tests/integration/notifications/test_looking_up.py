@@ -97,6 +97,7 @@ async def test_each_way_has_its_index(world: SentWorld, plan: str) -> None:
             "channel": None,
             "category": None,
             "template": None,
+            "batch_id": None,
             "correlation_id": "A-77",
             "recipient_ids": None,
             "since": now - timedelta(minutes=10),

@@ -127,6 +127,7 @@ async def test_it_is_found_by_its_index(world: SentWorld, plan: str) -> None:
             "channel": None,
             "category": None,
             "template": None,
+            "batch_id": None,
             "correlation_id": None,
             "recipient_ids": None,
             "key": "order_number",

@@ -119,7 +119,9 @@ async def test_a_row_without_a_partition_is_an_error_that_names_its_table(
     assert str(ConstraintError("")) == "The database does not accept this value."
 
 
-async def test_old_days_of_the_bus_are_dropped_and_nothing_else(fresh_database: TestDatabase) -> None:
+async def test_old_days_of_the_bus_and_of_received_events_are_dropped_and_nothing_else(
+    fresh_database: TestDatabase,
+) -> None:
     """Also one whose detaching was interrupted; a month of notifications stays, however old."""
     now = datetime.now(UTC)
     async with fresh_database.owner() as owner:
@@ -129,7 +131,10 @@ async def test_old_days_of_the_bus_are_dropped_and_nothing_else(fresh_database: 
         dropped = await drop_old(owner, now)
 
         assert dropped
-        assert all(name.startswith("kernel.bus_events_y") for name in dropped)
+        assert {name.rpartition("_y")[0] for name in dropped} == {
+            "kernel.bus_events",
+            "notification.received_events",
+        }
         assert await drop_old(owner, now) == []
         after = await owner.fetchval(
             "SELECT count(*) FROM pg_inherits WHERE inhparent <> 'kernel.bus_events'::regclass"

@@ -13,6 +13,8 @@ from tidings.notify.decide.reasons import GateReason
 
 SOCIAL = {"category": "social"}
 CODE = {"template": "otp", "variables": {"code": "482915"}, "channel": "auto"}
+#: They are told of what is social half an hour after it began.
+GATHERED = {"social": {"every": "minutes", "minutes": 30}}
 CONSENT = {"granted": True, "source": "signup_form"}
 
 
@@ -49,6 +51,7 @@ class Row:
 
 
 T, E, R, C, Q, L = Gate.TENANT, Gate.EXPIRY, Gate.RECIPIENT, Gate.CATEGORY, Gate.QUIET_HOURS, Gate.LIMITS
+D = Gate.DIGEST
 S, H, A, P, F, M = (
     Gate.STATE,
     Gate.CHANNEL,
@@ -188,6 +191,39 @@ TABLE = [
         "expired",
         policy=by.quiet_now,
         lasts=3600,
+    ),
+    deferred("a digest", D, GateReason.DIGEST, wish=SOCIAL, before=by.choose(digest_schedule=GATHERED)),
+    sent(
+        "a digest, critical",
+        D,
+        GateReason.DIGEST_BUT_CRITICAL,
+        wish={**SOCIAL, "priority": "critical"},
+        before=by.choose(digest_schedule=GATHERED),
+    ),
+    sent(
+        "a digest, a code",
+        D,
+        GateReason.DIGEST_BUT_SECURITY,
+        wish={**SOCIAL, "use_case": "otp"},
+        before=by.choose(digest_schedule=GATHERED),
+    ),
+    sent(
+        "a digest, with a file",
+        D,
+        GateReason.DIGEST_BUT_WHOLE,
+        wish={
+            **SOCIAL,
+            "attachments": [{"filename": "a.txt", "media_type": "text/plain", "content": "YQ=="}],
+        },
+        before=by.choose(digest_schedule=GATHERED),
+    ),
+    sent(
+        "expires before its digest",
+        D,
+        GateReason.EXPIRES_BEFORE_DIGEST,
+        wish=SOCIAL,
+        before=by.choose(digest_schedule=GATHERED),
+        lasts=600,
     ),
     sent("the limits have room", L, policy=by.limited(per_second=2, per_recipient_per_day=2)),
     deferred(
@@ -369,6 +405,11 @@ TABLE = [
 #: Reasons that no row needs to have, and why.
 ELSEWHERE = {
     GateReason.QUIET_BUT_RELEASED: "is said of what somebody released: test_one_that_waits_is_sent_now",
+    GateReason.DIGEST_BUT_RELEASED: "is said of what somebody released: test_one_that_is_released_leaves_its_digest_and_goes_now",
+    GateReason.DIGEST_OF_ONE: "is said once its digest is flushed: test_one_alone_goes_by_itself",
+    GateReason.DIGEST_NOT_MADE: "is said once its digest is flushed: test_where_there_is_no_template_each_goes_by_itself",
+    GateReason.IS_DIGEST: "is said of the digest: test_an_explanation_tells_which_digest_took_it_and_of_a_digest_what_it_took",
+    GateReason.DIGESTED: "is said once its digest is flushed: test_an_explanation_tells_which_digest_took_it_and_of_a_digest_what_it_took",
     GateReason.COPY_FOR_GUARDIAN: "is said of the copy: test_guardians_of_each_other_get_one_each",
     GateReason.ADDRESS_GONE: "is said of answers: test_an_address_that_is_not_theirs_any_more_is_not_written_to",
 }

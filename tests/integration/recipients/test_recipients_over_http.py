@@ -221,14 +221,14 @@ async def test_preferences_are_versioned_told_and_audited(world: PeopleWorld) ->
     assert len(audited) == 2
 
 
-async def test_what_does_nothing_yet_says_so(world: PeopleWorld) -> None:
+async def test_what_can_not_act_says_so(world: PeopleWorld) -> None:
     tenant = await world.tenant()
     async with world.http.as_tenant(tenant.id) as client:
         made = await client.post(RECIPIENTS, json=laila())
         path = f"{made.headers['location']}/preferences"
         digest = await client.patch(
             path,
-            json={"digest_schedule": {"reminder": {"every": "day", "at": "08:00"}}},
+            json={"digest_schedule": {"reminder": {"every": "week", "at": "08:00"}}},
             headers={"If-Match": '"v0"'},
         )
         source = await client.patch(
@@ -237,7 +237,7 @@ async def test_what_does_nothing_yet_says_so(world: PeopleWorld) -> None:
             headers={"If-Match": '"v0"'},
         )
 
-    assert digest.json()["errors"][0]["remedy"] == "does nothing yet: digests are not there; leave it out"
+    assert "expire after 24 hours" in digest.json()["errors"][0]["remedy"]
     assert "1 to 100 printable characters" in source.json()["errors"][0]["remedy"]
 
 

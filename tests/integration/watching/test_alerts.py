@@ -9,8 +9,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from tests.integration.pipeline.test_digests import gathered, somebody
 from tests.integration.pipeline.test_missed_outcomes import send_and_lose_the_outcome, sweeper
 from tests.support.alert_rules import RULES
+from tests.support.apart import apart
 from tests.support.pipeline import PipelineWorld, pipeline_world, prepared_database
 from tests.support.postgres import TestServer
 from tests.support.promql import Scrape, evaluate
@@ -18,12 +20,16 @@ from tests.support.tampering import tampering
 from tidings import settings
 from tidings.bootstrap import System
 from tidings.bootstrap.health import watch_app
+from tidings.bootstrap.kernel_observers import BusMetrics
 from tidings.contracts.callback_forms import ParsedCallback, ReadEvent, ReadInbound
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.bus import Subscription
+from tidings.kernel.bus_url import open_bus
 from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.job_watch import LATE
 from tidings.kernel.durable.jobs import run_jobs
+from tidings.kernel.errors import DegradedError
+from tidings.kernel.secrets import Secret
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.accounts.store import find_accounts
 from tidings.router.conversations.jobs import ConversationJob
@@ -43,7 +49,7 @@ class Watched:
         self.scrapes: list[Scrape] = []
         #: What ends the condition.
         self.endings: list[Callable[[], Awaitable[None]]] = []
-        self._watch = watch_app(self.system.kernel)
+        self._watch = watch_app(self.system)
         self._at = 0.0
 
     async def scrape(self) -> None:
@@ -135,7 +141,7 @@ async def partition_missing(watched: Watched) -> None:
     )
     watched.system.kernel.metrics = helpless.kernel.metrics
     await helpless.kernel.partitions.run_once()
-    watched._watch = watch_app(helpless.kernel)
+    watched._watch = watch_app(helpless)
 
 
 async def relay_lagging(watched: Watched) -> None:
@@ -160,6 +166,26 @@ async def group_behind(watched: Watched) -> None:
             "UPDATE kernel.bus_events SET published_at = published_at - interval '10 minutes'"
         )
     await watched.system.kernel.bus.backlog.look()
+
+
+async def nats_away(watched: Watched) -> None:
+    """The bus is on NATS, and nobody answers there."""
+    system = watched.system
+    bus = open_bus(
+        Secret("nats://127.0.0.1:1"),
+        system.kernel.runtime_url,
+        system.db,
+        clock=system.clock,
+        observer=BusMetrics(system.kernel.metrics),
+    )
+    with pytest.raises(DegradedError):
+        await bus.check()
+
+    async def end() -> None:
+        await bus.close()
+        system.kernel.metrics.bus_degraded.set(0)
+
+    watched.endings.append(end)
 
 
 async def dead_letters(watched: Watched) -> None:
@@ -304,7 +330,7 @@ async def job_falls(watched: Watched) -> None:
         runtime_url="postgresql://tidings_runtime@127.0.0.1:9/nowhere",
     )
     watched.system.kernel.metrics = away.kernel.metrics
-    watched._watch = watch_app(away.kernel)
+    watched._watch = watch_app(away)
 
     def failed(times: float) -> Callable[[], bool]:
         return lambda: watched.value("tidings_job_failures_total", job="relay_chan") >= times
@@ -344,7 +370,7 @@ async def no_worker(watched: Watched) -> None:
         settings.load({"TIDINGS_DATA_DIR": str(watched.world.folder)}),
         runtime_url=watched.world.database.runtime_url,
     )
-    watched._watch = watch_app(api.kernel)
+    watched._watch = watch_app(api)
 
 
 async def circuit_open(watched: Watched) -> None:
@@ -369,6 +395,43 @@ async def outcomes_missed(watched: Watched) -> None:
     await sweeper(watched.world).sweep(100)
 
 
+async def digests_overdue(watched: Watched) -> None:
+    """A window was due, and every flush of it fails."""
+    world = watched.world
+    async with world.sender() as sender:
+        laila, _ = await somebody(sender, schedule={"academic": {"every": "minutes", "minutes": 1}})
+        await gathered(world, sender, laila, "A-0")
+        async with world.unguarded("notification.digest_windows") as owner:
+            await owner.execute("UPDATE notification.digest_windows SET retry_at = now() + interval '1 day'")
+        await world.clock.advance(timedelta(minutes=15))
+        await watched.system.digests.flushing.drain()
+
+    async def end() -> None:
+        async with world.unguarded("notification.digest_windows") as owner:
+            await owner.execute("UPDATE notification.digest_windows SET retry_at = NULL")
+        await watched.system.digests.flushing.drain()
+
+    watched.endings.append(end)
+
+
+async def hand_overs_repeated(watched: Watched) -> None:
+    """Notify has announced one from a process of its own, and no router has heard it."""
+    world = watched.world
+    sweep = world.system.dispatch.sweeps()["untaken_hand_overs"]
+    # A worker has the counter from its start.
+    await watched.scrape()
+    # What other conditions have left in the queue goes before.
+    await world.settle()
+    async with apart(world) as split, split.sender() as sender:
+        await sender.send()
+        await split.notify.dispatch.job.drain()
+    async with world.database.owner() as owner:
+        await owner.execute("TRUNCATE notification.outbox")
+    await world.clock.advance(timedelta(minutes=6))
+    assert await sweep(100) == 1
+    await world.settle()
+
+
 async def server_errors(watched: Watched) -> None:
     """Requests fail, because the database is away."""
     away = System(
@@ -376,7 +439,7 @@ async def server_errors(watched: Watched) -> None:
         runtime_url="postgresql://tidings_runtime@127.0.0.1:9/nowhere",
     )
     _, carried = await watched.world.http.key(await watched.world.tenant())
-    watched._watch = watch_app(away.kernel)
+    watched._watch = watch_app(away)
     key = {"authorization": f"Bearer {carried}"}
     transport = httpx2.ASGITransport(app=away.app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://tidings.test", headers=key) as client:
@@ -390,11 +453,14 @@ async def server_errors(watched: Watched) -> None:
 CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
     "TidingsRelayLagging": relay_lagging,
     "TidingsGroupBehind": group_behind,
+    "TidingsNatsAway": nats_away,
     "TidingsCallbacksWaiting": callbacks_waiting,
     "TidingsCallbacksRefused": callbacks_refused,
     "TidingsReceiptsUnreadable": receipts_unreadable,
     "TidingsCircuitOpen": circuit_open,
     "TidingsOutcomesMissed": outcomes_missed,
+    "TidingsDigestsOverdue": digests_overdue,
+    "TidingsHandOversRepeated": hand_overs_repeated,
     "TidingsInboundDead": inbound_dead,
     "TidingsBouncesUnreadable": bounces_unreadable,
     "TidingsInboundUnmatched": inbound_unmatched,

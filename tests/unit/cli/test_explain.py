@@ -24,6 +24,15 @@ STORY = {
 }
 
 
+def test_a_digest_says_what_it_stands_for(types: Types, api: PlayedApi) -> None:
+    digest = {"role": "digest", "items": ["ntf_002", "ntf_003"], "more_items": False}
+    api.answers["GET /ntf_001/explain"] = (200, STORY | {"digest": digest})
+
+    said = types("explain", "ntf_001")
+
+    assert "A digest, in place of 2 messages: ntf_002, ntf_003" in said.out.splitlines()
+
+
 def test_the_story_reads_from_top_to_bottom(types: Types, api: PlayedApi) -> None:
     """Where it stands, what was decided, what happened when; no colours where no terminal is."""
     api.answers["GET /ntf_001/explain"] = (200, STORY)

@@ -19,7 +19,13 @@ _TYPED = {
     "callbacks": "callbacks",
     "preferences": "preferences",
 }
-_TYPED |= {"status-map": "status-map", "weights": "weights", "policies": "policy", "categories": "category"}
+_TYPED |= {
+    "status-map": "status-map",
+    "weights": "weights",
+    "policies": "policy",
+    "categories": "category",
+    "batches": "batch",
+}
 #: Resources whose commands work on the database itself.
 _ON_THE_DATABASE = {"api-keys", "audit", "callbacks", "tenants"}
 LAYOUT = {

@@ -120,10 +120,13 @@ def test_a_post_that_only_reads_is_repeated_as_a_get_is(
 
 def test_posts_that_only_read_are_those_of_the_document() -> None:
     assert {name for name, one in operations.table().items() if one.safe} == {
+        "dry_run_batch",
+        "preview_batch",
         "look_up_notifications",
         "look_up_recipients",
         "look_up_suppressions",
         "preview_version",
+        "rehearse_event",
         "simulate_notification",
         "simulate_policy",
         "validate_version",

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from tidings_client.api.api_keys import AsyncApiKeys
     from tidings_client.api.audit import AsyncAudit
     from tidings_client.api.audit import Audit
+    from tidings_client.api.batches import AsyncBatches
+    from tidings_client.api.batches import Batches
     from tidings_client.api.branding import AsyncBranding
     from tidings_client.api.branding import Branding
     from tidings_client.api.callbacks import AsyncCallbacks
@@ -23,6 +25,12 @@ if TYPE_CHECKING:
     from tidings_client.api.circuits import Circuits
     from tidings_client.api.conversations import AsyncConversations
     from tidings_client.api.conversations import Conversations
+    from tidings_client.api.digests import AsyncDigests
+    from tidings_client.api.digests import Digests
+    from tidings_client.api.event_readers import AsyncEventReaders
+    from tidings_client.api.event_readers import EventReaders
+    from tidings_client.api.events import AsyncEvents
+    from tidings_client.api.events import Events
     from tidings_client.api.executions import AsyncExecutions
     from tidings_client.api.executions import Executions
     from tidings_client.api.imports import AsyncImports
@@ -47,6 +55,8 @@ if TYPE_CHECKING:
     from tidings_client.api.recipients import Recipients
     from tidings_client.api.router_audit import AsyncRouterAudit
     from tidings_client.api.router_audit import RouterAudit
+    from tidings_client.api.scheduled import AsyncScheduled
+    from tidings_client.api.scheduled import Scheduled
     from tidings_client.api.secrets import AsyncSecrets
     from tidings_client.api.secrets import Secrets
     from tidings_client.api.spend import AsyncSpend
@@ -63,6 +73,10 @@ if TYPE_CHECKING:
     from tidings_client.api.tenant import Tenant
     from tidings_client.api.tenants import AsyncTenants
     from tidings_client.api.tenants import Tenants
+    from tidings_client.api.triggers import AsyncTriggers
+    from tidings_client.api.triggers import AsyncTriggersOfPlatform
+    from tidings_client.api.triggers import Triggers
+    from tidings_client.api.triggers import TriggersOfPlatform
     from tidings_client.api.weights import AsyncWeights
     from tidings_client.api.weights import Weights
 
@@ -75,11 +89,15 @@ class TenantResources(Resources):
         "adapters": "Adapters",
         "api_keys": "ApiKeys",
         "audit": "Audit",
+        "batches": "Batches",
         "branding": "Branding",
         "categories": "Categories",
         "channels": "Channels",
         "circuits": "Circuits",
         "conversations": "Conversations",
+        "digests": "Digests",
+        "event_readers": "EventReaders",
+        "events": "Events",
         "executions": "Executions",
         "imports": "Imports",
         "inbound_routes": "InboundRoutes",
@@ -90,22 +108,28 @@ class TenantResources(Resources):
         "profiles": "Profiles",
         "recipients": "Recipients",
         "router_audit": "RouterAudit",
+        "scheduled": "Scheduled",
         "secrets": "Secrets",
         "spend": "Spend",
         "status_map": "StatusMap",
         "suppressions": "Suppressions",
         "templates": "Templates",
         "tenant": "Tenant",
+        "triggers": "Triggers",
         "weights": "Weights",
     }
     adapters: "Adapters"
     api_keys: "ApiKeys"
     audit: "Audit"
+    batches: "Batches"
     branding: "Branding"
     categories: "Categories"
     channels: "Channels"
     circuits: "Circuits"
     conversations: "Conversations"
+    digests: "Digests"
+    event_readers: "EventReaders"
+    events: "Events"
     executions: "Executions"
     imports: "Imports"
     inbound_routes: "InboundRoutes"
@@ -116,12 +140,14 @@ class TenantResources(Resources):
     profiles: "Profiles"
     recipients: "Recipients"
     router_audit: "RouterAudit"
+    scheduled: "Scheduled"
     secrets: "Secrets"
     spend: "Spend"
     status_map: "StatusMap"
     suppressions: "Suppressions"
     templates: "Templates"
     tenant: "Tenant"
+    triggers: "Triggers"
     weights: "Weights"
 
 
@@ -140,6 +166,7 @@ class PlatformResources(Resources):
         "status_map": "StatusMap",
         "suppressions": "SuppressionsOfPlatform",
         "tenants": "Tenants",
+        "triggers": "TriggersOfPlatform",
         "weights": "Weights",
     }
     adapters: "Adapters"
@@ -152,6 +179,7 @@ class PlatformResources(Resources):
     status_map: "StatusMap"
     suppressions: "SuppressionsOfPlatform"
     tenants: "Tenants"
+    triggers: "TriggersOfPlatform"
     weights: "Weights"
 
 
@@ -163,11 +191,15 @@ class AsyncTenantResources(Resources):
         "adapters": "AsyncAdapters",
         "api_keys": "AsyncApiKeys",
         "audit": "AsyncAudit",
+        "batches": "AsyncBatches",
         "branding": "AsyncBranding",
         "categories": "AsyncCategories",
         "channels": "AsyncChannels",
         "circuits": "AsyncCircuits",
         "conversations": "AsyncConversations",
+        "digests": "AsyncDigests",
+        "event_readers": "AsyncEventReaders",
+        "events": "AsyncEvents",
         "executions": "AsyncExecutions",
         "imports": "AsyncImports",
         "inbound_routes": "AsyncInboundRoutes",
@@ -178,22 +210,28 @@ class AsyncTenantResources(Resources):
         "profiles": "AsyncProfiles",
         "recipients": "AsyncRecipients",
         "router_audit": "AsyncRouterAudit",
+        "scheduled": "AsyncScheduled",
         "secrets": "AsyncSecrets",
         "spend": "AsyncSpend",
         "status_map": "AsyncStatusMap",
         "suppressions": "AsyncSuppressions",
         "templates": "AsyncTemplates",
         "tenant": "AsyncTenant",
+        "triggers": "AsyncTriggers",
         "weights": "AsyncWeights",
     }
     adapters: "AsyncAdapters"
     api_keys: "AsyncApiKeys"
     audit: "AsyncAudit"
+    batches: "AsyncBatches"
     branding: "AsyncBranding"
     categories: "AsyncCategories"
     channels: "AsyncChannels"
     circuits: "AsyncCircuits"
     conversations: "AsyncConversations"
+    digests: "AsyncDigests"
+    event_readers: "AsyncEventReaders"
+    events: "AsyncEvents"
     executions: "AsyncExecutions"
     imports: "AsyncImports"
     inbound_routes: "AsyncInboundRoutes"
@@ -204,12 +242,14 @@ class AsyncTenantResources(Resources):
     profiles: "AsyncProfiles"
     recipients: "AsyncRecipients"
     router_audit: "AsyncRouterAudit"
+    scheduled: "AsyncScheduled"
     secrets: "AsyncSecrets"
     spend: "AsyncSpend"
     status_map: "AsyncStatusMap"
     suppressions: "AsyncSuppressions"
     templates: "AsyncTemplates"
     tenant: "AsyncTenant"
+    triggers: "AsyncTriggers"
     weights: "AsyncWeights"
 
 
@@ -228,6 +268,7 @@ class AsyncPlatformResources(Resources):
         "status_map": "AsyncStatusMap",
         "suppressions": "AsyncSuppressionsOfPlatform",
         "tenants": "AsyncTenants",
+        "triggers": "AsyncTriggersOfPlatform",
         "weights": "AsyncWeights",
     }
     adapters: "AsyncAdapters"
@@ -240,4 +281,5 @@ class AsyncPlatformResources(Resources):
     status_map: "AsyncStatusMap"
     suppressions: "AsyncSuppressionsOfPlatform"
     tenants: "AsyncTenants"
+    triggers: "AsyncTriggersOfPlatform"
     weights: "AsyncWeights"

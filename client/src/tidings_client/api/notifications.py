@@ -4,10 +4,10 @@
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
-from msgspec import UNSET, UnsetType, field
+from msgspec import UNSET, UnsetType
 from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
-from tidings_client.api.shared import ChannelChoice, LookUpAddress, QuietHours, RecipientInput
+from tidings_client.api.shared import AcceptedView, ChannelChoice, Links, LookUpAddress, NotificationStatus, Problem, QuietHours, RecipientInput
 
 
 class AttachmentInput(ApiStruct, frozen=True, kw_only=True):
@@ -40,6 +40,19 @@ class BodyView(ApiStruct, frozen=True, kw_only=True):
     pictures: tuple[str, ...]
 
 
+class BulkResult(ApiStruct, frozen=True, kw_only=True):
+    """What became of one item: as for a single one, or the problem with it."""
+
+    index: int
+    id: str | None = None
+    status: str | None = None
+    recipient_id: str | None = None
+    created_at: datetime | None = None
+    links: Links | None = None
+    duplicate: bool | None = None
+    problem: Problem | None = None
+
+
 class CountView(ApiStruct, frozen=True, kw_only=True):
     """How many of something on a day."""
 
@@ -68,6 +81,24 @@ class ExplainedCosts(ApiStruct, frozen=True, kw_only=True):
     #: Null: there is no cap.
     cap_micros: int | None
     currency: str | None
+
+
+class ExplainedDigest(ApiStruct, frozen=True, kw_only=True):
+    """The digest that it was gathered in, or that it is."""
+
+    #: `item`: it was gathered with others. `digest`: it is the message that took their place.
+    role: str
+    #: The window: `tidings digest show` tells more of it, for thirty days after its flush.
+    window_id: str
+    #: `open flushing flushed`; null where the window is not kept any more.
+    state: str | None
+    flush_at: datetime | None
+    #: The message that took the place of the items; null until there is one, and where each went by itself.
+    digest_notification_id: str | None
+    #: What it took the place of, the oldest first, 100 at most; empty unless it is a digest.
+    items: tuple[str, ...]
+    #: Whether there are more than those.
+    more_items: bool
 
 
 class ExplainedGuardian(ApiStruct, frozen=True, kw_only=True):
@@ -158,20 +189,27 @@ class ExplainedTemplate(ApiStruct, frozen=True, kw_only=True):
     words_kept: bool
 
 
-class FieldProblem(ApiStruct, frozen=True, kw_only=True):
-    """One field that is not acceptable."""
+class ExplainedTrigger(ApiStruct, frozen=True, kw_only=True):
+    """Which trigger and which event made it."""
 
-    #: Where: `items[3].channel`, `limit`, `If-Match`; empty for the body as a whole.
-    field: str
-    #: What to do about it.
-    remedy: str
+    #: `trg_…`, and its version at the time.
+    id: str
+    version: int
+    event_id: str
+    event_type: str
+    #: What the event is about; null where that does not matter to the trigger.
+    subject: str | None
+    #: When the event was heard.
+    fired_at: datetime
+    #: When it was planned for, where it was not sent at once.
+    planned_for: datetime | None
 
 
 class Happening(ApiStruct, frozen=True, kw_only=True):
     """One thing that happened."""
 
     at: datetime
-    #: `accepted scheduled deferred waited decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, or a status.
+    #: `triggered accepted scheduled deferred waited decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, or a status.
     kind: str
     #: The same as a sentence, to be read aloud; no address, nothing of the message.
     text: str
@@ -203,11 +241,32 @@ class Happening(ApiStruct, frozen=True, kw_only=True):
     approximate: bool | None = None
 
 
-class Links(ApiStruct, frozen=True, kw_only=True):
-    """Where to go on."""
+class LookUpNotifications(TypedDict):
+    """Which notifications are wanted; the same filters as of the list, and what must not stand in a URL."""
 
-    self: str
-    explain: str
+    #: How many items at most.
+    limit: NotRequired[int]
+    #: `next_cursor` of the page before; leave it out for the first page.
+    cursor: NotRequired[str | None]
+    status: NotRequired[NotificationStatus | None]
+    #: As asked for, or as it was delivered.
+    channel: NotRequired[Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp", "auto"] | None]
+    category: NotRequired[str | None]
+    #: `rcp_…`
+    recipient: NotRequired[str | None]
+    #: A template's key.
+    template: NotRequired[str | None]
+    correlation_id: NotRequired[str | None]
+    #: Of one batch: `dbt_…`
+    batch: NotRequired[str | None]
+    #: Accepted then or later.
+    since: NotRequired[datetime | None]
+    #: Accepted before then.
+    until: NotRequired[datetime | None]
+    #: One value of metadata that the tenant's policy declares searchable: `metadata.order_number=A-77` in a URL.
+    metadata: NotRequired[Mapping[str, str]]
+    #: Of everybody who has this address.
+    address: NotRequired[LookUpAddress | None]
 
 
 class MessageView(ApiStruct, frozen=True, kw_only=True):
@@ -231,9 +290,6 @@ class Next(ApiStruct, frozen=True, kw_only=True):
     #: `decide`: the gates are asked, and it is sent if they let it. `send`: the next call to a vendor. `finish`: its status.
     what: str
     text: str
-
-
-NotificationStatus = Literal["bounced", "cancelled", "delivered", "dispatched", "expired", "failed", "queued", "scheduled", "superseded", "suppressed"]
 
 
 class SenderView(ApiStruct, frozen=True, kw_only=True):
@@ -286,18 +342,6 @@ class TemplateRef(ApiStruct, frozen=True, kw_only=True):
     version_id: str
 
 
-class AcceptedView(ApiStruct, frozen=True, kw_only=True):
-    """A notification that was accepted: it is durable."""
-
-    id: str
-    status: str
-    recipient_id: str
-    created_at: datetime
-    links: Links
-    #: There was one already for this event, template, recipient and channel: this is it.
-    duplicate: bool | None = None
-
-
 class AttemptView(ApiStruct, frozen=True, kw_only=True):
     """A call to a vendor, a step that was skipped, or what a vendor said afterwards."""
 
@@ -333,6 +377,14 @@ class AttemptView(ApiStruct, frozen=True, kw_only=True):
     answer_kept: bool = False
     #: Of what was rendered, under the tenant's pepper: equal ones said the same.
     content_digest: str | None = None
+
+
+class BulkView(ApiStruct, frozen=True, kw_only=True):
+    """What became of all, in their order."""
+
+    accepted: int
+    refused: int
+    results: tuple[BulkResult, ...]
 
 
 class DayView(ApiStruct, frozen=True, kw_only=True):
@@ -405,32 +457,6 @@ class GateView(ApiStruct, frozen=True, kw_only=True):
     said_no: ExplainedNo | None = None
 
 
-class LookUpNotifications(TypedDict):
-    """Which notifications are wanted; the same filters as of the list, and what must not stand in a URL."""
-
-    #: How many items at most.
-    limit: NotRequired[int]
-    #: `next_cursor` of the page before; leave it out for the first page.
-    cursor: NotRequired[str | None]
-    status: NotRequired[NotificationStatus | None]
-    #: As asked for, or as it was delivered.
-    channel: NotRequired[Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp", "auto"] | None]
-    category: NotRequired[str | None]
-    #: `rcp_…`
-    recipient: NotRequired[str | None]
-    #: A template's key.
-    template: NotRequired[str | None]
-    correlation_id: NotRequired[str | None]
-    #: Accepted then or later.
-    since: NotRequired[datetime | None]
-    #: Accepted before then.
-    until: NotRequired[datetime | None]
-    #: One value of metadata that the tenant's policy declares searchable: `metadata.order_number=A-77` in a URL.
-    metadata: NotRequired[Mapping[str, str]]
-    #: Of everybody who has this address.
-    address: NotRequired[LookUpAddress | None]
-
-
 class NotificationInput(ApiStruct, frozen=True, kw_only=True):
     """What to say to whom."""
 
@@ -461,6 +487,8 @@ class NotificationInput(ApiStruct, frozen=True, kw_only=True):
     source_event_type: str | None | UnsetType = UNSET
     #: When that event was produced; returned as given.
     source_event_produced_at: datetime | None | UnsetType = UNSET
+    #: Where the recipient gets the category in digests: those with the same key come in one, such as those of one thread. In the clear: not for personal data.
+    digest_key: str | None | UnsetType = UNSET
     attachments: Sequence[AttachmentInput] | UnsetType = UNSET
     #: Returned as given. In the clear: not for personal data.
     metadata: Mapping[str, Any] | None | UnsetType = UNSET
@@ -496,6 +524,8 @@ class NotificationInputFields(TypedDict):
     source_event_type: NotRequired[str | None]
     #: When that event was produced; returned as given.
     source_event_produced_at: NotRequired[datetime | None]
+    #: Where the recipient gets the category in digests: those with the same key come in one, such as those of one thread. In the clear: not for personal data.
+    digest_key: NotRequired[str | None]
     attachments: NotRequired[Sequence[AttachmentInput]]
     #: Returned as given. In the clear: not for personal data.
     metadata: NotRequired[Mapping[str, Any] | None]
@@ -554,39 +584,15 @@ class NotificationView(ApiStruct, frozen=True, kw_only=True):
     metadata: Mapping[str, Any]
     #: The notification that this one repeats.
     resent_from: str | None
+    #: The batch that it is part of: `dbt_…`.
+    batch_id: str | None
     links: Links
-
-
-class Problem(ApiStruct, frozen=True, kw_only=True):
-    """What went wrong, for programs (`code`) and for people (`detail`)."""
-
-    type: str
-    title: str
-    status: int
-    code: str
-    detail: str
-    instance: str = ""
-    request_id: str = ""
-    errors: tuple[FieldProblem, ...] = ()
 
 
 class BulkInput(TypedDict):
     """Many of them; each has its own result."""
 
     notifications: Sequence[NotificationInput]
-
-
-class BulkResult(ApiStruct, frozen=True, kw_only=True):
-    """What became of one item: as for a single one, or the problem with it."""
-
-    index: int
-    id: str | None = None
-    status: str | None = None
-    recipient_id: str | None = None
-    created_at: datetime | None = None
-    links: Links | None = None
-    duplicate: bool | None = None
-    problem: Problem | None = None
 
 
 class CountersView(ApiStruct, frozen=True, kw_only=True):
@@ -636,14 +642,6 @@ class SimulationView(ApiStruct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
 
-class BulkView(ApiStruct, frozen=True, kw_only=True):
-    """What became of all, in their order."""
-
-    accepted: int
-    refused: int
-    results: tuple[BulkResult, ...]
-
-
 class ExplainView(ApiStruct, frozen=True, kw_only=True):
     """Why this person did, or did not, get this."""
 
@@ -664,6 +662,10 @@ class ExplainView(ApiStruct, frozen=True, kw_only=True):
     preferences: ExplainedPreferences
     policy: ExplainedPolicy
     attempts: tuple[AttemptView, ...]
+    #: Null where it has to do with no digest.
+    digest: ExplainedDigest | None
+    #: Which trigger and event made it; null where a caller did.
+    trigger: ExplainedTrigger | None = None
 
 
 class Notifications(Namespace):
@@ -680,13 +682,16 @@ class Notifications(Namespace):
         recipient: str | None = None,
         template: str | None = None,
         correlation_id: str | None = None,
+        batch: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> Page[NotificationView]:
-        """List notifications, the newest first. By `recipient` and by `correlation_id` it is quick however many there are. The other filters are looked for among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor` to go on from. `since` and `until` narrow what is looked at."""
+        """List notifications, the newest first. By `recipient`, `correlation_id` and `batch` it is quick however many there are. The other filters are looked for among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor` to go on from. `since` and `until` narrow what is looked at."""
         return self._client.call(
-            self._json("GET", "/notifications", Page[NotificationView], query={"limit": limit, "cursor": cursor, "status": status, "channel": channel, "category": category, "recipient": recipient, "template": template, "correlation_id": correlation_id, "since": since, "until": until, "metadata": metadata})
+            self._json(
+                "GET", "/notifications", Page[NotificationView], query={"limit": limit, "cursor": cursor, "status": status, "channel": channel, "category": category, "recipient": recipient, "template": template, "correlation_id": correlation_id, "batch": batch, "since": since, "until": until, "metadata": metadata}
+            )
         )
 
     def iterate(
@@ -699,12 +704,15 @@ class Notifications(Namespace):
         recipient: str | None = None,
         template: str | None = None,
         correlation_id: str | None = None,
+        batch: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> Iterator[NotificationView]:
         """Every item of `list`: the pages are fetched as they are needed."""
-        return self._pages(self._json("GET", "/notifications", Page[NotificationView], query={"limit": limit, "status": status, "channel": channel, "category": category, "recipient": recipient, "template": template, "correlation_id": correlation_id, "since": since, "until": until, "metadata": metadata}))
+        return self._pages(
+            self._json("GET", "/notifications", Page[NotificationView], query={"limit": limit, "status": status, "channel": channel, "category": category, "recipient": recipient, "template": template, "correlation_id": correlation_id, "batch": batch, "since": since, "until": until, "metadata": metadata})
+        )
 
     def create(self, *, idempotency_key: str | None = None, **body: Unpack[NotificationInputFields]) -> AcceptedView:
         """Send a notification. `202` means that it is durable. `GET /{id}` and `GET /{id}/explain` show what becomes of it. With a test key it is decided and rendered, and reaches no vendor."""
@@ -773,13 +781,16 @@ class AsyncNotifications(AsyncNamespace):
         recipient: str | None = None,
         template: str | None = None,
         correlation_id: str | None = None,
+        batch: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> Page[NotificationView]:
-        """List notifications, the newest first. By `recipient` and by `correlation_id` it is quick however many there are. The other filters are looked for among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor` to go on from. `since` and `until` narrow what is looked at."""
+        """List notifications, the newest first. By `recipient`, `correlation_id` and `batch` it is quick however many there are. The other filters are looked for among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor` to go on from. `since` and `until` narrow what is looked at."""
         return await self._client.call(
-            self._json("GET", "/notifications", Page[NotificationView], query={"limit": limit, "cursor": cursor, "status": status, "channel": channel, "category": category, "recipient": recipient, "template": template, "correlation_id": correlation_id, "since": since, "until": until, "metadata": metadata})
+            self._json(
+                "GET", "/notifications", Page[NotificationView], query={"limit": limit, "cursor": cursor, "status": status, "channel": channel, "category": category, "recipient": recipient, "template": template, "correlation_id": correlation_id, "batch": batch, "since": since, "until": until, "metadata": metadata}
+            )
         )
 
     def iterate(
@@ -792,12 +803,15 @@ class AsyncNotifications(AsyncNamespace):
         recipient: str | None = None,
         template: str | None = None,
         correlation_id: str | None = None,
+        batch: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         metadata: Mapping[str, str] | None = None,
     ) -> AsyncIterator[NotificationView]:
         """Every item of `list`: the pages are fetched as they are needed."""
-        return self._pages(self._json("GET", "/notifications", Page[NotificationView], query={"limit": limit, "status": status, "channel": channel, "category": category, "recipient": recipient, "template": template, "correlation_id": correlation_id, "since": since, "until": until, "metadata": metadata}))
+        return self._pages(
+            self._json("GET", "/notifications", Page[NotificationView], query={"limit": limit, "status": status, "channel": channel, "category": category, "recipient": recipient, "template": template, "correlation_id": correlation_id, "batch": batch, "since": since, "until": until, "metadata": metadata})
+        )
 
     async def create(self, *, idempotency_key: str | None = None, **body: Unpack[NotificationInputFields]) -> AcceptedView:
         """Send a notification. `202` means that it is durable. `GET /{id}` and `GET /{id}/explain` show what becomes of it. With a test key it is decided and rendered, and reaches no vendor."""

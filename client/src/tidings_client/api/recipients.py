@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Unpack
 from msgspec import field
 from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
-from tidings_client.api.shared import AddressInputFields, ChannelChoice, IdentityType, ImportView, LookUpAddressFields, QuietHours, RecipientInputFields
+from tidings_client.api.shared import AddressInputFields, ChannelChoice, DigestChoice, IdentityType, ImportView, LookUpAddressFields, QuietHours, RecipientInputFields
 
 
 class Consent(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
@@ -65,17 +65,6 @@ class DestroyedData(ApiStruct, frozen=True, kw_only=True):
     metadata_cleared: int
     #: Requests of vendors about their messages whose raw bodies are destroyed; those that come later are not kept either.
     raw_callbacks: int
-
-
-class DigestChoice(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
-    """When messages of a category come, gathered into one."""
-
-    #: One of `day`, `hour`, `week`.
-    every: str
-    #: The local hour of a daily or weekly digest.
-    at: str | None = None
-    #: The day of a weekly one.
-    day: str | None = None
 
 
 class EraseRecipient(TypedDict):
@@ -170,7 +159,7 @@ class Choices(TypedDict):
     channels: NotRequired[Mapping[str, ChannelChoice]]
     #: Null: the tenant's; an empty list: none at all.
     quiet_hours: NotRequired[Sequence[QuietHours] | None]
-    #: Reserved: digests are not there yet, and nothing but an empty one is taken.
+    #: Category by category, when messages come gathered into one; what is not named follows the tenant's schedule.
     digest_schedule: NotRequired[Mapping[str, DigestChoice]]
     marketing_consent: NotRequired[Consent]
     guardian_routing: NotRequired[GuardianRouting | None]
@@ -216,7 +205,7 @@ class PreferencesView(ApiStruct, frozen=True, kw_only=True):
     channels: Mapping[str, ChannelChoice] = field(default_factory=dict)
     #: Null: the tenant's; an empty list: none at all.
     quiet_hours: tuple[QuietHours, ...] | None = None
-    #: Reserved: digests are not there yet, and nothing but an empty one is taken.
+    #: Category by category, when messages come gathered into one; what is not named follows the tenant's schedule.
     digest_schedule: Mapping[str, DigestChoice] = field(default_factory=dict)
     marketing_consent: Consent = field(default_factory=lambda: Consent(granted=False))
     guardian_routing: GuardianRouting | None = None
@@ -235,7 +224,7 @@ class UpdatePreferences(TypedDict):
     timezone: NotRequired[str | None]
     channels: NotRequired[Mapping[str, ChannelChoice]]
     quiet_hours: NotRequired[Sequence[QuietHours] | None]
-    #: Reserved: digests are not there yet, and nothing but an empty one is taken.
+    #: Category by category, when messages come gathered into one; an empty one: one by one, or as the tenant has it.
     digest_schedule: NotRequired[Mapping[str, DigestChoice]]
     marketing_consent: NotRequired[Consent]
     guardian_routing: NotRequired[GuardianRouting | None]

@@ -60,6 +60,80 @@ class ChannelChoice(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     categories: Mapping[str, bool] = field(default_factory=dict)
 
 
+class CloudEventInput(ApiStruct, frozen=True, kw_only=True):
+    """An event in the CloudEvents 1.0 form; attributes beyond these are kept as its extensions."""
+
+    #: must be one line of 1 to 255 characters
+    id: str
+    #: must be one line of 1 to 500 characters
+    source: str
+    #: must be 1 to 255 characters without spaces, such as reservation.confirmed
+    type: str
+    specversion: Literal["1.0"]
+    #: What it is about, in its source, such as a reservation's number; events about one subject keep their order.
+    subject: str | None | UnsetType = UNSET
+    #: When it happened; now, where it is left out.
+    time: datetime | None | UnsetType = UNSET
+    #: What `data` is: JSON, and nothing else.
+    datacontenttype: str | None | UnsetType = UNSET
+    #: The schema of `data`: a URI.
+    dataschema: str | None | UnsetType = UNSET
+    #: What there is to say about it: any JSON.
+    data: Any | UnsetType = UNSET
+    #: The same as JSON in base64, in the place of `data`.
+    data_base64: str | None | UnsetType = UNSET
+
+
+class CloudEventInputFields(TypedDict):
+    """An event in the CloudEvents 1.0 form; attributes beyond these are kept as its extensions."""
+
+    #: must be one line of 1 to 255 characters
+    id: str
+    #: must be one line of 1 to 500 characters
+    source: str
+    #: must be 1 to 255 characters without spaces, such as reservation.confirmed
+    type: str
+    specversion: Literal["1.0"]
+    #: What it is about, in its source, such as a reservation's number; events about one subject keep their order.
+    subject: NotRequired[str | None]
+    #: When it happened; now, where it is left out.
+    time: NotRequired[datetime | None]
+    #: What `data` is: JSON, and nothing else.
+    datacontenttype: NotRequired[str | None]
+    #: The schema of `data`: a URI.
+    dataschema: NotRequired[str | None]
+    #: What there is to say about it: any JSON.
+    data: NotRequired[Any]
+    #: The same as JSON in base64, in the place of `data`.
+    data_base64: NotRequired[str | None]
+
+
+class DigestChoice(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
+    """When messages of a category come, gathered into one."""
+
+    #: `hour`: at the full hour. `day` and `week`: at a local time. `minutes`: so long after the first message. `pause`: when no more have come for so long. `never`: one by one, whatever the tenant's own schedule says.
+    every: str
+    #: The local time of a daily or weekly digest; 09:00 where it is left out.
+    at: str | None = None
+    #: The day of a weekly one; Monday where neither this nor `days` is there.
+    day: str | None = None
+    #: The days, where it comes on several of a week.
+    days: tuple[str, ...] = ()
+    #: Of `minutes` and `pause`.
+    minutes: int | None = None
+    #: Of `pause`: however many messages follow, it comes so long after the first at the latest.
+    at_most_minutes: int | None = None
+
+
+class FieldProblem(ApiStruct, frozen=True, kw_only=True):
+    """One field that is not acceptable."""
+
+    #: Where: `items[3].channel`, `limit`, `If-Match`; empty for the body as a whole.
+    field: str
+    #: What to do about it.
+    remedy: str
+
+
 class Hours(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """From start to end, by the clock of a place; may reach across midnight."""
 
@@ -85,6 +159,13 @@ class ImportLinks(ApiStruct, frozen=True, kw_only=True):
     report: str
 
 
+class Links(ApiStruct, frozen=True, kw_only=True):
+    """Where to go on."""
+
+    self: str
+    explain: str
+
+
 class LookUpAddress(ApiStruct, frozen=True, kw_only=True):
     """An address that somebody is looked for by. In the body: addresses in URLs end up in other people's logs."""
 
@@ -99,6 +180,9 @@ class LookUpAddressFields(TypedDict):
     #: A telephone number is looked for on `sms`, `whatsapp` and `voice`, whichever is named.
     channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"]
     address: str
+
+
+NotificationStatus = Literal["bounced", "cancelled", "delivered", "dispatched", "expired", "failed", "queued", "scheduled", "superseded", "suppressed"]
 
 
 class QuietHours(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
@@ -149,6 +233,18 @@ class Tracking(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     clicks: bool = False
 
 
+class AcceptedView(ApiStruct, frozen=True, kw_only=True):
+    """A notification that was accepted: it is durable."""
+
+    id: str
+    status: str
+    recipient_id: str
+    created_at: datetime
+    links: Links
+    #: There was one already for this event, template, recipient and channel: this is it.
+    duplicate: bool | None = None
+
+
 class IdentityInput(ApiStruct, frozen=True, kw_only=True):
     """Who somebody is in your own system."""
 
@@ -172,12 +268,29 @@ class NotificationPolicy(ApiStruct, frozen=True, kw_only=True, omit_defaults=Tru
     retention: Retention | None = None
     #: Category by category and channel by channel, whether people hear it who have not said; yes where it is not named.
     preference_defaults: Mapping[str, Mapping[str, bool]] = field(default_factory=dict)
+    #: Category by category, when messages come gathered into one, for those who have not chosen.
+    digest_schedule: Mapping[str, DigestChoice] = field(default_factory=dict)
     #: Consent counts only once the person has confirmed it from a message to them.
     double_opt_in: bool = False
     #: Nothing is watched unless it is switched on here.
     tracking: Tracking = field(default_factory=lambda: Tracking())
     #: Names in the metadata of notifications that they are found by, such as `order_number`.
     searchable_metadata: tuple[str, ...] = ()
+    #: A batch is started only after somebody else than its author has approved it.
+    batches_need_approval: bool = False
+
+
+class Problem(ApiStruct, frozen=True, kw_only=True):
+    """What went wrong, for programs (`code`) and for people (`detail`)."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    instance: str = ""
+    request_id: str = ""
+    errors: tuple[FieldProblem, ...] = ()
 
 
 class ProblemView(ApiStruct, frozen=True, kw_only=True):

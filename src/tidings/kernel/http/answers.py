@@ -5,9 +5,9 @@ bytes, or a stream of them.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from tidings.kernel.http.asgi import Receive, Send, respond
 from tidings.kernel.http.etags import etag
 
 JSON = "application/json"
+#: Seconds within which a client takes a piece of a stream.
+PATIENCE: Final = 60.0
 
 T = TypeVar("T")
 
@@ -96,13 +98,17 @@ async def send_reply(
 async def _stream(
     pieces: AsyncIterator[bytes], receive: Receive, send: Send, status: int, head: list[tuple[str, str]]
 ) -> None:
-    """Send pieces as they come; a client that hangs up ends it."""
+    """Send pieces as they come; a client that hangs up, or takes none for a while, ends it. They are closed in any case."""
 
     async def write() -> None:
         encoded = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in head]
         await send({"type": "http.response.start", "status": status, "headers": encoded})
         async for piece in pieces:
-            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+            except TimeoutError:
+                return
         await send({"type": "http.response.body", "body": b""})
 
     async def until_gone() -> None:
@@ -118,3 +124,6 @@ async def _stream(
         for task in (writing, gone):
             task.cancel()
         await asyncio.gather(writing, gone, return_exceptions=True)
+        # What never began, or waits for the next piece to be taken, would keep what it holds.
+        if isinstance(pieces, AsyncGenerator):
+            await pieces.aclose()

@@ -10,6 +10,7 @@ from typing import Any
 
 from opentelemetry import trace
 
+from tidings.kernel.asyncapi import EventDocs, asyncapi_document
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.asgi import App, ClientGoneError, Message, Receive, Scope, Send, respond
 from tidings.kernel.http.body_limit import DEFAULT_LIMIT, BodyLimit
@@ -63,10 +64,12 @@ def build_app(
     tracer: trace.Tracer | None = None,
     on_answer: Callable[[Answered], None] | None = None,
     ready_timeout: float = 2.0,
+    events: EventDocs | None = None,
 ) -> HttpApp:
     """The application over these resources, each with the parts that its handlers may name.
 
-    `body_limit` is for routes that declare none; `tags` is the order of groups in the docs.
+    `body_limit` is for routes that declare none; `tags` is the order of groups in the docs. `events` are those that
+    `/asyncapi.json` describes.
     """
     routes: list[Declared] = []
     endpoints: RouteTable[Endpoint] = RouteTable()
@@ -84,9 +87,13 @@ def build_app(
             body_limit=lambda route: limits.find(route.path)[0].get(route.method, body_limit),
         )
 
+    @cache
+    def describe_events() -> dict[str, Any]:
+        return asyncapi_document(events or EventDocs(), title=f"{TITLE} events", version=version)
+
     own = [
         health_resource(checks=checks, render_metrics=render_metrics, timeout=ready_timeout),
-        docs_resource(describe),
+        docs_resource(describe, describe_events),
     ]
     for parts, served in [*resources, (Parts(), own)]:
         for declared in chain.from_iterable(resource.operations for resource in served):

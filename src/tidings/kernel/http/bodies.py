@@ -74,7 +74,7 @@ def decode(body: bytes, wanted: type[T]) -> T:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _malformed(body, error) from None
     _refuse_twins(body)
-    if b"\\u0000" in body and (at := _path_of_nul(_plain(body), "")) is not None:
+    if b"\\u0000" in body and (at := _nul_in(body)) is not None:
         raise InvalidError([FieldError(at, "must not hold a zero character")])
     if wrong := list(out_of_range(value)):
         raise InvalidError(wrong)
@@ -193,6 +193,13 @@ def _malformed(body: bytes, error: Exception) -> MalformedBodyError:
         # The decoder's words hold a position and never the text itself.
         return MalformedBodyError(f"the body is not valid JSON: {error}")
     return MalformedBodyError("the body is not valid JSON in UTF-8, or is nested too deeply")
+
+
+def _nul_in(body: bytes) -> str | None:
+    try:
+        return _path_of_nul(_plain(body), "")
+    except RecursionError as error:
+        raise _malformed(body, error) from None
 
 
 def _path_of_nul(value: Any, path: str) -> str | None:

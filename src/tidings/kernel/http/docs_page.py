@@ -37,8 +37,10 @@ Programs go by <code>code</code>, people by <code>detail</code>. <a href="/docs"
 )
 
 
-def docs_resource(describe: Callable[[], Mapping[str, Any]]) -> Resource:
-    """`/docs`, `/docs/problems`, `/`, which leads there, and the document that `describe` writes."""
+def docs_resource(
+    describe: Callable[[], Mapping[str, Any]], describe_events: Callable[[], Mapping[str, Any]]
+) -> Resource:
+    """`/docs`, `/docs/problems`, `/`, which leads there, and the documents that describe the API and the events."""
     page = _PAGE.read_text(encoding="utf-8")
     style = _STYLE.search(page)
     rows = "".join(
@@ -68,6 +70,11 @@ def docs_resource(describe: Callable[[], Mapping[str, Any]]) -> Resource:
     async def openapi_json() -> Reply:
         """The API, as OpenAPI 3.1."""
         return Reply(body=msgspec.json.encode(describe()))
+
+    @pages.get("/asyncapi.json")
+    async def asyncapi_json() -> Reply:
+        """The events, as AsyncAPI 3.0."""
+        return Reply(body=msgspec.json.encode(describe_events()))
 
     return pages
 

@@ -34,6 +34,10 @@ _HEADERS = {
         "The ETag that the change is made from.",
         r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$',
     ),
+    "Last-Event-ID": (
+        "The id of the last event that was read: the stream goes on behind it.",
+        "^[A-Za-z0-9_-]{1,100}$",
+    ),
 }
 _IF_MATCH: dict[IfMatchMode, str] = {
     "required": "",

@@ -14,6 +14,7 @@ import msgspec
 import structlog
 
 from tidings.kernel import errors, refusals
+from tidings.kernel.bus import BusUnavailableError
 from tidings.kernel.http import errors as edge
 from tidings.kernel.refusals import FieldError
 
@@ -29,6 +30,7 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     refusals.NotAllowedError: (403, "Not allowed"),
     edge.NoRouteError: (404, "Nothing lives here"),
     refusals.NotFoundError: (404, "Not found"),
+    refusals.GoneError: (410, "Not kept any more"),
     edge.WrongMethodError: (405, "Wrong method"),
     refusals.NoneAcceptedError: (422, "Nothing was accepted"),
     refusals.ConflictError: (409, "Not possible in the present state"),
@@ -48,6 +50,7 @@ STATUSES: dict[type[Exception], tuple[int, str]] = {
     edge.HeadTooLargeError: (431, "The headers are too large"),
     refusals.UnavailableError: (503, "Not available right now"),
     errors.DatabaseUnavailableError: (503, "Not available right now"),
+    BusUnavailableError: (503, "Not available right now"),
     errors.DatabaseBusyError: (503, "Busy; try again"),
     errors.PartitionMissingError: (503, "Not available right now"),
     errors.NotConfiguredError: (501, "Not set up here"),
@@ -63,6 +66,7 @@ _PLAIN: dict[type[Exception], str] = {
     errors.ConstraintError: "The database does not accept one of the values.",
     errors.NotPermittedError: "This caller's role may not do that.",
     errors.DatabaseUnavailableError: "The database can't be reached. Try again in a moment; with the same Idempotency-Key that is safe.",
+    BusUnavailableError: "The event bus can't be reached. Messages are accepted and sent; events come when it is back. Try again in a moment.",
     errors.DatabaseFullError: "The database has no room left on its disk; nothing was changed. Its operator has to make room.",
     errors.DatabaseBusyError: "The database is busy with a conflicting change; nothing was changed. Try again.",
 }

@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import structs
 
 from tidings.contracts.ids import NotificationId
-from tidings.kernel.db import TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.errors import BadValueError, DatabaseUnavailableError, TidingsError
 from tidings.kernel.idempotency import IdempotencyKey, StoredAnswer
 from tidings.kernel.refusals import RefusalError
@@ -85,8 +85,9 @@ class Acceptor:
 
         return await self._run(orders, commit)
 
-    async def accept_within(self, tx: TenantTx, orders: Sequence[Order]) -> list[Outcome]:
-        """Accept in a transaction of the caller's, together with other work. The orders have neither files nor keys."""
+    async def accept_within(self, tx: TenantTx | TenantsTx, orders: Sequence[Order]) -> list[Outcome]:
+        """Accept in a transaction of the caller's, together with other work. The orders have neither files nor keys, and
+        are of one environment."""
 
         async def commit(batch: _Batch) -> list[Outcome]:
             return batch.outcomes(await self.writer.write(tx, batch.valid))

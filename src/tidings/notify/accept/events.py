@@ -57,6 +57,7 @@ def moved_event(
     reason: str | None = None,
     until: datetime | None = None,
     traceparent: str | None = None,
+    digest_notification_id: str | None = None,
 ) -> Event:
     """`notification.{status}.v1`; the events of one notification keep their order."""
     return new_event(
@@ -72,6 +73,7 @@ def moved_event(
             until=until,
             correlation_id=of.correlation_id,
             is_test=of.is_test,
+            digest_notification_id=digest_notification_id,
         ),
         tenant_id=tenant_id,
         ordering_key=of.id,

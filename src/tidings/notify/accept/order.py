@@ -19,6 +19,7 @@ from tidings.kernel.idempotency import IdempotencyKey
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.refusals import FieldError
 from tidings.notify.accept.row import AnyChannel, Pin
+from tidings.notify.ids import BatchId
 from tidings.notify.recipients.recipient_input import RecipientSpec
 
 
@@ -69,12 +70,16 @@ class Order(Struct, frozen=True, kw_only=True):
     source_event_type: str | None = None
     source_event_produced_at: datetime | None = None
     attachments: tuple[AttachedFile, ...] = ()
+    #: Tells several digests of one category apart, such as one for each thread. In the clear.
+    digest_key: str | None = None
     #: In the clear: not for personal data.
     metadata: Mapping[str, Any] | None = None
     #: Of an answer within a conversation.
     pin: Pin | None = None
     #: The notification that it repeats.
     resent_from: NotificationId | None = None
+    #: The batch that it is part of.
+    batch_id: BatchId | None = None
     #: The idempotency key, where the order must not be accepted twice.
     once: IdempotencyKey | None = None
     #: Fields that could not be read; the validator names them together with what else is wrong.

@@ -12,7 +12,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.data_key import DataKey
 from tidings.notify.decide.reasons import GateReason
-from tidings.notify.ids import TemplateId, TemplateVersionId
+from tidings.notify.ids import BatchId, TemplateId, TemplateVersionId
 
 AnyChannel = Channel | Literal["auto"]
 
@@ -22,6 +22,10 @@ ATTACHMENTS_PURPOSE: Final = "attachments"
 
 #: The queue's order of priorities.
 RANKS: Final[dict[str, int]] = {"critical": 0, "high": 1, "normal": 2, "low": 3}
+
+
+#: Reasons in the trace of what joins no digest any more.
+LEFT_DIGEST: Final = (GateReason.DIGEST_OF_ONE, GateReason.DIGEST_NOT_MADE, GateReason.IS_DIGEST)
 
 
 class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -72,6 +76,8 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
     pin: Pin | None = None
     #: The place in a trace that it comes from.
     traceparent: str | None = None
+    #: Tells several digests of one category apart.
+    digest_key: str | None = None
 
     # Written when it is accepted, and not read back to decide and send.
     scheduled_for: datetime | None = None
@@ -82,6 +88,8 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
     #: Of the event that it answers.
     source_event_type: str | None = None
     source_event_produced_at: datetime | None = None
+    #: The batch that it is part of; a guardian's copy is not.
+    batch_id: BatchId | None = None
 
     # What dispatch has written so far.
     trace: str | None = None
@@ -96,6 +104,16 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
     def released(self) -> bool:
         """Whether an operator released it, whatever the quiet hours say."""
         return self.trace is not None and GateReason.QUIET_BUT_RELEASED in self.trace
+
+    @property
+    def left_digest(self) -> bool:
+        """Whether it came out of a digest to go by itself, or is a digest."""
+        return self.trace is not None and any(mark in self.trace for mark in LEFT_DIGEST)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has more than a digest could tell of it."""
+        return self.attachments is not None or self.pin is not None
 
     def version_for(self, channel: Channel) -> TemplateVersionId | None:
         """The frozen version for a channel; None where the template has none for it."""
@@ -132,6 +150,7 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
             scheduled_for=None,
             resent_from=None,
             found_by=(),
+            batch_id=None,
             trace=None,
             render_snapshot=None,
             body_ref=None,

@@ -20,7 +20,7 @@ _encode = msgspec.json.Encoder().encode
 _ALWAYS: Final = "tenant_id id created_at recipient_id channel use_case template_id template_version_id template_key template_semver expires_at"
 _SELDOM: Final = (
     "locale scheduled_for source_event_id source_event_type source_event_produced_at correlation_id metadata "
-    "traceparent resent_from"
+    "traceparent digest_key resent_from batch_id"
 )
 
 

@@ -9,13 +9,13 @@ WITH fresh AS (
         :locales::text[], :template_ids::text[], :template_version_ids::text[], :template_keys::text[],
         :template_semvers::text[], :template_versions::text[], :variables_hashes::text[], :variables::bytea[],
         :attachments::bytea[], :scheduled_fors::timestamptz[], :expires_ats::timestamptz[], :are_tests::boolean[],
-        :source_event_ids::text[], :source_event_types::text[], :source_event_produced_ats::timestamptz[], :correlation_ids::text[], :metadatas::text[], :pinneds::text[], :traceparents::text[], :resent_froms::text[], :schedule_ids::text[],
+        :source_event_ids::text[], :source_event_types::text[], :source_event_produced_ats::timestamptz[], :correlation_ids::text[], :metadatas::text[], :pinneds::text[], :traceparents::text[], :digest_keys::text[], :resent_froms::text[], :batch_ids::text[], :schedule_ids::text[],
         :event_ids::text[], :event_subjects::text[], :event_payloads::text[], :event_envelopes::text[]
     ) AS given (
         tenant_id, id, created_at, recipient_id, status, channel, category, use_case, priority, rank, retention_class, locale,
         template_id, template_version_id, template_key, template_semver, template_versions, variables_hash, variables,
         attachments, scheduled_for, expires_at, is_test, source_event_id, source_event_type,
-        source_event_produced_at, correlation_id, metadata, pinned, traceparent, resent_from, schedule_id,
+        source_event_produced_at, correlation_id, metadata, pinned, traceparent, digest_key, resent_from, batch_id, schedule_id,
         event_id, event_subject, event_payload, event_envelope
     )
 ), stored AS (
@@ -23,12 +23,14 @@ WITH fresh AS (
         tenant_id, id, created_at, updated_at, queued_at, recipient_id, status, channel, category, use_case, priority,
         retention_class, locale, template_id, template_version_id, template_key, template_semver, template_versions,
         variables_hash, variables_ciphertext, attachments_ciphertext, scheduled_for, expires_at, is_test,
-        source_event_id, source_event_type, source_event_produced_at, correlation_id, metadata, pinned, traceparent, resent_from
+        source_event_id, source_event_type, source_event_produced_at, correlation_id, metadata, pinned, traceparent, digest_key,
+        resent_from, batch_id
     )
     SELECT tenant_id, id, created_at, created_at, created_at, recipient_id, status, channel, category, use_case,
            priority, retention_class, locale, template_id, template_version_id, template_key, template_semver,
            template_versions, variables_hash, variables, attachments, scheduled_for, expires_at, is_test,
-           source_event_id, source_event_type, source_event_produced_at, correlation_id, metadata, pinned, traceparent, resent_from
+           source_event_id, source_event_type, source_event_produced_at, correlation_id, metadata, pinned, traceparent, digest_key,
+           resent_from, batch_id
     FROM fresh
 ), findable AS (
     INSERT INTO notification.searchable_metadata (tenant_id, notification_id, created_at, key, value_hash)

@@ -38,6 +38,8 @@ MOST_ATTACHED_BYTES: Final = 7 * 1024 * 1024
 _SKEW: Final = timedelta(minutes=1)
 #: The ledger that keeps events from being sent twice has to outlive every schedule.
 LONGEST_SCHEDULE: Final = timedelta(days=365)
+#: Nothing is planned for longer by an event.
+LONGEST_PLAN: Final = timedelta(days=730)
 
 _encode = msgspec.json.Encoder().encode
 
@@ -111,7 +113,9 @@ class ValidOrder(msgspec.Struct, frozen=True, kw_only=True):
             metadata=self.metadata,
             pin=order.pin,
             traceparent=self.traceparent,
+            digest_key=order.digest_key,
             resent_from=order.resent_from,
+            batch_id=order.batch_id,
             found_by=tuple((key, search_hash(pepper, key, text)) for key, text in self.searchable),
         )
 

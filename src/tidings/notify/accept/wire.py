@@ -108,6 +108,9 @@ class NotificationInput(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     source_event_type: ForeignId | None = None
     #: When that event was produced; returned as given.
     source_event_produced_at: Moment | None = None
+    #: Where the recipient gets the category in digests: those with the same key come in one, such as those of one thread. In
+    #: the clear: not for personal data.
+    digest_key: ForeignId | None = None
     attachments: Annotated[list[AttachmentInput], Meta(max_length=20)] = []
     #: Returned as given. In the clear: not for personal data.
     metadata: dict[str, Any] | None = None
@@ -194,6 +197,7 @@ def order_of(given: NotificationInput, by: OrderedBy, *, once: IdempotencyKey | 
         attachments=_unpacked(given.attachments, wrong) if given.attachments else (),
         pin=None,
         resent_from=None,
+        batch_id=None,
         once=once,
         wrong=tuple(wrong),
     )

@@ -22,7 +22,7 @@ from tidings.notify.accept.validator import LONGEST_SCHEDULE, ValidOrder
 from tidings.notify.recipients.upsert import RecipientUpserter
 
 #: The bus keeps events for seven days and dead letters for fourteen; a schedule may wait for a year.
-_LEDGER_KEEPS: Final = LONGEST_SCHEDULE + timedelta(days=30)
+LEDGER_KEEPS: Final = LONGEST_SCHEDULE + timedelta(days=30)
 #: Items of a bulk after which others get the processor.
 _STRETCH: Final = 50
 
@@ -81,7 +81,7 @@ class OrderWriter:
         if not asked:
             return rows, results
         now = self.clock.now()
-        first = await store.enter_ledger(tx, asked, now=now, expires_at=now + _LEDGER_KEEPS)
+        first = await store.enter_ledger(tx, asked, now=now, expires_at=now + LEDGER_KEEPS)
         repeats = [row for row in asked if row.id not in first]
         if not repeats:
             return rows, results

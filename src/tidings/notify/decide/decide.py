@@ -44,6 +44,9 @@ def decide(facts: Facts, request: DecisionRequest, now: datetime) -> Decision:
         verdict = _note(trace, Gate.CHANNEL, gates.channel_set_up(facts.tenant, request))
     if isinstance(verdict, Pass):
         verdict = _note(trace, Gate.QUIET_HOURS, gates.quiet_hours(facts, request, person, now))
+    if isinstance(verdict, Pass) and (gathered := gates.digest(facts, request, person, now)) is not None:
+        # Only where there is a schedule: most messages are never gathered.
+        verdict = _note(trace, Gate.DIGEST, gathered)
     return Decision(
         verdict=PASS if isinstance(verdict, Pass) else verdict,
         trace=tuple(trace),

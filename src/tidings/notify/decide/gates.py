@@ -6,8 +6,18 @@ from typing import Final
 from tidings.contracts.enums import AUTO, NotificationStatus
 from tidings.contracts.ids import RecipientId
 from tidings.notify.categories.model import CategoryPolicy
-from tidings.notify.decide.model import PASS, DecisionRequest, Defer, Pass, StepRequest, Stop, Verdict
+from tidings.notify.decide.model import (
+    PASS,
+    DecisionRequest,
+    Defer,
+    JoinDigest,
+    Pass,
+    StepRequest,
+    Stop,
+    Verdict,
+)
 from tidings.notify.decide.reasons import GateReason
+from tidings.notify.digest_windows.schedule import EXPIRY_MARGIN, plan
 from tidings.notify.facts.model import Facts, PersonFacts, TenantFacts
 from tidings.notify.quiet_hours.quiet_until import quiet_until
 from tidings.notify.recipients.preferences_model import category_denied, channel_denied
@@ -15,6 +25,8 @@ from tidings.notify.tenants.model import TenantStatus
 
 #: How long a suspended tenant's messages wait before they are looked at again.
 HELD_FOR: Final = timedelta(minutes=5)
+#: What is about security waits for no digest, whatever a registry says.
+_SECURITY: Final = "security"
 
 
 def tenant_active(tenant: TenantFacts, now: datetime) -> Verdict:
@@ -101,3 +113,29 @@ def quiet_hours(
     if until >= request.expires_at:
         return Stop(NotificationStatus.EXPIRED, GateReason.EXPIRES_BEFORE_QUIET_ENDS)
     return Defer(until, GateReason.QUIET_HOURS)
+
+
+def digest(facts: Facts, request: DecisionRequest, person: PersonFacts, now: datetime) -> Verdict | None:
+    """Digests: it is gathered with others where the reader has it so; None where no schedule concerns it."""
+    choice = facts.digest_choice(person, request.category)
+    policy = facts.categories.get(request.category)
+    if choice is None or policy is None or not policy.may_digest or request.left_digest:
+        return None
+    if request.priority == "critical":
+        return Pass(GateReason.DIGEST_BUT_CRITICAL)
+    if request.use_case == "otp" or request.category == _SECURITY:
+        return Pass(GateReason.DIGEST_BUT_SECURITY)
+    if request.released:
+        return Pass(GateReason.DIGEST_BUT_RELEASED)
+    if request.is_whole:
+        return Pass(GateReason.DIGEST_BUT_WHOLE)
+    planned = plan(choice, person.timezone, now)
+    if planned.flush_at >= request.expires_at:
+        return Pass(GateReason.EXPIRES_BEFORE_DIGEST)
+    return JoinDigest(
+        planned.flush_at,
+        GateReason.DIGEST,
+        window_end=planned.end,
+        slides=planned.slides,
+        flush_by=max(planned.flush_at, request.expires_at - EXPIRY_MARGIN),
+    )

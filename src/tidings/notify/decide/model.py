@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from tidings.contracts.enums import NotificationStatus, Priority
+from tidings.contracts.enums import NotificationStatus, Priority, UseCase
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.notify.channels.model import ChannelConfig
@@ -42,6 +42,16 @@ class Defer(Struct, frozen=True):
     reason: GateReason
 
 
+class JoinDigest(Defer, frozen=True, kw_only=True):
+    """Not by itself: it joins the window that is open for it, and `until` is when that is flushed if it is the first."""
+
+    #: The latest that the schedule allows, and whether every item puts the flush off.
+    window_end: datetime
+    slides: bool = False
+    #: It expires soon after.
+    flush_by: datetime | None = None
+
+
 Verdict: TypeAlias = Pass | Stop | Defer
 PASS: Final = Pass()
 
@@ -54,6 +64,7 @@ class Gate(StrEnum):
     RECIPIENT = "recipient_known"
     CATEGORY = "category_allowed"
     QUIET_HOURS = "quiet_hours"
+    DIGEST = "digest"
     LIMITS = "rate_limits"
     #: Once per step, at the moment of sending.
     STATE = "still_wanted"
@@ -88,8 +99,13 @@ class DecisionRequest(Struct, frozen=True, kw_only=True):
     expires_at: datetime
     #: A guardian's copy of another one: the guardian rule was applied, and is not applied again.
     is_copy: bool = False
-    #: An operator released it: it waits for no quiet time.
+    #: An operator released it: it waits for no quiet time, nor for a digest.
     released: bool = False
+    use_case: UseCase = "txn"
+    #: It came out of a digest, or is one: it joins none any more.
+    left_digest: bool = False
+    #: It has more than a digest can tell of it: files, or a conversation that it answers in.
+    is_whole: bool = False
 
 
 class Decision(Struct, frozen=True, kw_only=True):

@@ -26,6 +26,16 @@ class GateReason(StrEnum):
     QUIET_BUT_BREAKING = "quiet_but_breaking"
     QUIET_BUT_RELEASED = "quiet_but_released"
     EXPIRES_BEFORE_QUIET_ENDS = "expires_before_quiet_ends"
+    DIGEST = "digest"
+    DIGEST_BUT_CRITICAL = "digest_but_critical"
+    DIGEST_BUT_SECURITY = "digest_but_security"
+    DIGEST_BUT_RELEASED = "digest_but_released"
+    DIGEST_BUT_WHOLE = "digest_but_whole"
+    EXPIRES_BEFORE_DIGEST = "expires_before_digest"
+    DIGEST_OF_ONE = "digest_of_one"
+    DIGEST_NOT_MADE = "digest_not_made"
+    IS_DIGEST = "is_digest"
+    DIGESTED = "digested"
     RATE_LIMITED = "rate_limited"
     RECIPIENT_CHANNEL_LIMITED = "recipient_channel_limited"
     EXPIRES_BEFORE_LIMIT_FREES = "expires_before_limit_frees"
@@ -64,6 +74,16 @@ SENTENCES: dict[GateReason, str] = {
     GateReason.QUIET_BUT_BREAKING: "It is the recipient's quiet time, but the category may break it.",
     GateReason.QUIET_BUT_RELEASED: "Somebody has had it sent without waiting for the end of the recipient's quiet time.",
     GateReason.EXPIRES_BEFORE_QUIET_ENDS: "It would expire before the recipient's quiet time ends.",
+    GateReason.DIGEST: "It is gathered with others of its category, and one digest is sent for all of them.",
+    GateReason.DIGEST_BUT_CRITICAL: "The recipient gets this category in digests, but the message is critical.",
+    GateReason.DIGEST_BUT_SECURITY: "The recipient gets this category in digests, but codes and security never wait for one.",
+    GateReason.DIGEST_BUT_RELEASED: "Somebody has had it sent without waiting for its digest.",
+    GateReason.DIGEST_BUT_WHOLE: "The recipient gets this category in digests, but it has attached files or answers in a conversation, and goes by itself.",
+    GateReason.EXPIRES_BEFORE_DIGEST: "It would expire before its digest is sent, and goes by itself.",
+    GateReason.DIGEST_OF_ONE: "It was alone in its digest, and goes by itself.",
+    GateReason.DIGEST_NOT_MADE: "No digest could be made of it and the others; each goes by itself.",
+    GateReason.IS_DIGEST: "It is a digest, and stands for the messages that were gathered in it.",
+    GateReason.DIGESTED: "A digest took its place.",
     GateReason.RATE_LIMITED: "A limit is used up; it waits until there is room again.",
     GateReason.RECIPIENT_CHANNEL_LIMITED: "The recipient has had as many messages over this channel as the tenant allows; it waits until there is room again.",
     GateReason.EXPIRES_BEFORE_LIMIT_FREES: "It would expire before a limit has room again.",

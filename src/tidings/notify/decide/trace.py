@@ -21,6 +21,7 @@ _CODES: Final[dict[str, str]] = {
     Gate.RECIPIENT: "r",
     Gate.CATEGORY: "c",
     Gate.QUIET_HOURS: "q",
+    Gate.DIGEST: "d",
     Gate.LIMITS: "l",
     Gate.STATE: "s",
     Gate.CHANNEL: "h",

@@ -6,7 +6,7 @@ the tenant's pepper: from a plain one, a code of six digits could be found by tr
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import msgspec
@@ -23,7 +23,15 @@ from tidings.notify.facts.model import Facts, PersonFacts
 from tidings.notify.ids import TemplateVersionId
 from tidings.notify.preference_center.links import MessageLinks
 from tidings.notify.recipients.model import NAME_PURPOSE
-from tidings.notify.render.model import Brand, Rendered, Renderer, RenderFailed, RenderJob
+from tidings.notify.render.model import (
+    Brand,
+    Content,
+    Rendered,
+    Renderer,
+    RenderFailed,
+    RenderJob,
+    key_of_sources,
+)
 from tidings.notify.templates.assets import shown_in
 from tidings.notify.templates.model import Published
 from tidings.notify.templates.resolve import TemplateResolver
@@ -117,8 +125,13 @@ class Composer:
         self,
         asks: Sequence[ComposeAsk],
         letterheads: Mapping[TenantId, Letterhead],
+        *,
+        headlines: bool = False,
     ) -> list[Composition]:
-        """One answer each, in the same order; `letterheads` has one for each tenant of theirs."""
+        """One answer each, in the same order; `letterheads` has one for each tenant of theirs.
+
+        `headlines`: only what a digest tells of each, its subject, and its text where it is a short one.
+        """
         versions = await self._versions(asks)
         found: list[Composition | None] = [None] * len(asks)
         jobs: list[tuple[int, RenderJob]] = []
@@ -130,7 +143,7 @@ class Composer:
             if published is None or version_id is None:
                 found[place] = NotComposed(reason="template_missing")
                 continue
-            if published.version.assets and ask.channel == "email":
+            if published.version.assets and ask.channel == "email" and not headlines:
                 shown[place] = published
             variables = _variables(ask)
             if isinstance(variables, NotComposed):
@@ -138,6 +151,8 @@ class Composer:
                 continue
             locale = ask.pending.locale or ask.reader.locale
             content = self._templates.content_for(published, locale)
+            if headlines:
+                content = _headline(content)
             head = letterheads[tenant_id]
             jobs.append(
                 (
@@ -200,6 +215,12 @@ class Composer:
             read[version.id] = await self._templates.pictures(tenant_id, published)
         there = read[version.id]
         return tuple(there[name] for name in names if name in there)
+
+
+def _headline(content: Content) -> Content:
+    """A mail's subject alone; of other messages the text as well, where that is not what a vendor has registered."""
+    text = content.text if content.html is None else None
+    return replace(content, key=key_of_sources(content.subject, text), html=None, text=text, whatsapp=None)
 
 
 def letterhead_of(facts: Facts, pepper: Pepper, channels: Iterable[Channel]) -> Letterhead:

@@ -6,7 +6,12 @@ from typing import Final
 
 from opentelemetry.trace import SpanKind
 
-from tidings.contracts.delivery import OUTCOME_SUBJECT, DeliveryOutcome, TenantOutcome
+from tidings.contracts.delivery import (
+    ANSWER_NEVER_LEARNED,
+    OUTCOME_SUBJECT,
+    DeliveryOutcome,
+    TenantOutcome,
+)
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import NotificationId, RecipientAddressId, RecipientId
@@ -103,6 +108,7 @@ class NotificationSettler:
                 ids="outcome.notification_id",
             ),
             "statuses": [status_of(one.outcome).value for one in ordered],
+            "unreads": [_unread(one.outcome) for one in ordered],
             "attempt_ids": [_delivering_attempt(one.outcome) for one in ordered],
             "event_ids": [EVENT.new(now) for _ in ordered],
             "event_envelopes": [usual_attributes(NOTIFY_SOURCE, one.traceparent) for one in ordered],
@@ -147,6 +153,11 @@ def _delivering_attempt(outcome: DeliveryOutcome) -> str | None:
         ),
         None,
     )
+
+
+def _unread(outcome: DeliveryOutcome) -> int:
+    """Calls whose answer was never read: their messages may have gone out beside the one that is known."""
+    return sum(attempt.reason == ANSWER_NEVER_LEARNED for attempt in outcome.attempts)
 
 
 def _effects(outcomes: Sequence[DeliveryOutcome]) -> list[EffectReport]:

@@ -5,8 +5,8 @@ WITH given AS (
     SELECT *
     FROM unnest(
         :tenant_ids::text[], :ids::text[], :created_ats::timestamptz[], :statuses::text[], :reasons::text[], :ended_ats::timestamptz[],
-        :evidences::text[], :final_channels::text[], :attempt_ids::text[], :event_ids::text[], :event_envelopes::text[]
-    ) AS g (tenant_id, id, created_at, status, reason, ended_at, evidence, final_channel, attempt_id, event_id, event_envelope)
+        :evidences::text[], :final_channels::text[], :attempt_ids::text[], :unreads::smallint[], :event_ids::text[], :event_envelopes::text[]
+    ) AS g (tenant_id, id, created_at, status, reason, ended_at, evidence, final_channel, attempt_id, unread, event_id, event_envelope)
 ), found AS MATERIALIZED (
     SELECT given.*, there.part, there.row, NULL::text AS always_null
     FROM given
@@ -36,8 +36,8 @@ WITH given AS (
     WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
       -- Selectivity hint, true of every row: docs/performance.md, "Found by key, changed by ctid".
       AND found.always_null IS NULL
-    RETURNING n.tenant_id, n.id, n.recipient_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test,
-              found.reason, found.event_id, found.event_envelope,
+    RETURNING n.tenant_id, n.id, n.recipient_id, n.batch_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test,
+              found.reason, found.unread, found.event_id, found.event_envelope,
               -- Nearly always empty.
               EXISTS (
                   SELECT FROM notification.early_bounces AS early
@@ -53,6 +53,21 @@ WITH given AS (
                || CASE WHEN is_test THEN ',"is_test":true}' ELSE '}' END,
            event_envelope
     FROM moved
+), in_batch AS (
+    -- Of a batch: its ledger and its totals go along. Before the counts, so that all writers take the two in one order.
+    UPDATE notification.batch_people AS person
+    SET state = moved.status, error_code = moved.reason, unread_answers = moved.unread
+    FROM moved
+    WHERE moved.batch_id IS NOT NULL AND person.tenant_id = moved.tenant_id AND person.batch_id = moved.batch_id
+      AND person.recipient_id = moved.recipient_id
+    RETURNING person.tenant_id, person.batch_id, person.variant, person.state
+), batch_totals AS (
+    INSERT INTO notification.batch_counts AS known (tenant_id, batch_id, variant, name, stripe, n)
+    SELECT tenant_id, batch_id, variant, state, :stripe, count(*)
+    FROM in_batch
+    GROUP BY tenant_id, batch_id, variant, state
+    ORDER BY tenant_id, batch_id, variant, state
+    ON CONFLICT ON CONSTRAINT pk_batch_counts DO UPDATE SET n = known.n + excluded.n
 ), counts AS (
     INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
     SELECT moved.tenant_id, :day, :stripe, moved.status, moved.channel, moved.category, count(*)

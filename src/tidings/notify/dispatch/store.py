@@ -21,7 +21,7 @@ from tidings.kernel.sql import Queries, created_columns, sparse
 from tidings.notify.accept.row import NotificationRow, Pin
 from tidings.notify.dispatch.sent import sender_text
 from tidings.notify.facts.store import Person, PersonRow, person_of
-from tidings.notify.ids import SCHEDULED_WORK
+from tidings.notify.ids import SCHEDULED_WORK, DigestWindowId
 
 QUERIES = Queries.beside(__file__)
 _read_pin = msgspec.json.Decoder(Pin).decode
@@ -58,6 +58,8 @@ class Move:
     #: JSON: by channel, where its exact words are.
     body_ref: str | None = None
     preferences_version: int | None = None
+    #: The digest that it waits in, which has its own time: it needs no appointment.
+    window_id: DigestWindowId | None = None
 
 
 async def load_pending(tx: TenantTx, ids: Sequence[NotificationId]) -> dict[NotificationId, NotificationRow]:
@@ -106,6 +108,7 @@ async def move(
 ) -> set[OwnedId]:
     """Those that moved, with the event of each; the others were cancelled meanwhile, or are another worker's. Without a worker: those free."""
     waits = [m.until is not None for m in moves]
+    appointed = [m.until is not None and m.window_id is None for m in moves]
     given = {
         "worker": worker,
         "now": now,
@@ -113,9 +116,9 @@ async def move(
         "stripe": stripe,
         **_common(moves),
         **columns(moves, statuses="status.value"),
-        **sparse_columns(moves, "reason until", preference_versions="preferences_version"),
-        "schedule_ids": sparse([SCHEDULED_WORK.new(now) if wait else None for wait in waits]),
-        "kinds": sparse([m.reason if wait else None for m, wait in zip(moves, waits, strict=True)]),
+        **sparse_columns(moves, "reason until window_id", preference_versions="preferences_version"),
+        "schedule_ids": sparse([SCHEDULED_WORK.new(now) if later else None for later in appointed]),
+        "kinds": sparse([m.reason if later else None for m, later in zip(moves, appointed, strict=True)]),
         "counted": ["deferred" if wait else m.status.value for m, wait in zip(moves, waits, strict=True)],
         **event_columns(events),
     }
@@ -184,5 +187,5 @@ _pending = RowMapper(
         "pin": "pinned",
     },
     read={"template_versions": optional(msgspec.json.decode), "pin": optional(_read_pin)},
-    omit="scheduled_for resent_from found_by source_event_type source_event_produced_at",
+    omit="scheduled_for resent_from found_by source_event_type source_event_produced_at batch_id",
 )

@@ -7,7 +7,7 @@ SELECT mine.tenant_id, mine.id, mine.created_at, mine.retention_class, mine.stat
        mine.recipient_id, mine.template_version_id, mine.template_key, mine.template_semver, mine.template_id,
        mine.template_versions, mine.variables_ciphertext, mine.variables_hash, mine.attachments_ciphertext,
        mine.expires_at, mine.is_test, mine.correlation_id, mine.source_event_id, mine.metadata, mine.decision_trace,
-       mine.render_snapshot, mine.pinned, mine.body_ref, mine.traceparent,
+       mine.render_snapshot, mine.pinned, mine.body_ref, mine.traceparent, mine.digest_key,
        who.primary_locale, who.primary_timezone, who.erased_at, who.display_name_ciphertext,
        chose.id AS preferences_id, chose.locale AS chosen_locale, chose.timezone AS chosen_timezone, chose.channels AS chosen_channels,
        chose.quiet_hours, chose.digest_schedule, chose.marketing_consent, chose.guardian_routing, chose.global_unsubscribed_at,
@@ -57,11 +57,11 @@ WITH given AS (
         :tenant_ids::text[], :ids::text[], :created_ats::timestamptz[], :retention_classes::text[], :statuses::text[], :reasons::text[],
         :traces::text[], :locales::text[], :snapshots::text[], :address_hashes::text[], :addresses::bytea[], :senders::text[],
         :body_refs::text[], :preference_versions::integer[], :untils::timestamptz[],
-        :schedule_ids::text[], :kinds::text[], :counted::text[], :event_ids::text[], :event_subjects::text[],
+        :schedule_ids::text[], :kinds::text[], :window_ids::text[], :counted::text[], :event_ids::text[], :event_subjects::text[],
         :event_payloads::text[], :event_envelopes::text[]
     ) AS g (tenant_id, id, created_at, retention_class, status, reason, trace, locale, snapshot, address_hash, address, sender,
             body_ref, preference_version, until,
-            schedule_id, kind, counted, event_id, event_subject, event_payload, event_envelope)
+            schedule_id, kind, window_id, counted, event_id, event_subject, event_payload, event_envelope)
 ), mine AS MATERIALIZED (
     -- Each by its key and locked, whatever the planner thinks of the length of a queue.
     SELECT given.*, held.place
@@ -101,16 +101,18 @@ WITH given AS (
         address_ciphertext = CASE WHEN found.sender IS NULL THEN n.address_ciphertext ELSE found.address END,
         sender = coalesce(found.sender, n.sender),
         body_ref = coalesce(found.body_ref, n.body_ref),
+        digest_group_id = coalesce(found.window_id, n.digest_group_id),
         preference_version = coalesce(found.preference_version, n.preference_version),
         -- Accepted while its recipient was being erased: the caller's words go as those of the others went.
         metadata = CASE WHEN found.reason = 'recipient_erased' THEN NULL ELSE n.metadata END,
         correlation_id = CASE WHEN found.reason = 'recipient_erased' THEN NULL ELSE n.correlation_id END,
+        digest_key = CASE WHEN found.reason = 'recipient_erased' THEN NULL ELSE n.digest_key END,
         version = n.version + 1
     FROM found
     WHERE n.tableoid = found.part AND n.ctid = found.row AND n.created_at BETWEEN :oldest AND :newest
       -- Selectivity hint, true of every row: docs/performance.md, "Found by key, changed by ctid".
       AND found.always_null IS NULL
-    RETURNING n.tenant_id, n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, found.place, found.until,
+    RETURNING n.tenant_id, n.id, n.channel, n.category, n.priority, n.source_event_id, n.recipient_id, n.batch_id, n.status, found.reason, found.place, found.until,
               found.schedule_id, found.kind, found.counted, found.event_id, found.event_subject, found.event_payload, found.event_envelope
 ), taken AS (
     -- What was not moved stays; so does a place that had to be waited for itself, until `leave_queue` finds it.
@@ -119,10 +121,25 @@ WITH given AS (
     INSERT INTO notification.notification_scheduled
         (tenant_id, id, kind, priority, source_event_id, notification_id, recipient_id, run_after)
     SELECT tenant_id, schedule_id, kind, priority, source_event_id, id, recipient_id, until
-    FROM moved WHERE until IS NOT NULL
+    FROM moved WHERE schedule_id IS NOT NULL
 ), announced AS (
     INSERT INTO notification.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
     SELECT event_id, tenant_id, event_subject, id, event_payload, event_envelope FROM moved
+), in_batch AS (
+    -- Of a batch: its ledger and its totals go along. Before the counts, so that all writers take the two in one order.
+    UPDATE notification.batch_people AS person
+    SET state = CASE moved.status WHEN 'dispatched' THEN 'sent' ELSE moved.status END, error_code = moved.reason
+    FROM moved
+    WHERE moved.batch_id IS NOT NULL AND moved.status <> 'scheduled' AND person.tenant_id = moved.tenant_id AND person.batch_id = moved.batch_id
+      AND person.recipient_id = moved.recipient_id
+    RETURNING person.tenant_id, person.batch_id, person.variant, person.state
+), batch_totals AS (
+    INSERT INTO notification.batch_counts AS known (tenant_id, batch_id, variant, name, stripe, n)
+    SELECT tenant_id, batch_id, variant, state, :stripe, count(*)
+    FROM in_batch
+    GROUP BY tenant_id, batch_id, variant, state
+    ORDER BY tenant_id, batch_id, variant, state
+    ON CONFLICT ON CONSTRAINT pk_batch_counts DO UPDATE SET n = known.n + excluded.n
 ), counts AS (
     INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
     SELECT tenant_id, :day, :stripe, counted, channel, category, count(*)

@@ -101,6 +101,7 @@ class Eraser:
         self, tx: TenantTx, recipient: Recipient, *, actor: str, cause: Cause
     ) -> ErasureStatement:
         now, recipient_id = self.clock.now(), recipient.id
+        await store.forget_digests(tx, recipient_id, now=now)
         survey = await store.survey_notifications(tx, recipient_id)
         stopped = await self._stop(tx, survey.waiting, now)
         # Those that were handed over while we waited for their rows are under way now.
@@ -117,6 +118,7 @@ class Eraser:
         evidence = await consent_store.forget_evidence(tx, recipient_id)
         profiles = await self.router.forget(tx, [recipient_id])
         bodies = await self._forget_callbacks(tx, recipient_id, now)
+        await store.forget_planned(tx, recipient_id, now=now)
         await store.forget_recipient(tx, recipient_id, now=now)
         return ErasureStatement(
             format=FORMAT,

@@ -39,6 +39,11 @@ async def forget_addresses(tx: TenantTx, recipient_id: RecipientId) -> list[str]
     return [row["address_hash"] for row in rows]
 
 
+async def forget_digests(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> None:
+    """Have nothing gathered for them any more."""
+    await tx.execute(QUERIES.forget_digests, recipient_id=recipient_id, now=now)
+
+
 async def forget_preferences(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> bool:
     """Empty them; whether there were any."""
     return bool(await tx.execute(QUERIES.forget_preferences, recipient_id=recipient_id, now=now))
@@ -92,6 +97,11 @@ async def stop_waiting(
         **event_columns(events),
     )
     return len(rows)
+
+
+async def forget_planned(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> None:
+    """Clear what is planned for them, with the orders."""
+    await tx.execute(QUERIES.forget_planned, recipient_id=recipient_id, now=now)
 
 
 async def insert_receipt(tx: TenantTx, receipt: StoredReceipt) -> None:

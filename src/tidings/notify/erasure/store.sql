@@ -21,6 +21,13 @@ SET locale = '', timezone = '', channels = '{}'::jsonb, quiet_hours = NULL, dige
     updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
 
+-- name: forget_digests
+-- Before their notifications, in the order in which a flusher takes them. Nothing joins any more; what a guardian would have got for
+-- somebody else is decided anew at once.
+UPDATE notification.digest_windows
+SET digest_key = '', state = CASE WHEN state = 'open' THEN 'flushing' ELSE state END, flush_at = least(flush_at, :now), updated_at = :now
+WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
+
 -- name: forget_in_suppressions
 -- By hash and not by channel: a number that is suppressed for sms may be the one they had for whatsapp. The hash stays and
 -- goes on holding the address back; the copy under the tenant's own key, which is not destroyed, goes. What was refused from an
@@ -40,7 +47,7 @@ RETURNING mine.id, mine.released_at;
 -- name: survey_notifications
 -- One walk over all that this person was ever sent, by ix_notifications_recipient; see `look_back_at_recipient`.
 SELECT count(*) AS total,
-       count(*) FILTER (WHERE metadata IS NOT NULL OR correlation_id IS NOT NULL) AS with_metadata,
+       count(*) FILTER (WHERE metadata IS NOT NULL OR correlation_id IS NOT NULL OR digest_key IS NOT NULL) AS with_metadata,
        coalesce(array_agg(id ORDER BY id) FILTER (WHERE status IN ('queued', 'scheduled')), '{}') AS waiting,
        coalesce(array_agg(id ORDER BY id) FILTER (WHERE status = 'dispatched'), '{}') AS under_way,
        coalesce(array_agg(id ORDER BY id) FILTER (WHERE dispatched_at IS NOT NULL AND status <> 'dispatched'), '{}') AS over
@@ -63,9 +70,9 @@ WITH unfound AS (
       AND mine.tenant_id = :tenant_id AND mine.notification_id = n.id AND mine.created_at = n.created_at
 )
 UPDATE notification.notifications
-SET metadata = NULL, correlation_id = NULL
+SET metadata = NULL, correlation_id = NULL, digest_key = NULL
 WHERE tenant_id = :tenant_id AND recipient_id >= :recipient_id AND recipient_id <= :recipient_id
-  AND (metadata IS NOT NULL OR correlation_id IS NOT NULL);
+  AND (metadata IS NOT NULL OR correlation_id IS NOT NULL OR digest_key IS NOT NULL);
 
 -- name: stop_waiting
 -- As when one is cancelled: the queue's row goes first and the notification's after it, in the order in which a worker's turn
@@ -96,7 +103,7 @@ WITH given AS (
         decision_trace = concat_ws(';', nullif(n.decision_trace, ''), CAST(:trace AS text)), version = n.version + 1
     FROM waiting
     WHERE n.tenant_id = :tenant_id AND n.created_at = waiting.created_at AND n.id = waiting.id
-    RETURNING n.id, n.channel, n.category, waiting.event_id, waiting.event_subject, waiting.event_payload,
+    RETURNING n.id, n.recipient_id, n.batch_id, n.status, n.channel, n.category, waiting.event_id, waiting.event_subject, waiting.event_payload,
               waiting.event_envelope
 ), left_schedule AS (
     UPDATE notification.notification_scheduled AS s SET obsolete = true, processed_at = :now, updated_at = :now
@@ -105,6 +112,21 @@ WITH given AS (
 ), announced AS (
     INSERT INTO notification.outbox (id, tenant_id, subject, ordering_key, payload, envelope)
     SELECT event_id, :tenant_id, event_subject, id, event_payload, event_envelope FROM stopped
+), in_batch AS (
+    -- Of a batch: its ledger and its totals go along. Before the counts, so that all writers take the two in one order.
+    UPDATE notification.batch_people AS person
+    SET state = stopped.status, error_code = :reason
+    FROM stopped
+    WHERE stopped.batch_id IS NOT NULL AND person.tenant_id = :tenant_id AND person.batch_id = stopped.batch_id
+      AND person.recipient_id = stopped.recipient_id
+    RETURNING person.tenant_id, person.batch_id, person.variant, person.state
+), batch_totals AS (
+    INSERT INTO notification.batch_counts AS known (tenant_id, batch_id, variant, name, stripe, n)
+    SELECT tenant_id, batch_id, variant, state, :stripe, count(*)
+    FROM in_batch
+    GROUP BY tenant_id, batch_id, variant, state
+    ORDER BY tenant_id, batch_id, variant, state
+    ON CONFLICT ON CONSTRAINT pk_batch_counts DO UPDATE SET n = known.n + excluded.n
 ), counted AS (
     INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
     SELECT :tenant_id, :day, :stripe, 'suppressed', channel, category, count(*)
@@ -114,6 +136,19 @@ WITH given AS (
     ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n
 )
 SELECT id FROM stopped;
+
+-- name: forget_planned
+-- What is planned for them, or has failed and could be tried again, is not sent any more; the orders go at once.
+WITH over AS (
+    UPDATE notification.notification_scheduled AS s
+    SET obsolete = true, obsolete_reason = 'erased', processed_at = :now, failed_at = NULL, payload_ciphertext = NULL,
+        claimed_by = NULL, claimed_until = NULL, updated_at = :now
+    WHERE s.tenant_id = :tenant_id AND s.recipient_id = :recipient_id AND s.payload_ciphertext IS NOT NULL
+    RETURNING s.id, s.source_event_id
+)
+UPDATE notification.trigger_firings AS f SET result = 'obsolete', reason = 'erased'
+FROM over
+WHERE f.tenant_id = :tenant_id AND f.event_id = over.source_event_id AND f.scheduled_id = over.id;
 
 -- name: insert_receipt
 -- One for each recipient; the row is never changed.

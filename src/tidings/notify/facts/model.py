@@ -7,12 +7,13 @@ from msgspec import Struct
 
 from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.ids import RecipientAddressId, RecipientId
-from tidings.contracts.tenants import Channel, NotificationPolicy, QuietHours
+from tidings.contracts.tenants import Channel, DigestChoice, NotificationPolicy, QuietHours
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.branding.model import TenantBranding, brand_of
 from tidings.notify.categories.model import CategoryPolicy, TenantCategory
 from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.digest_windows.schedule import in_force
 from tidings.notify.ids import AddressRefusalId
 from tidings.notify.recipients.preferences_model import Choices
 from tidings.notify.render.model import Brand
@@ -114,3 +115,8 @@ class Facts:
         """Theirs, or else the tenant's."""
         own = person.choices.quiet_hours
         return self.tenant.policy.quiet_hours if own is None else own
+
+    def digest_choice(self, person: PersonFacts, category: str) -> DigestChoice | None:
+        """When messages of the category come gathered into one: their own choice, or else the tenant's; None: one by one."""
+        own, usual = person.choices.digest_schedule, self.tenant.policy.digest_schedule
+        return in_force(own.get(category), usual.get(category)) if own or usual else None

@@ -9,9 +9,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from tidings.contracts.enums import Category
 from tidings.contracts.moments import Moment
-from tidings.contracts.tenants import Channel, Locale, QuietHours, TimeZone
+from tidings.contracts.tenants import Channel, DigestChoice, Locale, QuietHours, TimeZone
 from tidings.notify.recipients.consent import Consent
-from tidings.notify.recipients.preferences_model import ChannelChoice, Choices, DigestChoice
+from tidings.notify.recipients.preferences_model import ChannelChoice, Choices
 from tidings.notify.recipients.recipient_input import IdentityInput
 
 #: Columns of a CSV that are one field each; all others are named by the path to what they hold.

@@ -23,6 +23,7 @@ from tidings.kernel.http.field_errors import explain
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError
 from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.digest_windows.replan import replan_digests
 from tidings.notify.imports.errors import UnreadableFileError
 from tidings.notify.imports.model import ImportedRow, LineCounts, LineProblem
 from tidings.notify.imports.preference_rows import ImportedPreferences, nested, read, strange_columns
@@ -30,7 +31,7 @@ from tidings.notify.imports.rows import RowReader
 from tidings.notify.imports.target import Author, WriteResult
 from tidings.notify.quiet_hours.reconsider import reconsider_quiet
 from tidings.notify.recipients import consent_store, preference_store, store
-from tidings.notify.recipients.change_preferences import changes_wrong, quiet_differs
+from tidings.notify.recipients.change_preferences import changes_wrong, digests_differ, quiet_differs
 from tidings.notify.recipients.consent import settle
 from tidings.notify.recipients.consent_ledger import lines_of, payloads_of
 from tidings.notify.recipients.preferences_model import Choices, Preferences, nothing_chosen, same_choices
@@ -139,6 +140,11 @@ class PreferenceTarget:
         ]
         if awake:
             await reconsider_quiet(tx, awake, now=now)
+        gathered = [
+            id_ for id_, change in changes.items() if digests_differ(change.before.choices, change.choices)
+        ]
+        if gathered:
+            await replan_digests(tx, gathered, now=now)
         added = sum(change.before.id is None for change in changes.values())
         return WriteResult(
             tally=LineCounts(added=added, changed=len(changes) - added, unchanged=unchanged),

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from tidings.contracts.addresses import CHANNELS
+from tidings.contracts.ids import RecipientId
 from tidings.kernel.csv_text import untamed
 from tidings.kernel.db import TenantTx
 from tidings.kernel.http.field_errors import explain
@@ -100,9 +101,13 @@ class RecipientTarget:
                 added += result.created
                 changed += result.changed and not result.created
                 unchanged += not (result.created or result.changed)
+        await self.written(tx, [RecipientId(id_) for id_ in seen])
         return WriteResult(
             tally=LineCounts(added=added, changed=changed, unchanged=unchanged), problems=problems
         )
+
+    async def written(self, tx: TenantTx, people: Sequence[RecipientId]) -> None:
+        """Hears who the rows of a set were about, in its transaction."""
 
     def _column(self, values: Mapping[str, Any], field: str) -> str:
         """How the file calls the field that a fault names."""

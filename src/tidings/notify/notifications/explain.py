@@ -24,10 +24,12 @@ from tidings.notify.notifications.explain_view import (
     ExplainedChoices,
     ExplainedConsent,
     ExplainedCosts,
+    ExplainedDigest,
     ExplainedPolicy,
     ExplainedPreferences,
     ExplainedRoute,
     ExplainedTemplate,
+    ExplainedTrigger,
     ExplainView,
     GateView,
 )
@@ -137,6 +139,8 @@ def explanation(trace: DeliveryTrace, background: Background, now: datetime) -> 
         preferences=_preferences(trace, background, now),
         policy=_policy(trace, background),
         attempts=attempts_of(trace),
+        digest=ExplainedDigest.of(trace),
+        trigger=None if trace.firing is None else ExplainedTrigger.of(trace.firing),
     )
 
 

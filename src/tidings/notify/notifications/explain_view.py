@@ -13,9 +13,12 @@ from tidings.notify.decide.model import TraceLine
 from tidings.notify.notifications.messages_en import held_sentence, line_sentence, no_sentence
 from tidings.notify.notifications.progress import Next, Phase
 from tidings.notify.notifications.said_no import SaidNo
+from tidings.notify.notifications.store import MOST_DIGEST_ITEMS
 from tidings.notify.notifications.timeline import Happening
+from tidings.notify.notifications.trace import DeliveryTrace
 from tidings.notify.notifications.view import AttemptView, NotificationView
 from tidings.notify.recipients.preferences_model import ChannelChoice
+from tidings.notify.schedule.firings import Firing
 from tidings.notify.suppressions.model import Suppression, asked_by
 
 
@@ -239,6 +242,70 @@ class ExplainedPolicy(Struct, frozen=True, kw_only=True):
     costs: ExplainedCosts | None = None
 
 
+class ExplainedDigest(Struct, frozen=True, kw_only=True):
+    """The digest that it was gathered in, or that it is."""
+
+    #: `item`: it was gathered with others. `digest`: it is the message that took their place.
+    role: Literal["item", "digest"]
+    #: The window: `tidings digest show` tells more of it, for thirty days after its flush.
+    window_id: str
+    #: `open flushing flushed`; null where the window is not kept any more.
+    state: str | None
+    flush_at: Moment | None
+    #: The message that took the place of the items; null until there is one, and where each went by itself.
+    digest_notification_id: str | None
+    #: What it took the place of, the oldest first, 100 at most; empty unless it is a digest.
+    items: list[str]
+    #: Whether there are more than those.
+    more_items: bool
+
+    @classmethod
+    def of(cls, trace: DeliveryTrace) -> "ExplainedDigest | None":
+        """As it is told; None where it has to do with no digest."""
+        of, known, one = trace.gathered_in, trace.digest, trace.notification
+        window_id = of or one.digest_group_id
+        if window_id is None:
+            return None
+        taken_by = known.digest_notification_id if known is not None else None
+        return cls(
+            role="item" if of is None else "digest",
+            window_id=window_id,
+            state=known.state if known is not None else None,
+            flush_at=known.flush_at if known is not None else None,
+            digest_notification_id=one.id if of is not None else trace.taken_by or taken_by,
+            items=list(trace.digest_items[:MOST_DIGEST_ITEMS]),
+            more_items=len(trace.digest_items) > MOST_DIGEST_ITEMS,
+        )
+
+
+class ExplainedTrigger(Struct, frozen=True, kw_only=True):
+    """Which trigger and which event made it."""
+
+    #: `trg_…`, and its version at the time.
+    id: str
+    version: int
+    event_id: str
+    event_type: str
+    #: What the event is about; null where that does not matter to the trigger.
+    subject: str | None
+    #: When the event was heard.
+    fired_at: Moment
+    #: When it was planned for, where it was not sent at once.
+    planned_for: Moment | None
+
+    @classmethod
+    def of(cls, firing: Firing) -> "ExplainedTrigger":
+        """The line of the ledger as it is shown."""
+        return by_name(
+            cls,
+            firing,
+            id=firing.trigger_id,
+            version=firing.trigger_version,
+            subject=firing.event_subject,
+            planned_for=firing.send_at if firing.scheduled_id is not None else None,
+        )
+
+
 class ExplainView(Struct, frozen=True, kw_only=True):
     """Why this person did, or did not, get this."""
 
@@ -259,3 +326,7 @@ class ExplainView(Struct, frozen=True, kw_only=True):
     preferences: ExplainedPreferences
     policy: ExplainedPolicy
     attempts: list[AttemptView]
+    #: Null where it has to do with no digest.
+    digest: ExplainedDigest | None
+    #: Which trigger and event made it; null where a caller did.
+    trigger: ExplainedTrigger | None = None

@@ -55,7 +55,7 @@ async def hypothetical_recipient(
 ) -> HypotheticalRecipient:
     """The recipient that the spec means, known or new; refused as sending would refuse it."""
     pepper = await keyring.pepper(tx)
-    known = await _find(tx, spec, pepper)
+    known = await find_known(tx, spec, pepper)
     ids = [known.recipient.id] if known is not None else []
     facts = await loader.load(tx, shared, ids, channels=channels)
     if known is None:
@@ -76,7 +76,8 @@ async def hypothetical_recipient(
     )
 
 
-async def _find(tx: TenantTx, spec: RecipientSpec, pepper: Pepper) -> MatchedRecipient | None:
+async def find_known(tx: TenantTx, spec: RecipientSpec, pepper: Pepper) -> MatchedRecipient | None:
+    """The recipient that the spec means, if there is one; refused as sending would refuse it."""
     lookup = Lookup()
     if spec.id is not None:
         lookup.ids.append((0, tx.tenant_id, spec.id))

@@ -14,6 +14,7 @@ from tidings.kernel.http.paging import After, read_cursor
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.mapping import attributes
 from tidings.notify.accept.searchable import search_hash, spelt
+from tidings.notify.ids import BATCH
 from tidings.notify.notifications import store
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.store import NotificationCriteria
@@ -134,4 +135,5 @@ def _filter(query: NotificationFilter) -> NotificationCriteria:
     return NotificationCriteria(
         **attributes(query, "status channel category template correlation_id"),
         recipient_id=RECIPIENT.parse(query.recipient, field="recipient") if query.recipient else None,
+        batch_id=BATCH.parse(query.batch, field="batch") if query.batch else None,
     )

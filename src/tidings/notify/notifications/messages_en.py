@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord
+from tidings.contracts.delivery import ANSWER_NEVER_LEARNED, AttemptRecord, ExecutionRecord, ReceiptRecord
 from tidings.contracts.failures import is_ours, why
 from tidings.notify.decide.model import Gate, TraceLine
 from tidings.notify.decide.reasons import SENTENCES, GateReason
@@ -16,7 +16,7 @@ from tidings.notify.suppressions.model import Suppression, asked_by
 from tidings.notify.suppressions.model import SuppressionReason as Held
 
 #: The reason of an attempt whose answer got lost on the way.
-NEVER_LEARNED: Final = "answer_never_learned"
+NEVER_LEARNED: Final = ANSWER_NEVER_LEARNED
 
 #: What it means that a gate let it through with nothing special to tell.
 PASSED: Final[dict[str, str]] = {
@@ -25,6 +25,7 @@ PASSED: Final[dict[str, str]] = {
     Gate.RECIPIENT: "The recipient is known.",
     Gate.CATEGORY: "The recipient may be written to about this category.",
     Gate.QUIET_HOURS: "It was not the recipient's quiet time.",
+    Gate.DIGEST: "It is not gathered with others.",
     Gate.LIMITS: "The limits of the tenant and of the recipient had room.",
     Gate.STATE: "It was still wanted.",
     Gate.CHANNEL: "The channel is set up, and the recipient takes this category on it.",
@@ -51,6 +52,7 @@ _OTHERS: Final[dict[str, str]] = {
     "no_account": "There is no account with this vendor.",
     "bad_message": "The address, a variable or the metadata is not as this vendor wants it, so it was not handed over.",
     "vendor_limit": "The vendor's account takes no more messages for now.",
+    "notify_away": "No process of notify answered the router; it asks again in a few seconds.",
     "notification_locked": "The notification was being changed at that moment; it is tried again in a few seconds.",
     "address_refused": "The recipient's side had refused this address already.",
     "condition_priority": "The policy takes this step for other priorities only.",
@@ -238,6 +240,8 @@ def line_sentence(line: TraceLine, names: Mapping[str, str] = MappingProxyType({
     if line.by is not None and line.reason in _GUARDIANS:
         name = names.get(line.by)
         return _GUARDIANS[line.reason].format(f"{name} ({line.by})" if name else line.by)
+    if line.by is not None and line.gate == Gate.DIGEST:
+        return f"{(reason_sentence(line.reason) or '').removesuffix('.')} ({line.by})."
     if line.reason is not None:
         return reason_sentence(line.reason) or ""
     if line.verdict == "pass":

@@ -10,7 +10,7 @@ from tidings.contracts.messages import SenderRecord
 from tidings.contracts.tenants import Channel
 from tidings.kernel.ids import time_of
 from tidings.notify.accept.row import AnyChannel
-from tidings.notify.ids import TemplateVersionId
+from tidings.notify.ids import BatchId, TemplateVersionId
 
 #: Statuses that nothing follows.
 FINAL: Final = frozenset(
@@ -84,6 +84,10 @@ class Notification:
     trace_id: str | None = None
     #: The notification that it repeats.
     resent_from: NotificationId | None = None
+    #: The digest window that it was gathered in.
+    digest_group_id: str | None = None
+    #: The batch that it is part of.
+    batch_id: BatchId | None = None
 
     @property
     def reader_id(self) -> RecipientId:

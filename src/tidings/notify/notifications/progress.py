@@ -34,6 +34,8 @@ _WORTH_TELLING: Final = timedelta(seconds=2)
 _MOST_WAITS: Final = 3
 #: No notification waits longer in the queue while workers run.
 _LONG: Final = timedelta(minutes=1)
+#: Where it waits that is gathered with others.
+_DIGEST: Final = "digest"
 _TAKEN: Final = frozenset({"accepted", "sent", "delivered", "delivered_read"})
 _ARRIVED: Final = frozenset({"delivered", "delivered_read", "opened", "clicked"})
 _LOST: Final = frozenset({"failed_temp", "failed_perm", "rejected_by_provider", "rejected_by_recipient"})
@@ -80,6 +82,12 @@ def next_of(trace: DeliveryTrace, now: datetime) -> Next | None:
             at=live.due_at,
             what="send",
             text=f"It goes on at {said(live.due_at, trace.zone)}. {_why_later(trace)}".rstrip(),
+        )
+    if phase == "waiting" and place is not None and place.kind == _DIGEST and place.run_after is not None:
+        return Next(
+            at=place.run_after,
+            what="send",
+            text=f"Its digest is sent on {said(place.run_after, trace.zone)}. {_why_waiting(trace, place)}".rstrip(),
         )
     if phase == "waiting" and place is not None and place.run_after is not None:
         return Next(
@@ -148,7 +156,8 @@ def _ended(trace: DeliveryTrace) -> str | None:
         stop = _last(trace, "stop")
         return f"Cancelled{when}, before it was sent.{f' {line_sentence(stop)}' if stop else ''}"
     if one.status is NotificationStatus.SUPERSEDED:
-        return f"A digest took its place{when}."
+        digest = trace.taken_by
+        return f"A digest took its place{when}{f': {digest}' if digest else ''}."
     stop = _last(trace, "stop")
     why = (
         _held(trace, one.reason)

@@ -1,4 +1,4 @@
-"""A notification that waits is sent now: it does not wait for quiet hours any more. Every other gate is asked as before."""
+"""A notification that waits is sent now: it does not wait for quiet hours any more, nor for a digest. Every other gate is asked as before."""
 
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId

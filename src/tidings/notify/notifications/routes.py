@@ -52,7 +52,7 @@ async def list_notifications(
 ) -> Page[NotificationView]:
     """List notifications, the newest first.
 
-    By `recipient` and by `correlation_id` it is quick however many there are. The other filters are looked for among
+    By `recipient`, `correlation_id` and `batch` it is quick however many there are. The other filters are looked for among
     the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor`
     to go on from. `since` and `until` narrow what is looked at.
     """

@@ -198,6 +198,8 @@ def _request(item: ValidOrder, person: HypotheticalRecipient) -> DecisionRequest
         channel=item.order.channel,
         priority=item.priority,
         expires_at=item.expires_at,
+        use_case=item.use_case,
+        is_whole=bool(item.order.attachments) or item.order.pin is not None,
     )
 
 

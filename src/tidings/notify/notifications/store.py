@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 import msgspec
 
@@ -17,11 +17,16 @@ from tidings.kernel.sql import Queries, created_columns
 from tidings.kernel.tracing import trace_id_of
 from tidings.notify.accept.row import AnyChannel
 from tidings.notify.dispatch.sent import sender_of
+from tidings.notify.ids import BatchId
 from tidings.notify.notifications.errors import UnknownNotificationError
 from tidings.notify.notifications.model import MOMENTS, Notification
 
 QUERIES = Queries.beside(__file__)
 
+#: Items of a digest that an explanation names.
+MOST_DIGEST_ITEMS: Final = 100
+#: A notification may have been scheduled for a year before it joined its digest.
+_LONGEST_GATHERED: Final = timedelta(days=400)
 _read_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -38,6 +43,7 @@ class NotificationCriteria:
     recipient_ids: tuple[RecipientId, ...] | None = None
     template: str | None = None
     correlation_id: str | None = None
+    batch_id: BatchId | None = None
     #: Key and hash of searchable metadata.
     found_by: tuple[str, str] | None = None
     #: For a test key.
@@ -53,6 +59,7 @@ class NotificationCriteria:
                 self.category,
                 self.template,
                 self.correlation_id,
+                self.batch_id,
                 self.found_by,
                 self.tests_only,
             )
@@ -63,7 +70,7 @@ class NotificationCriteria:
 class Wait:
     """A place in the queue, or an appointment."""
 
-    #: `queue`, or the kind of the appointment: `scheduled_send quiet_hours rate_limit tenant_suspended`.
+    #: `queue`, `digest`, or the kind of the appointment: `scheduled_send quiet_hours rate_limit tenant_suspended`.
     kind: str
     created_at: datetime
     #: None in the queue: as soon as its turn comes.
@@ -72,6 +79,18 @@ class Wait:
     claimed: bool
     #: It was kept, or is of no use any more.
     over: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestFacts:
+    """A digest window, as an explanation tells of it."""
+
+    id: str
+    state: str
+    result: str | None
+    flush_at: datetime
+    flushed_at: datetime | None
+    digest_notification_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +138,7 @@ async def look_back(
         "category": wanted.category,
         "template": wanted.template,
         "correlation_id": wanted.correlation_id,
+        "batch_id": wanted.batch_id,
         "since": since,
         "before_at": before_at,
         "before_id": before_id,
@@ -133,6 +153,8 @@ async def look_back(
         )
     elif wanted.correlation_id is not None:
         row = await tx.fetch_one(QUERIES.look_back_at_correlation, recipient_ids=people, **values)
+    elif wanted.batch_id is not None:
+        row = await tx.fetch_one(QUERIES.look_back_at_batch, recipient_ids=people, **values)
     elif people is None:
         row = await tx.fetch_one(QUERIES.look_back, **values)
     elif len(people) == 1:
@@ -151,10 +173,31 @@ def _people(wanted: NotificationCriteria) -> list[RecipientId] | None:
     return [one for one in wanted.recipient_ids if one == wanted.recipient_id]
 
 
-async def find_waits(tx: TenantTx, *, id: NotificationId, now: datetime) -> list[Wait]:  # noqa: A002
+async def find_waits(tx: TenantTx, one: Notification, *, now: datetime) -> list[Wait]:
     """Where it waits, and where it waited as far as that is still known."""
-    rows = await tx.fetch(QUERIES.find_waits, id=id, now=now)
+    window_id = one.digest_group_id if one.status is NotificationStatus.SCHEDULED else None
+    rows = await tx.fetch(
+        QUERIES.find_waits, id=one.id, created_at=one.created_at, window_id=window_id, now=now
+    )
     return [_wait(row) for row in rows]
+
+
+async def find_digest(tx: TenantTx, window_id: str) -> DigestFacts | None:
+    """A window, while it is kept."""
+    row = await tx.fetch_one(QUERIES.find_digest, id=window_id)
+    return None if row is None else _digest(row)
+
+
+async def list_digest_items(tx: TenantTx, window_id: str, *, until: datetime) -> list[str]:
+    """What the digest of that window took the place of, the oldest first; one more than are shown at most."""
+    rows = await tx.fetch(
+        QUERIES.list_digest_items,
+        window_id=window_id,
+        since=until - _LONGEST_GATHERED,
+        until=until,
+        limit=MOST_DIGEST_ITEMS + 1,
+    )
+    return [row["id"] for row in rows]
 
 
 async def load_own_attempts(tx: TenantTx, *, id: NotificationId) -> list[LoggedAttempt]:  # noqa: A002
@@ -206,6 +249,7 @@ async def find_one(tx: TenantTx, notification_id: NotificationId) -> Notificatio
 
 
 _wait = RowMapper(Wait, [QUERIES.find_waits])
+_digest = RowMapper(DigestFacts, [QUERIES.find_digest])
 _logged_attempt = RowMapper(LoggedAttempt, [QUERIES.load_own_attempts], columns={"reason": "error_code"})
 _notification = RowMapper(
     Notification,

@@ -10,7 +10,8 @@ SELECT mine.id, mine.recipient_id, mine.status, mine.channel, mine.final_channel
        mine.expired_at, mine.opened_at, mine.clicked_at, mine.read_at, mine.suppression_reason, mine.failure_reason,
        mine.delivery_evidence, mine.decision_trace, mine.render_snapshot, mine.correlation_id, mine.source_event_id,
        mine.source_event_type, mine.source_event_produced_at,
-       mine.is_test, mine.metadata, mine.resent_from, mine.updated_at, mine.address_ciphertext, mine.sender, mine.body_ref, mine.traceparent
+       mine.is_test, mine.metadata, mine.resent_from, mine.updated_at, mine.address_ciphertext, mine.sender, mine.body_ref, mine.traceparent,
+       mine.digest_group_id, mine.batch_id
 FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
 CROSS JOIN LATERAL (
     SELECT n.id, n.recipient_id, n.status, n.channel, n.final_channel, n.category, n.use_case, n.priority, n.locale,
@@ -20,7 +21,7 @@ CROSS JOIN LATERAL (
            n.suppression_reason, n.failure_reason, n.delivery_evidence, n.decision_trace, n.render_snapshot,
            n.correlation_id, n.source_event_id, n.source_event_type, n.source_event_produced_at, n.is_test, n.metadata,
            n.resent_from, n.updated_at, n.address_ciphertext, n.sender, n.body_ref,
-           n.traceparent
+           n.traceparent, n.digest_group_id, n.batch_id
     FROM notification.notifications AS n
     WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
       AND n.created_at BETWEEN :oldest AND :newest
@@ -46,6 +47,7 @@ WITH seen AS MATERIALIZED (
            AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
            AND (CAST(:category AS text) IS NULL OR n.category = :category)
            AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+           AND (CAST(:batch_id AS text) IS NULL OR n.batch_id = :batch_id)
            AND (CAST(:correlation_id AS text) IS NULL OR n.correlation_id = :correlation_id) AS fits
     FROM notification.notifications AS n
     WHERE n.tenant_id = :tenant_id AND n.created_at >= :since AND n.created_at <= :before_at
@@ -67,6 +69,7 @@ WITH seen AS MATERIALIZED (
            AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
            AND (CAST(:category AS text) IS NULL OR n.category = :category)
            AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+           AND (CAST(:batch_id AS text) IS NULL OR n.batch_id = :batch_id)
            AND (CAST(:correlation_id AS text) IS NULL OR n.correlation_id = :correlation_id) AS fits
     FROM notification.notifications AS n
     WHERE n.tenant_id = :tenant_id AND n.recipient_id >= :recipient_id AND n.recipient_id <= :recipient_id
@@ -91,6 +94,7 @@ WITH seen AS MATERIALIZED (
                AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
                AND (CAST(:category AS text) IS NULL OR n.category = :category)
                AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+               AND (CAST(:batch_id AS text) IS NULL OR n.batch_id = :batch_id)
                AND (CAST(:correlation_id AS text) IS NULL OR n.correlation_id = :correlation_id) AS fits
         FROM notification.notifications AS n
         WHERE n.tenant_id = :tenant_id AND n.recipient_id >= wanted.recipient_id
@@ -116,6 +120,7 @@ WITH seen AS MATERIALIZED (
            AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
            AND (CAST(:category AS text) IS NULL OR n.category = :category)
            AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+           AND (CAST(:batch_id AS text) IS NULL OR n.batch_id = :batch_id)
            AND (CAST(:recipient_ids AS text[]) IS NULL OR n.recipient_id = ANY(CAST(:recipient_ids AS text[]))) AS fits
     FROM notification.notifications AS n
     WHERE n.tenant_id = :tenant_id AND n.correlation_id IS NOT NULL
@@ -123,6 +128,29 @@ WITH seen AS MATERIALIZED (
       AND n.created_at >= :since AND n.created_at <= :before_at
       AND (n.created_at, n.id) < (:before_at, CAST(:before_id AS text))
     ORDER BY n.correlation_id, n.created_at DESC, n.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: look_back_at_batch
+-- The same among those of one batch, by ix_notifications_in_batch; a range for the same reason.
+WITH seen AS MATERIALIZED (
+    SELECT n.id,
+           (CAST(:status AS text) IS NULL OR n.status = :status)
+           AND (NOT CAST(:tests_only AS boolean) OR n.is_test)
+           AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
+           AND (CAST(:category AS text) IS NULL OR n.category = :category)
+           AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+           AND (CAST(:correlation_id AS text) IS NULL OR n.correlation_id = :correlation_id)
+           AND (CAST(:recipient_ids AS text[]) IS NULL OR n.recipient_id = ANY(CAST(:recipient_ids AS text[]))) AS fits
+    FROM notification.notifications AS n
+    WHERE n.tenant_id = :tenant_id AND n.batch_id IS NOT NULL
+      AND n.batch_id >= :batch_id AND n.batch_id <= :batch_id
+      AND n.created_at >= :since AND n.created_at <= :before_at
+      AND (n.created_at, n.id) < (:before_at, CAST(:before_id AS text))
+    ORDER BY n.batch_id, n.created_at DESC, n.id DESC
     LIMIT :most
 )
 SELECT count(*) AS looked_at, min(id) AS last_id,
@@ -149,6 +177,7 @@ WITH named AS MATERIALIZED (
                AND (CAST(:channel AS text) IS NULL OR n.channel = :channel OR n.final_channel = :channel)
                AND (CAST(:category AS text) IS NULL OR n.category = :category)
                AND (CAST(:template AS text) IS NULL OR n.template_key = :template)
+               AND (CAST(:batch_id AS text) IS NULL OR n.batch_id = :batch_id)
                AND (CAST(:correlation_id AS text) IS NULL OR n.correlation_id = :correlation_id)
                AND (CAST(:recipient_ids AS text[]) IS NULL OR n.recipient_id = ANY(CAST(:recipient_ids AS text[])))
                AS fits
@@ -163,7 +192,7 @@ SELECT count(*) AS looked_at, min(id) AS last_id,
 FROM seen;
 
 -- name: find_waits
--- Where it waits: its place in the queue, and all its appointments that were not swept yet.
+-- Where it waits: its place in the queue, the digest that it is gathered in, and all its appointments that were not swept yet.
 SELECT 'queue' AS kind, queued_at AS created_at, NULL::timestamptz AS run_after, claimed_by IS NOT NULL AS claimed,
        false AS over
 FROM notification.dispatch_queue
@@ -171,7 +200,25 @@ WHERE tenant_id = :tenant_id AND notification_id = :id
 UNION ALL
 SELECT kind, created_at, run_after, coalesce(claimed_until > :now, false), processed_at IS NOT NULL OR obsolete
 FROM notification.notification_scheduled
-WHERE tenant_id = :tenant_id AND notification_id = :id;
+WHERE tenant_id = :tenant_id AND notification_id = :id
+UNION ALL
+SELECT 'digest', greatest(window_start, :created_at), flush_at, claimed_by IS NOT NULL, state = 'flushed'
+FROM notification.digest_windows
+WHERE tenant_id = :tenant_id AND id = CAST(:window_id AS text);
+
+-- name: find_digest
+-- The window that it was gathered in, or that it is the digest of.
+SELECT id, state, result, flush_at, flushed_at, digest_notification_id
+FROM notification.digest_windows WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: list_digest_items
+-- What a digest took the place of, the oldest first; all of it was there when the digest was made.
+SELECT n.id
+FROM notification.notifications AS n
+WHERE n.tenant_id = :tenant_id AND n.digest_group_id = :window_id AND n.status = 'superseded'
+  AND n.created_at BETWEEN :since AND :until
+ORDER BY n.created_at, n.id
+LIMIT :limit;
 
 -- name: load_own_attempts
 -- Notify's own log; attempts begin after their notification was made, which leaves earlier months out.
@@ -201,12 +248,27 @@ WITH left_queue AS (
     SET status = 'cancelled', cancelled_at = :now, updated_at = :now, version = n.version + 1
     FROM waiting
     WHERE n.tenant_id = :tenant_id AND n.created_at = :created_at AND n.id = waiting.id
-    RETURNING n.id, n.channel, n.category, waiting.status AS before
+    RETURNING n.id, n.recipient_id, n.batch_id, n.status, n.channel, n.category, waiting.status AS before
 ), left_schedule AS (
     UPDATE notification.notification_scheduled AS s SET obsolete = true, processed_at = :now, updated_at = :now
     FROM cancelled
     WHERE s.tenant_id = :tenant_id AND s.notification_id = cancelled.id AND s.processed_at IS NULL
       AND NOT s.obsolete
+), in_batch AS (
+    -- Of a batch: its ledger and its totals go along. Before the counts, so that all writers take the two in one order.
+    UPDATE notification.batch_people AS person
+    SET state = cancelled.status, error_code = 'cancelled'
+    FROM cancelled
+    WHERE cancelled.batch_id IS NOT NULL AND person.tenant_id = :tenant_id AND person.batch_id = cancelled.batch_id
+      AND person.recipient_id = cancelled.recipient_id
+    RETURNING person.tenant_id, person.batch_id, person.variant, person.state
+), batch_totals AS (
+    INSERT INTO notification.batch_counts AS known (tenant_id, batch_id, variant, name, stripe, n)
+    SELECT tenant_id, batch_id, variant, state, :stripe, count(*)
+    FROM in_batch
+    GROUP BY tenant_id, batch_id, variant, state
+    ORDER BY tenant_id, batch_id, variant, state
+    ON CONFLICT ON CONSTRAINT pk_batch_counts DO UPDATE SET n = known.n + excluded.n
 ), counted AS (
     INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
     SELECT :tenant_id, :day, :stripe, 'cancelled', cancelled.channel, cancelled.category, 1
@@ -216,20 +278,29 @@ WITH left_queue AS (
 SELECT cancelled.before FROM cancelled;
 
 -- name: release_notification
--- It is due now, and the gates know by its trace that it does not wait for quiet hours any more. The notification first and its
--- appointment after it, as when one is cancelled.
+-- It is due now, and the gates know by its trace that it does not wait for quiet hours any more, nor for a digest, which it leaves
+-- for the queue. The notification first and its appointment after it, as when one is cancelled.
 WITH waiting AS (
-    SELECT n.id FROM notification.notifications AS n
+    SELECT n.id, n.digest_group_id FROM notification.notifications AS n
     WHERE n.tenant_id = :tenant_id AND n.created_at = :created_at AND n.id = :id AND n.status = 'scheduled'
     FOR UPDATE
 ), marked AS (
     UPDATE notification.notifications AS n
     SET decision_trace = CASE WHEN strpos(coalesce(n.decision_trace, ''), :mark) > 0 THEN n.decision_trace
                               ELSE concat_ws(';', nullif(n.decision_trace, ''), CAST(:mark AS text)) END,
-        updated_at = :now, version = n.version + 1
+        digest_group_id = NULL, updated_at = :now, version = n.version + 1
     FROM waiting
     WHERE n.tenant_id = :tenant_id AND n.created_at = :created_at AND n.id = waiting.id
-    RETURNING n.id
+    RETURNING n.id, n.priority, waiting.digest_group_id AS window_id
+), left_digest AS (
+    INSERT INTO notification.dispatch_queue (tenant_id, notification_id, priority, weight)
+    SELECT :tenant_id, marked.id, known.rank, tenant.weight
+    FROM marked
+    JOIN (VALUES ('critical', 0), ('high', 1), ('normal', 2), ('low', 3)) AS known (priority, rank)
+        ON known.priority = marked.priority
+    CROSS JOIN notification.tenants_local AS tenant
+    WHERE tenant.tenant_id = :tenant_id AND marked.window_id IS NOT NULL
+    ON CONFLICT (tenant_id, notification_id) DO NOTHING
 ), due AS (
     UPDATE notification.notification_scheduled AS s SET run_after = :now, updated_at = :now
     FROM marked

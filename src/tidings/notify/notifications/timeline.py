@@ -26,9 +26,11 @@ from tidings.notify.notifications.messages_en import (
 from tidings.notify.notifications.progress import reason_of
 from tidings.notify.notifications.trace import DeliveryTrace
 from tidings.notify.notifications.waiting import deferrals, queue_waits, steps_waits
+from tidings.notify.schedule.firings import Firing
 
 #: What comes first where two things have the same time.
 _ORDER: Final = (
+    "triggered",
     "accepted",
     "scheduled",
     "deferred",
@@ -69,7 +71,7 @@ class Happening(Struct, frozen=True, kw_only=True):
     """One thing that happened."""
 
     at: Moment
-    #: `accepted scheduled deferred waited decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, or a
+    #: `triggered accepted scheduled deferred waited decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, or a
     #: status.
     kind: str
     #: The same as a sentence, to be read aloud; no address, nothing of the message.
@@ -128,7 +130,9 @@ def _rank(one: Happening) -> int:
 
 
 def _beginning(trace: DeliveryTrace) -> Iterator[Happening]:
-    one = trace.notification
+    one, firing = trace.notification, trace.firing
+    if firing is not None:
+        yield _triggered(firing, trace.zone)
     how = "on the channel that the ladder chooses" if one.channel == "auto" else f"by {one.channel}"
     test = " It is a test, and reaches no vendor." if one.is_test else ""
     yield Happening(
@@ -143,6 +147,19 @@ def _beginning(trace: DeliveryTrace) -> Iterator[Happening]:
             text=f"To be sent on {said(one.scheduled_for, trace.zone)}, as was asked.",
             until=one.scheduled_for,
         )
+
+
+def _triggered(firing: Firing, zone: str | None) -> Happening:
+    about = f" about {firing.event_subject}" if firing.event_subject is not None else ""
+    by = f"trigger {firing.trigger_id}, version {firing.trigger_version}"
+    later = firing.scheduled_id is not None and firing.send_at is not None
+    when = f"was planned for {said(firing.send_at, zone)}" if later and firing.send_at else "was sent at once"
+    return Happening(
+        at=firing.fired_at,
+        kind="triggered",
+        text=f"The event {firing.event_type}{about} came ({firing.event_id}); by {by}, it {when}.",
+        until=firing.send_at if later and firing.send_at is not None else UNSET,
+    )
 
 
 def _deferrals(trace: DeliveryTrace) -> Iterator[Happening]:

@@ -10,13 +10,15 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.decide.model import TraceLine
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.decide.trace import decode
 from tidings.notify.dispatch.sent import hints_of
 from tidings.notify.ids import SUPPRESSION, SuppressionId
 from tidings.notify.notifications import store
 from tidings.notify.notifications.model import FINAL, Notification
 from tidings.notify.notifications.said_no import SaidNo, load_nos
-from tidings.notify.notifications.store import LoggedAttempt, Wait, find_one
+from tidings.notify.notifications.store import DigestFacts, LoggedAttempt, Wait, find_one
+from tidings.notify.schedule.firings import Firing, firing_of
 from tidings.notify.suppressions import store as suppression_store
 from tidings.notify.suppressions.model import Suppression
 
@@ -48,12 +50,28 @@ class DeliveryTrace:
     names: Mapping[str, str] = field(default_factory=dict)
     #: The no that a line met, where it is known when and how it was said.
     nos: Mapping[TraceLine, SaidNo] = field(default_factory=dict)
+    #: The window that it was gathered in, or that it is the digest of, while that is kept.
+    digest: DigestFacts | None = None
+    #: Where it is a digest: what it took the place of, the oldest first.
+    digest_items: Sequence[str] = ()
+    #: The trigger and the event that made it; None where a caller did.
+    firing: Firing | None = None
 
     @property
     def reader_id(self) -> RecipientId:
         """Who is written to, as the router has it: a guardian may hear instead."""
         last = self.executions[-1] if self.executions else None
         return RecipientId(last.recipient_id) if last is not None else self.notification.recipient_id
+
+    @property
+    def gathered_in(self) -> str | None:
+        """The window that it is the digest of."""
+        return next((line.by for line in self.lines if line.reason == GateReason.IS_DIGEST), None)
+
+    @property
+    def taken_by(self) -> str | None:
+        """The digest that took its place."""
+        return next((line.by for line in self.lines if line.reason == GateReason.DIGESTED), None)
 
     @property
     def attempts(self) -> list[AttemptRecord]:
@@ -126,7 +144,7 @@ async def load_trace(
 ) -> DeliveryTrace:
     """Everything about one notification; an `UnknownNotificationError` where there is none."""
     notification = await find_one(tx, notification_id)
-    waits = await store.find_waits(tx, id=notification_id, now=now)
+    waits = await store.find_waits(tx, notification, now=now)
     log = await store.load_own_attempts(tx, id=notification_id)
     executions = await history.of_notifications(tx, [notification_id])
     trace = _trace(notification, waits, log, executions.get(notification_id, []))
@@ -143,7 +161,18 @@ async def load_trace(
         category=notification.category,
         until=ended or now,
     )
-    return replace(trace, held={str(id_): held for id_, held in found.items()}, nos=nos)
+    firing = await firing_of(tx, notification_id) if notification.source_event_id is not None else None
+    trace = replace(trace, held={str(id_): held for id_, held in found.items()}, nos=nos, firing=firing)
+    return await _with_digest(tx, trace)
+
+
+async def _with_digest(tx: TenantTx, trace: DeliveryTrace) -> DeliveryTrace:
+    """With the window that it was gathered in, or with what it took the place of."""
+    of, one = trace.gathered_in, trace.notification
+    if of is not None:
+        trace = replace(trace, digest_items=await store.list_digest_items(tx, of, until=one.created_at))
+    window_id = of or one.digest_group_id
+    return trace if window_id is None else replace(trace, digest=await store.find_digest(tx, window_id))
 
 
 def _names_suppression(line: TraceLine) -> bool:
@@ -176,7 +205,7 @@ async def load_brief_trace(
         keys = await keyring.data_keys(tx, [notification.reader_id], create=False)
     if notification.status in FINAL:
         return replace(_trace(notification, [], [], []), keys=keys)
-    waits = await store.find_waits(tx, id=notification_id, now=now)
+    waits = await store.find_waits(tx, notification, now=now)
     executions = await history.of_notifications(tx, [notification_id])
     return replace(_trace(notification, waits, [], executions.get(notification_id, [])), keys=keys)
 

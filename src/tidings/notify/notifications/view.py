@@ -43,6 +43,8 @@ class NotificationFilter(PageQuery, frozen=True, kw_only=True, forbid_unknown_fi
     #: A template's key.
     template: TemplateKey | None = None
     correlation_id: ForeignId | None = None
+    #: Of one batch: `dbt_…`
+    batch: Annotated[str, Meta(max_length=40)] | None = None
     #: Accepted then or later.
     since: Moment | None = None
     #: Accepted before then.
@@ -149,6 +151,8 @@ class NotificationView(Struct, frozen=True, kw_only=True):
     metadata: dict[str, Any]
     #: The notification that this one repeats.
     resent_from: str | None
+    #: The batch that it is part of: `dbt_…`.
+    batch_id: str | None
     links: Links
 
     @classmethod

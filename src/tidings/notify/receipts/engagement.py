@@ -42,6 +42,8 @@ class Engagements:
         fresh = list(first.values())
         happened = Counter(_counted(one, subjects[one.notification_id]) for one in fresh)
         await store.count(tx, happened, now=now, stripe=self.stripe)
+        told = [(subjects[one.notification_id], one.what) for one in fresh]
+        await store.count_in_batches(tx, told, stripe=self.stripe)
         await self.outbox.append(
             tx, [_event(tx.tenant_id, one, subjects[one.notification_id], self.clock) for one in fresh]
         )

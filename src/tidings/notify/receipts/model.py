@@ -6,6 +6,7 @@ from typing import Literal
 
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.notify.ids import BatchId
 
 #: What people do with a message: no status, only the first time of each is kept.
 Engagement = Literal["read", "opened", "clicked"]
@@ -26,6 +27,8 @@ class Subject:
     template_key: str
     correlation_id: str | None
     is_test: bool
+    #: The batch that it is part of.
+    batch_id: BatchId | None
     #: What has been done with it already.
     done: frozenset[Engagement]
     #: Its recipient or its reader was erased: nothing is learned of them any more.

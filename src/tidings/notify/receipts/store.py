@@ -115,6 +115,15 @@ async def count(tx: TenantTx, happened: Counter[tuple[str, str, str]], *, now: d
         )
 
 
+async def count_in_batches(tx: TenantTx, first: Sequence[tuple[Subject, str]], *, stripe: int) -> None:
+    """Add to the totals of the batches that these notifications are part of."""
+    known = [(one.batch_id, one.recipient_id, what) for one, what in first if one.batch_id is not None]
+    if known:
+        await tx.execute(
+            QUERIES.count_in_batches, stripe=stripe, **tuple_columns(known, "batch_ids recipient_ids names")
+        )
+
+
 async def sweep_early(tx: WorkerTx, *, before: datetime, limit: int) -> int:
     """Remove about so many whose outcomes never came."""
     return await tx.execute(QUERIES.sweep_early, before=before, limit=limit)

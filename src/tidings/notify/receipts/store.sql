@@ -2,7 +2,7 @@
 -- Each by its key, in the order of ids, so that two sets wait for each other in one order. One that had to be waited for comes as
 -- it is now. Who was erased is known by their row.
 SELECT mine.id, mine.recipient_id, mine.status, mine.channel, mine.final_channel, mine.category,
-       mine.template_key, mine.correlation_id, mine.is_test, mine.read_at, mine.opened_at, mine.clicked_at,
+       mine.template_key, mine.correlation_id, mine.is_test, mine.batch_id, mine.read_at, mine.opened_at, mine.clicked_at,
        EXISTS (
            SELECT FROM notification.recipients AS gone
            WHERE gone.tenant_id = :tenant_id AND gone.id IN (mine.recipient_id, wanted.reader_id)
@@ -12,7 +12,7 @@ FROM unnest(:ids::text[], :created_ats::timestamptz[], :reader_ids::text[])
     AS wanted (id, created_at, reader_id)
 CROSS JOIN LATERAL (
     SELECT n.id, n.recipient_id, n.status, n.channel, n.final_channel, n.category, n.template_key, n.correlation_id,
-           n.is_test, n.read_at, n.opened_at, n.clicked_at
+           n.is_test, n.batch_id, n.read_at, n.opened_at, n.clicked_at
     FROM notification.notifications AS n
     WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
       AND n.created_at BETWEEN :oldest AND :newest
@@ -79,8 +79,23 @@ WITH given AS (
           ORDER BY a.attempt_number DESC
           LIMIT 1
       ))
-    RETURNING n.id, n.recipient_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test,
+    RETURNING n.id, n.recipient_id, n.batch_id, n.status, n.channel, n.category, n.template_key, n.correlation_id, n.is_test,
               given.reason
+), in_batch AS (
+    -- Of a batch: its ledger and its totals go along. Before the counts, so that all writers take the two in one order.
+    UPDATE notification.batch_people AS person
+    SET state = moved.status, error_code = moved.reason
+    FROM moved
+    WHERE moved.batch_id IS NOT NULL AND person.tenant_id = :tenant_id AND person.batch_id = moved.batch_id
+      AND person.recipient_id = moved.recipient_id
+    RETURNING person.tenant_id, person.batch_id, person.variant, person.state
+), batch_totals AS (
+    INSERT INTO notification.batch_counts AS known (tenant_id, batch_id, variant, name, stripe, n)
+    SELECT tenant_id, batch_id, variant, state, :stripe, count(*)
+    FROM in_batch
+    GROUP BY tenant_id, batch_id, variant, state
+    ORDER BY tenant_id, batch_id, variant, state
+    ON CONFLICT ON CONSTRAINT pk_batch_counts DO UPDATE SET n = known.n + excluded.n
 ), counts AS (
     INSERT INTO notification.counters AS known (tenant_id, day, stripe, name, channel, category, n)
     SELECT :tenant_id, :day, :stripe, moved.status, moved.channel, moved.category, count(*)
@@ -125,6 +140,20 @@ SELECT :tenant_id, :day, :stripe, c.name, c.channel, c.category, c.n
 FROM unnest(:names::text[], :channels::text[], :categories::text[], :ns::bigint[]) AS c (name, channel, category, n)
 ORDER BY c.name, c.channel, c.category
 ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n;
+
+-- name: count_in_batches
+-- What people of batches did for the first time, by the share of the A/B test that they are in.
+INSERT INTO notification.batch_counts AS known (tenant_id, batch_id, variant, name, stripe, n)
+SELECT :tenant_id, given.batch_id, person.variant, given.name, :stripe, count(*)
+FROM unnest(:batch_ids::text[], :recipient_ids::text[], :names::text[]) AS given (batch_id, recipient_id, name)
+CROSS JOIN LATERAL (
+    SELECT p.variant FROM notification.batch_people AS p
+    WHERE p.tenant_id = :tenant_id AND p.batch_id = given.batch_id AND p.recipient_id = given.recipient_id
+    OFFSET 0
+) AS person
+GROUP BY given.batch_id, person.variant, given.name
+ORDER BY given.batch_id, person.variant, given.name
+ON CONFLICT ON CONSTRAINT pk_batch_counts DO UPDATE SET n = known.n + excluded.n;
 
 -- name: sweep_early
 -- Their outcomes never came.

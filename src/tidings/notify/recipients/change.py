@@ -10,6 +10,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
+from tidings.notify.digest_windows.replan import replan_digests
 from tidings.notify.quiet_hours.reconsider import reconsider_quiet
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients import store
@@ -70,6 +71,7 @@ class RecipientChanger:
             await write_changes(tx, [changes], now=now)
             if changes.facts.timezone != known.recipient.timezone:
                 await reconsider_quiet(tx, [recipient_id], now=now)
+                await replan_digests(tx, [recipient_id], now=now)
             proven = proven_after(known, changes)
             if proven is not None:
                 await self.mailboxes.told(tx, {recipient_id: proven}, at=now)

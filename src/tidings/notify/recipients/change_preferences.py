@@ -17,6 +17,8 @@ from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.tracing import current_traceparent
 from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.digest_windows.replan import replan_digests
+from tidings.notify.digest_windows.schedule import schedule_faults
 from tidings.notify.quiet_hours.reconsider import reconsider_quiet
 from tidings.notify.recipients import consent_store, preference_store, store
 from tidings.notify.recipients.consent import settle
@@ -81,6 +83,8 @@ class PreferenceChanger:
         after = await self._record(tx, before, wanted, actor=actor, source=source, evidence=evidence)
         if quiet_differs(before.choices, wanted):
             await reconsider_quiet(tx, [recipient_id], now=self._clock.now())
+        if digests_differ(before.choices, wanted):
+            await replan_digests(tx, [recipient_id], now=self._clock.now())
         if not proven:
             # Who chooses by a link speaks for the address that it was sent to; the page sees to that.
             await self._refuser.allow_recipient(
@@ -207,7 +211,7 @@ def changes_wrong(
     """
     stood = set(choices_wrong(before, categories))
     wrong = [fault for fault in choices_wrong(wanted, categories) if fault not in stood]
-    return wrong + digests_wrong(before, wanted)
+    return wrong + digests_wrong(before, wanted, categories)
 
 
 def quiet_differs(one: Choices, other: Choices) -> bool:
@@ -215,12 +219,25 @@ def quiet_differs(one: Choices, other: Choices) -> bool:
     return (one.quiet_hours, one.timezone) != (other.quiet_hours, other.timezone)
 
 
-def digests_wrong(before: Choices, wanted: Choices) -> list[FieldError]:
-    """Digests are not there yet, and no caller shall believe that they are; what an older release took may stay, or go."""
+def digests_differ(one: Choices, other: Choices) -> bool:
+    """Whether the digests of the two may come at other times."""
+    return (dict(one.digest_schedule), one.timezone) != (dict(other.digest_schedule), other.timezone)
+
+
+def digests_wrong(
+    before: Choices, wanted: Choices, categories: Mapping[str, CategoryPolicy]
+) -> list[FieldError]:
+    """Schedules that could not act; what stood there before may stay."""
     return [
-        FieldError(f"digest_schedule.{name}", "does nothing yet: digests are not there; leave it out")
-        for name, digest in wanted.digest_schedule.items()
-        if before.digest_schedule.get(name) != digest
+        fault
+        for name, choice in wanted.digest_schedule.items()
+        if before.digest_schedule.get(name) != choice and (policy := categories.get(name)) is not None
+        for fault in schedule_faults(
+            choice,
+            at=f"digest_schedule.{name}",
+            may_digest=policy.may_digest,
+            expires_after=policy.default_expiry_seconds,
+        )
     ]
 
 

@@ -12,11 +12,11 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.mapping import RowMapper, columns, optional
 from tidings.kernel.sql import Queries, json_text
+from tidings.notify.digest_windows.schedule import read_schedule
 from tidings.notify.recipients.consent import Consent
 from tidings.notify.recipients.preferences_model import (
     ChannelChoice,
     Choices,
-    DigestChoice,
     GuardianRouting,
     Preferences,
 )
@@ -33,10 +33,6 @@ class _StoredChoice(ChannelChoice, frozen=True, kw_only=True, forbid_unknown_fie
     pass
 
 
-class _StoredDigest(DigestChoice, frozen=True, kw_only=True, forbid_unknown_fields=False):
-    pass
-
-
 class _StoredConsent(Consent, frozen=True, kw_only=True, forbid_unknown_fields=False):
     pass
 
@@ -47,7 +43,6 @@ class _StoredGuardian(GuardianRouting, frozen=True, kw_only=True, forbid_unknown
 
 _read_channels = msgspec.json.Decoder(dict[Channel, _StoredChoice]).decode
 _read_quiet = msgspec.json.Decoder(tuple[_StoredQuiet, ...]).decode
-_read_digests = msgspec.json.Decoder(dict[str, _StoredDigest]).decode
 _read_consent = msgspec.json.Decoder(_StoredConsent).decode
 _read_guardian = msgspec.json.Decoder(_StoredGuardian).decode
 
@@ -86,7 +81,7 @@ _READ: Final = {
     "timezone": lambda text: text or None,
     "channels": _read_channels,
     "quiet_hours": optional(_read_quiet),
-    "digest_schedule": _read_digests,
+    "digest_schedule": read_schedule,
     "marketing_consent": _read_consent,
     "guardian_routing": optional(_read_guardian),
 }

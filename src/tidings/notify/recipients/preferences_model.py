@@ -9,7 +9,7 @@ from msgspec import Meta, Struct, json, structs
 from tidings.contracts.enums import Category
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.moments import Moment
-from tidings.contracts.tenants import Channel, Day, Locale, QuietHours, TimeOfDay, TimeZone
+from tidings.contracts.tenants import Channel, DigestChoice, Locale, QuietHours, TimeZone
 from tidings.notify.categories.model import CategoryPolicy
 from tidings.notify.ids import PREFERENCES, PreferencesId
 from tidings.notify.recipients.consent import NOT_GIVEN, Consent
@@ -24,16 +24,6 @@ class ChannelChoice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     allow: bool = True
     #: Category by category; what is not named follows `allow`.
     categories: dict[Category, bool] = {}
-
-
-class DigestChoice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
-    """When messages of a category come, gathered into one."""
-
-    every: Literal["hour", "day", "week"]
-    #: The local hour of a daily or weekly digest.
-    at: TimeOfDay | None = None
-    #: The day of a weekly one.
-    day: Day | None = None
 
 
 class GuardianRouting(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -60,7 +50,7 @@ class Choices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     channels: dict[Channel, ChannelChoice] = {}
     #: Null: the tenant's; an empty list: none at all.
     quiet_hours: Annotated[tuple[QuietHours, ...], Meta(max_length=20)] | None = None
-    #: Reserved: digests are not there yet, and nothing but an empty one is taken.
+    #: Category by category, when messages come gathered into one; what is not named follows the tenant's schedule.
     digest_schedule: dict[Category, DigestChoice] = {}
     marketing_consent: Consent = NOT_GIVEN
     guardian_routing: GuardianRouting | None = None
@@ -140,6 +130,8 @@ def categories_named(choices: Choices) -> Mapping[str, str]:
     for channel, choice in choices.channels.items():
         for category in choice.categories:
             found.setdefault(category, f"channels.{channel}.categories.{category}")
+    for category in choices.digest_schedule:
+        found.setdefault(category, f"digest_schedule.{category}")
     if choices.guardian_routing is not None:
         for i, category in enumerate(choices.guardian_routing.categories):
             found.setdefault(category, f"guardian_routing.categories[{i}]")

@@ -19,6 +19,8 @@ from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring, StoredKey, Subject
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.refusals import RefusalError
+from tidings.notify.digest_windows.replan import replan_digests
+from tidings.notify.quiet_hours.reconsider import reconsider_quiet
 from tidings.notify.recipients import addresses as address_store
 from tidings.notify.recipients import store
 from tidings.notify.recipients.errors import (
@@ -238,6 +240,15 @@ class RecipientUpserter:
             await _find(tx, touched)
             planned = _plan([g for g in touched if g.refusal is None], keys, now)
         written = await write_changes(tx, list(planned.values()), now=now) if planned else {}
+        if elsewhere := [
+            who
+            for group in known
+            if group.known is not None
+            and (who := _id_of(group)) in planned
+            and planned[who].facts.timezone != group.known.recipient.timezone
+        ]:
+            await reconsider_quiet(tx, elsewhere, now=now)
+            await replan_digests(tx, elsewhere, now=now)
         for group in known:
             if group.refusal is None and group.known is not None:
                 after = written.get(_id_of(group))

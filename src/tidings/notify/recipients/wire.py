@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from tidings.contracts.addresses import redact
 from tidings.contracts.enums import Category
 from tidings.contracts.moments import Moment
-from tidings.contracts.tenants import Channel, Locale, QuietHours, TimeZone
+from tidings.contracts.tenants import Channel, DigestChoice, Locale, QuietHours, TimeZone
 from tidings.contracts.text import Label
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
@@ -26,7 +26,6 @@ from tidings.notify.recipients.model import (
 from tidings.notify.recipients.preferences_model import (
     ChannelChoice,
     Choices,
-    DigestChoice,
     GuardianRouting,
     Preferences,
 )
@@ -216,7 +215,7 @@ class UpdatePreferences(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     timezone: TimeZone | UnsetType | None = UNSET
     channels: dict[Channel, ChannelChoice] | UnsetType = UNSET
     quiet_hours: Annotated[tuple[QuietHours, ...], Meta(max_length=20)] | UnsetType | None = UNSET
-    #: Reserved: digests are not there yet, and nothing but an empty one is taken.
+    #: Category by category, when messages come gathered into one; an empty one: one by one, or as the tenant has it.
     digest_schedule: dict[Category, DigestChoice] | UnsetType = UNSET
     marketing_consent: Consent | UnsetType = UNSET
     guardian_routing: GuardianRouting | UnsetType | None = UNSET

@@ -22,6 +22,7 @@ from tidings.contracts.tenants import (
 from tidings.kernel.ids import EventId, TenantId, time_of
 from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.notify.tenants.digest_forms import form_faults
 from tidings.notify.tenants.errors import UnprojectableError
 from tidings.notify.tenants.locales import UNKNOWN_LOCALE, locale_exists
 
@@ -156,6 +157,8 @@ def _policy_faults(policy: NotificationPolicy) -> list[FieldError]:
         domains = getattr(policy, name)
         if len(set(domains)) != len(domains):
             wrong.append(FieldError(f"notification_policy.{name}", "must name each domain once"))
+    for name, choice in policy.digest_schedule.items():
+        wrong += form_faults(choice, at=f"notification_policy.digest_schedule.{name}")
     if len(set(policy.allowed_sender_ids)) != len(policy.allowed_sender_ids):
         wrong.append(FieldError("notification_policy.allowed_sender_ids", "must name each sender once"))
     if policy.retention is not None:

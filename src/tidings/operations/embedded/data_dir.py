@@ -8,6 +8,7 @@ tidings-data/
 ├── secrets/         what `file://` references lead to; `tidings up` keeps the sandbox's accounts here
 ├── blobs/           what is too large for a row
 ├── postgres/        the database cluster
+├── clock            how many seconds ahead of the machine its time is, where `tidings up --clock` made one
 └── demo.json        address and keys of the demo tenant, mode 600
 """
 
@@ -55,6 +56,11 @@ class DataDir:
     def demo(self) -> Path:
         """Where `tidings up` writes the demo tenant's address and keys."""
         return self.path / "demo.json"
+
+    @property
+    def clock(self) -> Path:
+        """How far ahead of the machine the time is here; only where somebody wanted that."""
+        return self.path / "clock"
 
     def open(self) -> None:
         """Make the folder, or check that it is ours; then lock it for this process."""

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=76, newest=76)
+SERVES: Final = SchemaRange(oldest=87, newest=87)
 
 
 async def check_servable(

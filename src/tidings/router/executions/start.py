@@ -72,6 +72,18 @@ async def start(
     )
 
 
+async def begin(
+    tx: TenantTx | TenantsTx,
+    deliveries: Sequence[PlannedDelivery],
+    *,
+    machine: ExecutionStateMachine,
+    now: datetime,
+) -> None:
+    """One execution each, in no worker's hands: all are due, and the first worker that looks takes them up."""
+    executions = [_execution(delivery, None, machine, now) for delivery in deliveries]
+    await store.begin_executions(tx, _columns(deliveries, executions), worker=None, now=now)
+
+
 def start_state(
     machine: ExecutionStateMachine, delivery: PlannedDelivery, *, now: datetime
 ) -> ExecutionState:

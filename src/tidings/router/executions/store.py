@@ -20,9 +20,9 @@ QUERIES = Queries.beside(__file__)
 
 
 async def begin_executions(
-    tx: TenantTx | TenantsTx, values: Mapping[str, Any], *, worker: str, now: datetime
+    tx: TenantTx | TenantsTx, values: Mapping[str, Any], *, worker: str | None, now: datetime
 ) -> set[ExecutionId]:
-    """Write new executions; those that were really new."""
+    """Write new executions; those that were really new. Without a worker none is claimed."""
     rows = await tx.fetch(QUERIES.begin_executions, worker=worker, now=now, **values)
     return {row["id"] for row in rows}
 

@@ -20,12 +20,16 @@ def test_the_set_is_whole() -> None:
     found = {(template.key, template.channel) for template in read_set()}
 
     assert found == {
+        ("assignment_due", "email"),
         ("confirm_subscription", "email"),
         ("conversation_reply", "sms"),
         ("conversation_reply", "telegram"),
         ("conversation_reply", "viber"),
         ("conversation_reply", "whatsapp"),
         ("digest", "email"),
+        ("digest", "push"),
+        ("digest", "sms"),
+        ("grade_posted", "email"),
         ("order_confirmation", "email"),
         ("otp", "email"),
         ("otp", "push"),
@@ -39,6 +43,7 @@ def test_the_set_is_whole() -> None:
         ("reservation_confirmation", "sms"),
         ("reservation_reminder", "email"),
         ("reservation_reminder", "sms"),
+        ("stay_thank_you", "email"),
     }
 
 
