@@ -88,16 +88,19 @@ async def test_it_costs_no_statement_and_nothing_for_those_who_declare_nothing(w
         bodies = [order(metadata={"order_number": f"A-{i}"}) for i in range(3)]
         found = []
         for one in (plain, sender):
-            await one.client.post(f"{HOME}/bulk", json={"notifications": bodies})
-            with counting(world.db) as asked:
-                await one.client.post(f"{HOME}/bulk", json={"notifications": bodies})
-            found.append(asked.round_trips)
+            trips = []
+            # Settings that are known for a second may be asked for again on the way: the least of some is what it costs.
+            for _ in range(5):
+                with counting(world.db) as asked:
+                    await one.client.post(f"{HOME}/bulk", json={"notifications": bodies})
+                trips.append(asked.round_trips)
+            found.append(min(trips))
         nothing = await kept(world, plain.tenant_id)
         something = await kept(world, sender.tenant_id)
 
     assert found[0] == found[1]
     assert nothing == []
-    assert len(something) == 6
+    assert len(something) == 15
 
 
 async def test_an_erasure_takes_along_what_somebody_was_found_by(world: SentWorld) -> None:
