@@ -62,6 +62,10 @@ class NatsServer:
             self._process.wait()
             self._process = None
 
+    def configure(self, config: str) -> None:
+        """With its next start it has this configuration."""
+        self._config = config
+
     def hang(self) -> None:
         """It keeps its connections and says nothing."""
         assert self._process is not None

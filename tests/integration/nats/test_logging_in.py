@@ -1,12 +1,16 @@
 """How a process logs in to NATS, and what it says where it is refused."""
 
+import asyncio
+import contextlib
 from pathlib import Path
 
 import nkeys
 import pytest
 
+from tests.support.bus import DEADLINE
 from tests.support.certificates import make_certificate
 from tests.support.nats import NatsServer, running_nats
+from tests.support.nats_accounts import make_nats_account
 from tidings.kernel.bus import BusUnavailableError
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.nats_bus.address import parse_address
@@ -66,6 +70,97 @@ async def test_tls_needs_a_certificate_that_is_trusted(tmp_path: Path) -> None:
         assert await _check(server.url(ca=certificate.cert_file))
         with pytest.raises(BusUnavailableError, match=r"not trusted.*\?ca="):
             await _check(server.url())
+
+
+async def test_a_credentials_file_logs_in_where_accounts_are_jwts(tmp_path: Path) -> None:
+    """Operator mode: the server trusts an operator, the operator an account, the account a user; JetStream is the account's."""
+    account, stranger = make_nats_account(), make_nats_account()
+    (tmp_path / "creds").write_text(account.credentials)
+    (tmp_path / "stranger").write_text(stranger.credentials)
+    (tmp_path / "expired").write_text(make_nats_account(user_expires=1_000_000_000).credentials)
+    with running_nats(config=account.config) as server:
+        connection = NatsConnection(
+            parse_address(server.url(credentials="file://creds")), secrets=FileSecrets(tmp_path)
+        )
+        assert b"account_info_response" in await connection.request("$JS.API.INFO")
+        await connection.close()
+        for refused in ("stranger", "expired"):
+            with pytest.raises(BusUnavailableError, match=r"refuses the login.*credentials") as said:
+                await _check(server.url(credentials=f"file://{refused}"), tmp_path)
+            assert stranger.seed not in str(said.value)
+        with pytest.raises(BusUnavailableError, match="login"):
+            await _check(server.url())
+
+
+async def test_credentials_that_are_rotated_are_read_with_the_next_connection(tmp_path: Path) -> None:
+    """No restart: the file is read again when the connection is made again."""
+    old, new = make_nats_account(), make_nats_account()
+    (tmp_path / "creds").write_text(old.credentials)
+    with running_nats(config=old.config) as server:
+        url = server.url(credentials="file://creds")
+        connection = NatsConnection(parse_address(url), secrets=FileSecrets(tmp_path))
+        await connection.client()
+        before = connection.generation
+        server.kill()
+        server.configure(new.config)
+        (tmp_path / "creds").write_text(new.credentials)
+        server.start()
+        async with asyncio.timeout(DEADLINE):
+            while connection.generation == before or not connection.connected:
+                with contextlib.suppress(BusUnavailableError):
+                    await connection.client()
+                await asyncio.sleep(0.05)
+        assert b"account_info_response" in await connection.request("$JS.API.INFO")
+        await connection.close()
+
+
+@pytest.mark.parametrize("text", ["no credentials at all", "-----BEGIN NATS USER JWT-----\nabc\n"])
+async def test_a_credentials_file_that_is_none_is_said_and_not_quoted(tmp_path: Path, text: str) -> None:
+    """Whoever reads readiness knows which setting it is."""
+    (tmp_path / "creds").write_text(text)
+    with running_nats(config=make_nats_account().config) as server:
+        with pytest.raises(BusUnavailableError, match="credentials") as refused:
+            await _check(server.url(credentials="file://creds"), tmp_path)
+        assert "abc" not in str(refused.value)
+
+
+async def test_mutual_tls_shows_our_own_certificate(tmp_path: Path) -> None:
+    """The server asks for one: with it we come in, without it, or with another, the words name the options."""
+    server_side = make_certificate(tmp_path / "server")
+    ours, other = make_certificate(tmp_path / "ours"), make_certificate(tmp_path / "other")
+    config = (
+        f'tls {{ cert_file: "{server_side.cert_file}", key_file: "{server_side.key_file}", '
+        f'ca_file: "{ours.cert_file}", verify: true }}'
+    )
+    with running_nats(config=config, scheme="tls") as server:
+        ca = server_side.cert_file
+        assert await _check(server.url(ca=ca, cert=ours.cert_file, key=ours.key_file))
+        with pytest.raises(BusUnavailableError, match=r"\?cert=.*key="):
+            await _check(server.url(ca=ca))
+        with pytest.raises(BusUnavailableError, match=r"\?cert=.*key="):
+            await _check(server.url(ca=ca, cert=other.cert_file, key=other.key_file))
+        missing = tmp_path / "nothing.pem"
+        with pytest.raises(BusUnavailableError, match="a file that TIDINGS_BUS_URL names is missing"):
+            await _check(server.url(ca=ca, cert=missing, key=missing))
+        with pytest.raises(BusUnavailableError, match="do not belong together"):
+            await _check(server.url(ca=ca, cert=ours.cert_file, key=other.key_file))
+        with pytest.raises(BusUnavailableError, match="no file of certificates"):
+            await _check(server.url(ca=ours.key_file))
+
+
+async def test_a_server_that_knows_users_by_their_certificates(tmp_path: Path) -> None:
+    """`verify_and_map`: no password, the name in the certificate is the user."""
+    server_side, ours = (
+        make_certificate(tmp_path / "server"),
+        make_certificate(tmp_path / "ours", name="tidings.local"),
+    )
+    config = (
+        f'tls {{ cert_file: "{server_side.cert_file}", key_file: "{server_side.key_file}", '
+        f'ca_file: "{ours.cert_file}", verify_and_map: true }}\n'
+        'authorization { users: [{ user: "tidings.local" }] }'
+    )
+    with running_nats(config=config, scheme="tls") as server:
+        assert await _check(server.url(ca=server_side.cert_file, cert=ours.cert_file, key=ours.key_file))
 
 
 async def test_one_of_several_servers_is_enough(nats_server: NatsServer) -> None:

@@ -7,6 +7,7 @@ has given it up. Whoever used a lost connection begins again with the new one.
 import asyncio
 import contextlib
 import random
+import re
 import ssl
 import time
 from collections.abc import Awaitable, Callable
@@ -35,6 +36,11 @@ _PATIENCE: Final = 2.0
 _CONNECT_SECONDS: Final = 5
 _PACE: Final = RetryPolicy(max_attempts=None)
 _LONGEST_PAUSE: Final = 2.0
+_CREDENTIALS_PARTS: Final = ("NATS USER JWT", "USER NKEY SEED")
+_CERTIFICATE_WANTED: Final = (
+    "it asks for a certificate of ours and does not take what it gets: name one that it trusts with ?cert=/path/to/cert.pem&key="
+    "/path/to/key.pem in TIDINGS_BUS_URL"
+)
 
 
 class NatsConnection:
@@ -157,11 +163,13 @@ class NatsConnection:
                     closed_cb=self._closing(client, lost),
                     allow_reconnect=False,
                 )
-            except Exception:
+            except Exception as error:
                 self._discard(client)
-                if number == len(servers):
-                    raise
-                continue
+                if number < len(servers):
+                    continue
+                if _refuses_certificate(client, error):
+                    raise NotConfiguredError(_CERTIFICATE_WANTED) from error
+                raise
             begun.set()
             self.generation += 1
             self._client, self.lost = client, lost
@@ -200,9 +208,7 @@ class NatsConnection:
         if token is not None:
             options["token"] = token.reveal()
         if address.credentials_ref is not None:
-            options["user_credentials"] = RawCredentials(
-                (await self._secret(address.credentials_ref)).reveal() + "\n"
-            )
+            options["user_credentials"] = _credentials(await self._secret(address.credentials_ref))
         if address.nkey_ref is not None:
             options["nkeys_seed_str"] = (await self._secret(address.nkey_ref)).reveal()
         if address.tls:
@@ -256,11 +262,40 @@ class NatsConnection:
             listener()
 
 
+def _credentials(secret: Secret) -> RawCredentials:
+    """The content of a credentials file; the client would stumble over one that is none."""
+    text = secret.reveal() + "\n"
+    if any(_part_of_credentials(part).search(text) is None for part in _CREDENTIALS_PARTS):
+        raise NotConfiguredError(
+            "?credentials= in TIDINGS_BUS_URL is no credentials file: that has a user's JWT and its seed, as "
+            "`nsc generate creds` writes it"
+        )
+    return RawCredentials(text)
+
+
+def _part_of_credentials(name: str) -> re.Pattern[str]:
+    return re.compile(rf"-----BEGIN {name}-----\s+\S+\s+-+END {name}-")
+
+
 def _tls(address: NatsAddress) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=address.ca)
+    try:
+        context = ssl.create_default_context(cafile=address.ca)
+    except ssl.SSLError:
+        raise NotConfiguredError("?ca= in TIDINGS_BUS_URL is no file of certificates (PEM)") from None
     if address.cert is not None:
-        context.load_cert_chain(address.cert, address.key)
+        try:
+            context.load_cert_chain(address.cert, address.key)
+        except ssl.SSLError:
+            raise NotConfiguredError(
+                "?cert= and ?key= in TIDINGS_BUS_URL do not belong together, or are no PEM files"
+            ) from None
     return context
+
+
+def _refuses_certificate(client: Client, error: Exception) -> bool:
+    """Whether a server that asks for our certificate has hung up: under TLS 1.3 it says why only now and then."""
+    asks = client._server_info.get("tls_verify", False)  # the client shows it nowhere else
+    return bool(asks) and isinstance(error, OSError) and not isinstance(error, ssl.SSLCertVerificationError)
 
 
 def _raising_until(begun: asyncio.Event) -> Callable[[Exception], Any]:
