@@ -1,4 +1,4 @@
-"""A server that takes connections and, when told, says nothing more: as a host that has hung does."""
+"""A server that takes connections and, when told, says nothing more, as a host that has hung does, or speaks slowly."""
 
 import asyncio
 import contextlib
@@ -14,6 +14,8 @@ class HangingProxy:
         self._tasks: set[asyncio.Task[None]] = set()
         #: While set, nothing that comes in is passed on.
         self.hangs = False
+        #: So many bytes come through at once, with a moment between them; None: as they come.
+        self.piece: int | None = None
 
     @classmethod
     async def start(cls, host: str, port: int) -> Self:
@@ -53,6 +55,10 @@ class HangingProxy:
         while data := await reader.read(65536):
             if self.hangs:
                 continue
-            writer.write(data)
-            await writer.drain()
+            piece = self.piece or len(data)
+            for start in range(0, len(data), piece):
+                writer.write(data[start : start + piece])
+                await writer.drain()
+                if self.piece is not None:
+                    await asyncio.sleep(0.002)
         writer.close()

@@ -44,6 +44,8 @@ _ASK_SECONDS: Final = 30
 _HEARTBEAT_SECONDS: Final = 5
 #: Never reached: what is not acknowledged is read again from the cursor, by whoever reads next.
 _ACK_WAIT_SECONDS: Final = 3_600
+#: How long a set that is not full waits for what the server says is on its way, in seconds; it is far less as a rule.
+_GATHER_SECONDS: Final = 0.5
 #: Sets that may be on their way, in the buffer and in the handlers' hands.
 _SETS_UNACKNOWLEDGED: Final = 4
 
@@ -81,6 +83,10 @@ class NatsReader:
         self._next_delivery = 1
         #: Events asked for and not there yet.
         self._asked = 0
+        #: Events for this group that the server had not sent, when it last said so.
+        self._left = 0
+        #: Something was heard since the last look.
+        self._came = asyncio.Event()
         self._heard_at = 0.0
         self._broken = False
         self._connection.on_change(self._on_change)
@@ -117,13 +123,31 @@ class NatsReader:
             return
         client = await self._connection.client()
         generation = self._connection.generation
-        await self._make_consumer(cursor.position + 1)
+        self._left = await self._make_consumer(cursor.position + 1)
         self._buffer.clear()
         self._read_up_to, self._ack_to, self._next_delivery = cursor.position, None, 1
         self._asked, self._broken, self._generation = 0, False, generation
         self._inbox = client.new_inbox()
         self._open = await self._connection.subscribe(self._inbox, self._heard)
         await self._ask()
+
+    async def gather(self) -> None:
+        """Until the set is full, or all that the server has is here: a set is as large as it would be in Postgres."""
+        if self._open is None or self._left == 0:
+            return
+        await self._ask()
+        try:
+            async with asyncio.timeout(_GATHER_SECONDS):
+                while self._open is not None and self._comes() and len(self._buffer) < self._batch:
+                    self._came.clear()
+                    await self._came.wait()
+        except TimeoutError:
+            # It was deleted there, or the server is slow: it is not waited for again until the next one comes.
+            self._left = 0
+
+    def _comes(self) -> bool:
+        """Whether the server has more for us, and was asked for it."""
+        return self._asked > 0 and self._left > 0 and not self._broken and self._connection.connected
 
     async def read(self, tx: WorkerTx, *, after: Cursor, limit: int) -> Batch:
         """What has come; of a group that is not done with Postgres, what is there."""
@@ -187,7 +211,8 @@ class NatsReader:
         end = Cursor(position=self._stream.first_position - 1, published_at=after.published_at)
         return Batch(arrivals=(), end=end, looked_at=1)
 
-    async def _make_consumer(self, start: int) -> None:
+    async def _make_consumer(self, start: int) -> int:
+        """Begin there; how many events wait for this group."""
         where = f"{self._stream.name}.{self.name}"
         with contextlib.suppress(JetStreamError):
             await self._stream.ask(f"CONSUMER.DELETE.{where}")
@@ -203,9 +228,10 @@ class NatsReader:
             "max_waiting": 16,
             "filter_subjects": self._filters,
         }
-        await self._stream.ask(
+        made = await self._stream.ask(
             f"CONSUMER.CREATE.{where}", stream_name=self._stream.name, config=config, action="create"
         )
+        return int(made.get("num_pending", 0))
 
     async def _ask(self) -> None:
         """Ask for a set, unless one is on its way or waits in the buffer."""
@@ -236,7 +262,9 @@ class NatsReader:
             return
         words = message.reply.split(".")
         # $JS.ACK.<stream>.<consumer>.<times>.<place>.<delivery>.<time>.<left>, or with domain and account before the stream.
-        _, place, delivery, published = words[4:8] if len(words) == 9 else words[6:10]
+        _, place, delivery, published, left = words[4:9] if len(words) == 9 else words[6:11]
+        self._left = int(left)
+        self._came.set()
         if int(delivery) != self._next_delivery:
             self._break()
             return
@@ -254,15 +282,18 @@ class NatsReader:
         if status in {"404", "408"}:
             # The question has run out; it is asked again with the next look.
             self._asked = 0
+            self._came.set()
             return
         # The consumer is gone, or was made anew by another process, or the server is about to end.
         self._break()
 
     def _break(self) -> None:
         self._broken = True
+        self._came.set()
         self._wake.set()
 
     def _on_change(self) -> None:
+        self._came.set()
         self._wake.set()
 
     def _arrival(self, received: _Received) -> Arrival | None:

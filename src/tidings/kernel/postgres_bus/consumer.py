@@ -197,6 +197,7 @@ class Consumer:
     async def _claim(self) -> tuple[_Work | None, float]:
         """Work and the lease for it; otherwise how long to wait."""
         await self._reader.prepare()
+        await self._reader.gather()
         asked_at = self._clock.monotonic()
         begins = None
         async with self._db.worker(claims=True) as tx:
@@ -271,6 +272,8 @@ class Consumer:
 
     async def _finish(self, work: _Work, settlement: Settlement, *, rest: bool) -> _Work | None:
         """Write down what became of a set and, unless it is time to `rest`, take the next one."""
+        if not rest:
+            await self._reader.gather()
         asked_at = self._clock.monotonic()
         async with self._db.worker(claims=True) as tx:
             await leases.advance_cursor(

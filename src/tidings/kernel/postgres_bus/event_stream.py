@@ -93,6 +93,10 @@ class StreamReader(Protocol):
         """Begin after that place; `wake` is set whenever something has come."""
         ...
 
+    async def gather(self) -> None:
+        """Before a set is read, outside of a transaction: let what is known to be on its way arrive, for a moment at most."""
+        ...
+
     async def read(self, tx: WorkerTx, *, after: Cursor, limit: int) -> Batch:
         """The next stretch of what is there; it waits for nothing but the database."""
         ...

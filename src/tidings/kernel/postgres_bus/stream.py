@@ -60,6 +60,9 @@ class PostgresReader:
     async def open(self, cursor: Cursor, wake: Wakeup) -> None:
         """Needs nothing: the relay's notification wakes the consumer."""
 
+    async def gather(self) -> None:
+        """All of it is here already."""
+
     async def read(self, tx: WorkerTx, *, after: Cursor, limit: int) -> Batch:
         """The next stretch."""
         return await read_events(tx, self._subscription, after=after, limit=limit)
