@@ -331,13 +331,23 @@ WITH given AS (
 SELECT count(*) FROM moved;
 
 -- name: cancel_waiting
--- As when one is cancelled: the queue's row goes first and the notification's after it, in the order in which a worker's turn
--- takes them. A dispatcher that hands one over just now wins, and nothing is written for it.
-WITH given AS (
+-- As when one is cancelled: the queue's rows go first and the notifications after them, each in the order of the ids, in which
+-- dispatchers, digests and outcomes take theirs too: whoever meets this set waits for it, and never crosswise. A dispatcher that
+-- hands one over just now wins, and nothing is written for it.
+WITH given AS MATERIALIZED (
     SELECT * FROM unnest(:ids::text[], :created_ats::timestamptz[], :event_ids::text[]) AS g (id, created_at, event_id)
+    ORDER BY g.id COLLATE "C"
+), in_queue AS MATERIALIZED (
+    SELECT held.notification_id
+    FROM given
+    CROSS JOIN LATERAL (
+        SELECT q.notification_id FROM notification.dispatch_queue AS q
+        WHERE q.tenant_id = :tenant_id AND q.notification_id = given.id
+        FOR UPDATE
+    ) AS held
 ), left_queue AS (
-    DELETE FROM notification.dispatch_queue AS q USING given
-    WHERE q.tenant_id = :tenant_id AND q.notification_id = given.id
+    DELETE FROM notification.dispatch_queue AS q USING in_queue
+    WHERE q.tenant_id = :tenant_id AND q.notification_id = in_queue.notification_id
     RETURNING q.notification_id
 ), waiting AS MATERIALIZED (
     SELECT given.*
