@@ -140,6 +140,31 @@ async def test_a_mail_domain_has_its_own_pace(world: PipelineWorld) -> None:
         assert "@" not in (stored["slots"] or "")
 
 
+async def test_a_mail_domain_keeps_its_pace_after_a_pause(world: PipelineWorld) -> None:
+    """Whose time fell into the pause is not written to at once with all the others."""
+    async with world.sender() as sender:
+        ids = await crowd(world, sender.tenant_id, 14, tags=["vip"], domain="slow.test")
+        batch = await write(sender, pacing={"domains": {"slow.test": 6}})
+        await batch.do("start")
+        await world.settle()
+        await batch.do("pause")
+        await world.advance(minutes=10)
+        resumed = world.clock.now()
+        await batch.do("resume")
+
+        await world.settle()
+        for _ in range(16):
+            await world.advance(seconds=10)
+
+        made = await moments(sender, batch)
+        after = {at: n for at, n in made.items() if at >= resumed}
+        assert sum(made.values()) == len(ids)
+        assert sum(after.values()) == 13
+        for at in after:
+            assert sum(n for other, n in after.items() if at <= other < at + timedelta(minutes=1)) <= 6
+        assert (await batch.show())["status"] == "completed"
+
+
 async def test_the_runner_is_never_far_ahead_of_the_dispatcher(world: PipelineWorld) -> None:
     small_chunks(world.system, most_ahead=30)
     async with world.sender() as sender:

@@ -32,6 +32,7 @@ from tidings.notify.accept.order import AcceptedOrder, Order, Outcome, RefusedOr
 from tidings.notify.accept.row import RANKS
 from tidings.notify.batches import store
 from tidings.notify.batches.control import BatchControl, due_now, totals_of
+from tidings.notify.batches.domain_pace import DomainRows
 from tidings.notify.batches.model import (
     BatchCounts,
     BatchStatus,
@@ -236,7 +237,7 @@ class _Turn:
         """Messages for those planned whose time has come."""
         batch, now = self._batch, self._now
         due = await store.due_people(self._tx, batch.id, now=now, limit=room)
-        later = {one.recipient_id: at for one in due if (at := self._planned_anew(one)) > now}
+        later = await self._put_off(due)
         lines = [
             LedgerLine(
                 recipient_id=one.recipient_id,
@@ -254,6 +255,23 @@ class _Turn:
         self._paced(pace, len(due) - len(later))
         return len(due)
 
+    async def _put_off(self, due: Sequence[PlannedPerson]) -> dict[RecipientId, datetime]:
+        """Those whose time has come and who are written to later all the same, and when."""
+        domains = await self._domains([one.recipient_id for one in due])
+        rows = self._rows()
+        later: dict[RecipientId, datetime] = {}
+        # Who is in time has a place that was kept for them; who is late gets what is left.
+        for one in sorted(due, key=lambda one: rows.is_late(one.send_at)):
+            domain, at = domains.get(one.recipient_id), self._planned_anew(one)
+            if at > self._now or not rows.may_go(domain, one.send_at):
+                later[one.recipient_id] = rows.place(domain, at)
+        self._batch = structs.replace(self._batch, slots=rows.slots)
+        return later
+
+    def _rows(self) -> DomainRows:
+        pacing = self._batch.pacing
+        return DomainRows(pacing.domains if pacing else {}, self._batch.slots, self._now)
+
     def _planned_anew(self, one: PlannedPerson) -> datetime:
         """When somebody is written to whose time has come: later, where it came while the batch rested, or is out of their hours."""
         batch = self._batch
@@ -270,29 +288,20 @@ class _Turn:
         batch = self._batch
         asked = self._runner.settings.chunk
         people = await store.next_people(self._tx, batch, as_of=batch.started_at or self._now, limit=asked)
-        domains = await self._domains(people)
-        slots = {key: at for key, at in batch.slots.items() if key == "*" or at > self._now}
-        lines = []
-        for one in people:
-            at = self._time_of(one)
-            domain = domains.get(one.recipient_id)
-            pace = batch.pacing.domains.get(domain) if batch.pacing and domain else None
-            if pace is not None:
-                # By the hour that people of one zone have in common: those of others are not kept waiting behind them.
-                key = f"{domain} {at:%Y%m%d%H%M}" if at > self._now else f"{domain}"
-                begins, at = at, max(at, slots.get(key, at))
-                slots[key] = slot_after(pace, slots, key, begins, 1)
-            lines.append(
-                LedgerLine(
-                    recipient_id=one.recipient_id,
-                    variant=batch.variant_of(one.recipient_id),
-                    state=PersonState.PLANNED,
-                    send_at=at,
-                )
+        domains = await self._domains([one.recipient_id for one in people])
+        rows = self._rows()
+        lines = [
+            LedgerLine(
+                recipient_id=one.recipient_id,
+                variant=batch.variant_of(one.recipient_id),
+                state=PersonState.PLANNED,
+                send_at=rows.place(domains.get(one.recipient_id), self._time_of(one)),
             )
+            for one in people
+        ]
         await store.write_people(self._tx, batch.id, lines, stripe=self._runner.stripe)
         self._walked(people, asked=asked)
-        self._batch = structs.replace(self._batch, slots=slots)
+        self._batch = structs.replace(self._batch, slots=rows.slots)
         return len(people)
 
     def _time_of(self, one: Person) -> datetime:
@@ -302,11 +311,10 @@ class _Turn:
             zone_of(one.timezone), local_time=batch.local_time, window=window, not_before=self._now
         )
 
-    async def _domains(self, people: Sequence[Person]) -> dict[RecipientId, str]:
+    async def _domains(self, ids: Sequence[RecipientId]) -> dict[RecipientId, str]:
         """Of those who have a mail address: its domain, where domains are paced."""
-        if not (self._batch.pacing and self._batch.pacing.domains and people):
+        if not (self._batch.pacing and self._batch.pacing.domains and ids):
             return {}
-        ids = [one.recipient_id for one in people]
         addresses = await load_addresses(self._tx, recipient_ids=ids, channels=["email"])
         keys = await self._runner.keyring.data_keys(self._tx, ids, create=False)
         found: dict[RecipientId, str] = {}
