@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 from tidings.contracts.channel_configs import SharedAccounts
+from tidings.notify.batches.paces import StoredBatchPaces
+from tidings.notify.dispatch.batch_paces import BatchPaces
 from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.prepare import StepGate
 from tidings.notify.dispatch.steps import StepMaker
@@ -20,6 +22,7 @@ class CompositionStage:
 
     def __init__(self, kernel: "KernelStage", notify: "NotifyStage", vendors: "VendorsStage") -> None:
         parts = notify.parts.add(SharedAccounts, vendors.accounts)
+        parts.add(BatchPaces, parts.get(StoredBatchPaces))
         self.facts = parts.get(FactsLoader)
         self.composer = parts.get(Composer)
         parts.get(Tracker, base_url=kernel.base_url)

@@ -17,6 +17,9 @@ _EVERY_SECONDS = 1.0
 #: A batch that ended otherwise than by reaching everybody.
 _BAD_ENDS = ("cancelled", "failed")
 
+#: Of rates.
+_UNITS = ("minute", "hour", "day")
+
 app = command_group()
 
 Which = Annotated[str, typer.Argument(metavar="BATCH", help="dbt_…")]
@@ -41,12 +44,29 @@ def _lines(batch: JsonObject) -> Iterator[str]:
         yield f"  begins {to_the_second(batch['scheduled_for'])}"
     if batch["local_time"]:
         yield f"  at {batch['local_time']} of everybody's own clock"
+    yield from _paces(batch["pacing"] or {})
     if batch["needs_approval"] or batch["approved_by"]:
         yield shown(
             f"  approved by {batch['approved_by']}" if batch["approved_by"] else "  waits for an approval"
         )
     if batch["problem"]:
         yield shown(f"  problem: {batch['problem']}")
+
+
+def _paces(pacing: Mapping[str, Any]) -> Iterator[str]:
+    if pacing.get("per_minute"):
+        yield f"  {pacing['per_minute']:,} people a minute at most"
+    for domain, most in pacing.get("domains", {}).items():
+        yield shown(f"  to {domain}: {most:,} a minute")
+    for name, rate in [*pacing.get("accounts", {}).items(), *pacing.get("vendors", {}).items()]:
+        said = [
+            f"{rate[f'per_{unit}']:,} a{'n' * (unit == 'hour')} {unit}"
+            for unit in _UNITS
+            if rate.get(f"per_{unit}")
+        ]
+        days = ", ".join(f"{most:,}" for most in rate.get("warm_up", ()))
+        said += [f"day by day {days}"] if days else []
+        yield shown(f"  through {name}: {'; '.join(said)}")
 
 
 def _previewed(preview: JsonObject) -> Iterator[str]:

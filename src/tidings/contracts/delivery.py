@@ -100,10 +100,42 @@ class StepAsk:
     taken: int = 0
 
 
+class PaceRate(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How many messages that are counted together may go; None: as many as there are."""
+
+    per_minute: int | None = None
+    per_hour: int | None = None
+    #: On the day that the pace names.
+    today: int | None = None
+
+
+class MessagePace(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """How quickly the messages of a batch may go through vendors and accounts, beside the accounts' own limits.
+
+    Notify says it, because the batch is notify's; the router takes it, because it knows the account.
+    """
+
+    #: What is counted together.
+    key: str
+    #: The day of `today`, as a date.
+    day: str
+    #: When messages that were too many for it may go.
+    next_day: datetime
+    #: By account id.
+    accounts: Mapping[str, PaceRate] = {}
+    vendors: Mapping[str, PaceRate] = {}
+
+
+#: The reason of a wait for that.
+BATCH_PACE = "batch_pace"
+
+
 class ReadyStep(Struct, frozen=True, kw_only=True, tag=True):
     """The step may be sent, now."""
 
     message: OutboundMessage
+    #: Where it is one of many that may not all go at once.
+    pace: MessagePace | None = None
 
 
 class SkipStep(Struct, frozen=True, kw_only=True, tag=True):
@@ -173,8 +205,10 @@ class PlannedDelivery(Struct, frozen=True, kw_only=True):
     first: ReadyStep | None = None
     #: For the first step's attempt; None: nothing is reserved, and the router asks for the step when it is due.
     reservation: Reservation | None = None
-    #: Where an account's limit has no room now: when the first step is due.
+    #: Where an account's limit or the batch's pace has no room now: when the first step is due.
     not_before: datetime | None = None
+    #: What it waits for until then: `vendor_limit` or `batch_pace`.
+    waits_for: str | None = None
 
 
 class Router(Protocol):

@@ -29,6 +29,7 @@ def _batch(status: str = "draft", *, completed: bool = False, **totals: int) -> 
         "listed": False,
         "scheduled_for": None,
         "local_time": None,
+        "pacing": None,
         "needs_approval": False,
         "approved_by": None,
         "problem": None,
@@ -51,6 +52,26 @@ def test_a_batch_is_written_from_options(types: Types, api: PlayedApi) -> None:
     assert (sent["variables"], sent["pacing"]) == ({"a": 1}, {"per_minute": 5})
     assert "for tag = 'vip', by email, as marketing, priority low" in said.out
     assert "\x1b" not in said.out
+
+
+def test_a_batch_says_how_it_is_paced(types: Types, api: PlayedApi) -> None:
+    pacing = {
+        "per_minute": 600,
+        "domains": {"slow.test": 60},
+        "accounts": {"adcfg_1": {"per_hour": 10_000, "warm_up": [500, 1000]}},
+        "vendors": {"smtp": {"per_day": 5}},
+    }
+    api.answers[f"GET {_HOME}/dbt_1"] = (200, _batch() | {"pacing": pacing})
+
+    said = types("batch", "show", "dbt_1")
+
+    assert said.code == 0, said.err
+    assert said.out.splitlines()[-4:] == [
+        "  600 people a minute at most",
+        "  to slow.test: 60 a minute",
+        "  through adcfg_1: 10,000 an hour; day by day 500, 1,000",
+        "  through smtp: 5 a day",
+    ]
 
 
 @pytest.mark.parametrize("verb", ["start", "pause", "resume", "cancel", "approve", "clone"])

@@ -19,6 +19,8 @@ from tidings.contracts.delivery import (
     EndedPage,
     ExecutionRecord,
     HandOff,
+    MessagePace,
+    PaceRate,
     PlannedDelivery,
     PreparedStep,
     ReadyStep,
@@ -114,6 +116,14 @@ ATTEMPT = AttemptRecord(
     record=MESSAGE.record,
 )
 
+PACE = MessagePace(
+    key="dbt_1",
+    day="2026-11-15",
+    next_day=NOW,
+    accounts={"adcfg_1": PaceRate(per_minute=6, per_hour=60)},
+    vendors={"twilio": PaceRate(today=500)},
+)
+
 #: Every type that passes, with a value that fills it.
 PASSING: list[tuple[Any, Any]] = [
     (HandOff, HAND_OFF),
@@ -125,9 +135,10 @@ PASSING: list[tuple[Any, Any]] = [
         PlannedDelivery(
             hand_off=HAND_OFF,
             plan=PLAN,
-            first=ReadyStep(message=MESSAGE),
+            first=ReadyStep(message=MESSAGE, pace=PACE),
             reservation=Reservation(vendor="twilio"),
             not_before=NOW,
+            waits_for="batch_pace",
         ),
     ),
     (
@@ -142,6 +153,7 @@ PASSING: list[tuple[Any, Any]] = [
         ),
     ),
     (PreparedStep, ReadyStep(message=MESSAGE)),
+    (PreparedStep, ReadyStep(message=MESSAGE, pace=PACE)),
     (PreparedStep, SkipStep(reason="consent_missing", result="REFUSED_CONSENT", ends=True)),
     (PreparedStep, WaitStep(until=NOW, reason="quiet_hours")),
     (

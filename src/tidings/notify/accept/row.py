@@ -78,6 +78,8 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
     traceparent: str | None = None
     #: Tells several digests of one category apart.
     digest_key: str | None = None
+    #: The batch that it is part of; a guardian's copy is not.
+    batch_id: BatchId | None = None
 
     # Written when it is accepted, and not read back to decide and send.
     scheduled_for: datetime | None = None
@@ -88,8 +90,6 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
     #: Of the event that it answers.
     source_event_type: str | None = None
     source_event_produced_at: datetime | None = None
-    #: The batch that it is part of; a guardian's copy is not.
-    batch_id: BatchId | None = None
 
     # What dispatch has written so far.
     trace: str | None = None
@@ -104,6 +104,11 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
     def released(self) -> bool:
         """Whether an operator released it, whatever the quiet hours say."""
         return self.trace is not None and GateReason.QUIET_BUT_RELEASED in self.trace
+
+    @property
+    def was_paced(self) -> bool:
+        """Whether it has waited for the pace of its batch: what it takes of other limits it had taken before."""
+        return self.trace is not None and GateReason.BATCH_PACE in self.trace
 
     @property
     def left_digest(self) -> bool:

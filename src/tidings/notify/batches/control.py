@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from tidings.contracts.channel_configs import ChannelConfigs
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.outbox import Outbox
+from tidings.kernel.refusals import InvalidError
 from tidings.notify.batches import store
 from tidings.notify.batches.errors import (
     BatchApprovalMissingError,
@@ -19,6 +21,7 @@ from tidings.notify.batches.errors import (
 from tidings.notify.batches.events import batch_event
 from tidings.notify.batches.model import REACHED_FROM, BatchStatus, BatchTotals, StoredBatch
 from tidings.notify.batches.orders import BatchOrders
+from tidings.notify.batches.paced_accounts import unknown_paced
 from tidings.notify.ids import BatchId
 from tidings.notify.tenants.store import find_tenant
 
@@ -31,6 +34,7 @@ class BatchControl:
     """Moves batches from state to state; each move, its event and its audit row are one transaction."""
 
     orders: BatchOrders
+    configs: ChannelConfigs
     outbox: Outbox
     audit: AuditLog
     clock: Clock
@@ -148,6 +152,9 @@ class BatchControl:
             )
         if batch.approved_by is None and (batch.needs_approval or await _policy_wants_approval(tx)):
             raise BatchApprovalMissingError
+        wrong = await unknown_paced(tx, self.configs, batch)
+        if wrong:
+            raise InvalidError(wrong)
         await self.orders.check(batch, await self.orders.open(tx, batch))
 
     async def _begin_or_wait(self, tx: TenantTx, batch: StoredBatch, actor: str) -> StoredBatch:

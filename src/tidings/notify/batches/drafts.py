@@ -6,6 +6,7 @@ from datetime import datetime
 
 from msgspec import structs
 
+from tidings.contracts.channel_configs import ChannelConfigs
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
@@ -26,6 +27,7 @@ from tidings.notify.batches.model import (
     StoredBatch,
 )
 from tidings.notify.batches.orders import BatchOrders
+from tidings.notify.batches.paced_accounts import unknown_paced
 from tidings.notify.ids import BATCH, BatchId
 from tidings.notify.recipients.recipient_input import RecipientSpec
 from tidings.notify.recipients.upsert import RecipientUpserter
@@ -57,6 +59,7 @@ class BatchDrafts:
     """Writes drafts."""
 
     orders: BatchOrders
+    configs: ChannelConfigs
     upserter: RecipientUpserter
     audit: AuditLog
     clock: Clock
@@ -146,6 +149,9 @@ class BatchDrafts:
             updated_at=now,
             version=1,
         )
+        wrong = await unknown_paced(tx, self.configs, batch)
+        if wrong:
+            raise InvalidError(wrong)
         valid = await self.orders.check(batch, draft.variables, choose_category=draft.category is None)
         return structs.replace(batch, category=valid.category.category)
 

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
+from tidings.contracts.enums import Vendor
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.tenants import Count, Day, Domain, TimeOfDay, TimeZone
 from tidings.kernel.ids import TenantId
@@ -18,6 +19,14 @@ from tidings.notify.ids import BatchId
 #: What the sealed box of a batch's variables is for, and whose key it is under.
 VARIABLES_PURPOSE: Final = "batch_variables"
 SEALED_FOR: Final = "_tenant/batches"
+
+#: An account with a vendor, as channels and `tidings adapter list` name it.
+AccountName: TypeAlias = Annotated[
+    str,
+    Meta(
+        max_length=64, pattern=r"^adcfg_[0-9A-Z]+\Z", description="must be the id of an account: `adcfg_…`."
+    ),
+]
 
 #: Transactional messages go before either; the two other priorities are not for many people at once.
 BatchPriority = Literal["low", "normal"]
@@ -81,6 +90,17 @@ class BatchAudience(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.filter is not None or self.listed
 
 
+class AccountRate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How many messages of the batch go through a vendor or an account; each that is given holds."""
+
+    per_minute: Count | None = None
+    per_hour: Count | None = None
+    #: On each day of the batch's zone.
+    per_day: Count | None = None
+    #: On its first day, on the second, …; afterwards the others hold alone.
+    warm_up: Annotated[tuple[Count, ...], Meta(max_length=90)] = ()
+
+
 class Pacing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """How quickly people are written to. Limits of tenants, channels and vendor accounts hold beside it."""
 
@@ -88,6 +108,23 @@ class Pacing(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     per_minute: Count | None = None
     #: Those of them whose mail address is at this domain, in a minute.
     domains: Annotated[dict[Domain, Count], Meta(max_length=50)] = {}
+    #: Its messages through an account, by the account's id.
+    accounts: Annotated[dict[AccountName, AccountRate], Meta(max_length=20)] = {}
+    #: The same by vendor, whichever account is behind it.
+    vendors: Annotated[dict[Vendor, AccountRate], Meta(max_length=20)] = {}
+    #: Whose days `per_day` and `warm_up` are of: `tenant`, or a zone.
+    timezone: TimeZone = "tenant"
+
+    @property
+    def by_account(self) -> bool:
+        """Whether vendors or accounts are paced."""
+        return bool(self.accounts or self.vendors)
+
+    @property
+    def by_day(self) -> bool:
+        """Whether something is counted by the day."""
+        rates = (*self.accounts.values(), *self.vendors.values())
+        return any(rate.per_day is not None or rate.warm_up for rate in rates)
 
 
 class SendingWindow(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -46,7 +46,7 @@ class BatchOrders:
         recipient_id: RecipientId,
         variant: int,
         *,
-        send_at: datetime | None = None,
+        expires_at: datetime | None = None,
     ) -> Order:
         """What is said to one person."""
         return Order(
@@ -57,7 +57,7 @@ class BatchOrders:
             variables=variables_of(variables, variant),
             category=batch.category,
             priority=batch.priority,
-            scheduled_for=send_at,
+            expires_at=expires_at,
             batch_id=batch.id,
         )
 

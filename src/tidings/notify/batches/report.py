@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import structs
 
 from tidings.contracts.addresses import redact
+from tidings.contracts.channel_configs import ChannelConfigs
 from tidings.contracts.enums import AUTO
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
@@ -17,6 +18,7 @@ from tidings.kernel.mapping import attributes
 from tidings.notify.batches import store
 from tidings.notify.batches.model import BatchCounts, BatchVariables, StoredBatch
 from tidings.notify.batches.orders import BatchOrders
+from tidings.notify.batches.paced_accounts import unknown_paced
 from tidings.notify.batches.wire import (
     BatchPreview,
     BatchReport,
@@ -38,6 +40,7 @@ class BatchReporter:
     """Previews batches and reports on them."""
 
     orders: BatchOrders
+    configs: ChannelConfigs
     keyring: Keyring
     clock: Clock
 
@@ -57,6 +60,7 @@ class BatchReporter:
             channels=channels,
             problems=[
                 *([problem] if problem is not None else []),
+                *(f"{one.field} {one.remedy}" for one in await unknown_paced(tx, self.configs, batch)),
                 *_problems_of_people(batch, count, channels, said=said),
             ],
         )

@@ -26,11 +26,13 @@ from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger, why
+from tidings.kernel.mapping import by_name
 from tidings.notify.accept.accept import Acceptor
 from tidings.notify.accept.group_commit import Wake
 from tidings.notify.accept.order import AcceptedOrder, Order, Outcome, RefusedOrder
 from tidings.notify.accept.row import RANKS
 from tidings.notify.batches import store
+from tidings.notify.batches.account_pace import MostAhead, PacedBatch, most_ahead, pace_at
 from tidings.notify.batches.control import BatchControl, due_now, totals_of
 from tidings.notify.batches.domain_pace import DomainRows
 from tidings.notify.batches.model import (
@@ -58,6 +60,9 @@ _RETRY: Final = RetryPolicy(max_attempts=10, first_delay=timedelta(seconds=1))
 _OVERDUE: Final = timedelta(minutes=10)
 #: The first look at what a batch that ended before its time has under way still; the others are later and later.
 _WIND_UP: Final = timedelta(seconds=2)
+#: How long messages live that may have to wait for their turn: over the longest weekend that a window may have, and some days.
+_PACED_EXPIRY: Final = timedelta(days=7)
+_NO_PACE: Final = MostAhead(waiting=1_000_000_000, under_way=1_000_000_000)
 _FAILED_OFTEN: Final = "its messages could not be made; the log of the workers says why"
 
 _log = get_logger("batches")
@@ -202,8 +207,13 @@ class _Turn:
             if opens > now:
                 return await self._look_again(opens)
         waiting = await store.waiting_in_queue(self._tx, rank=RANKS[batch.priority], most=settings.most_ahead)
-        deferred = (await self._counts()).not_handed_over
-        room = min(settings.chunk, settings.most_ahead - waiting, settings.most_deferred - deferred)
+        counts, ahead = await self._counts(), self._most_ahead(tenant)
+        room = min(
+            settings.chunk,
+            settings.most_ahead - waiting,
+            min(settings.most_deferred, ahead.waiting) - counts.not_handed_over,
+            ahead.under_way - counts.under_way,
+        )
         if room <= 0:
             pause = settings.queue_pause if waiting else settings.deferred_pause
             return await self._look_again(now + timedelta(seconds=pause))
@@ -220,6 +230,19 @@ class _Turn:
         if batch.is_planned:
             return await self._make_due(variables, room, pace)
         return await self._make_next(variables, room, pace)
+
+    def _most_ahead(self, tenant: Tenant) -> MostAhead:
+        """How far it may be ahead of its pace through vendors and accounts: few wait there, so that none waits for long."""
+        batch = self._batch
+        if batch.pacing is None or not batch.pacing.by_account:
+            return _NO_PACE
+        paced = by_name(
+            PacedBatch,
+            batch,
+            started_at=batch.started_at or self._now,
+            default_timezone=tenant.default_timezone,
+        )
+        return most_ahead(pace_at(paced, self._now)) or _NO_PACE
 
     async def _make_next(self, variables: BatchVariables, room: int, pace: int | None) -> int:
         """Messages for the next people."""
@@ -332,8 +355,11 @@ class _Turn:
         self, variables: BatchVariables, people: Sequence[tuple[RecipientId, int]]
     ) -> list[LedgerLine]:
         """Make their messages; one that can't be made is noted, and holds up no other."""
+        expires_at = (
+            self._now + _PACED_EXPIRY if self._batch.pacing and self._batch.pacing.by_account else None
+        )
         orders = [
-            self._runner.orders.order(self._batch, variables, recipient_id, variant)
+            self._runner.orders.order(self._batch, variables, recipient_id, variant, expires_at=expires_at)
             for recipient_id, variant in people
         ]
 

@@ -9,13 +9,14 @@ import msgspec
 
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.ids import NotificationId, RecipientId
-from tidings.kernel.db import TenantTx, WorkerTx
+from tidings.kernel.db import TenantsTx, TenantTx, WorkerTx
 from tidings.kernel.durable.claims import TableClaims
 from tidings.kernel.events import usual_attributes
 from tidings.kernel.expressions import Expression
-from tidings.kernel.ids import EVENT, time_of
+from tidings.kernel.ids import EVENT, TenantId, time_of
 from tidings.kernel.mapping import RowMapper, columns, optional, tuple_columns
 from tidings.kernel.sql import Queries, Query, created_columns
+from tidings.notify.batches.account_pace import PacedBatch
 from tidings.notify.batches.errors import UnknownBatchError
 from tidings.notify.batches.filter import filtered, read_filter
 from tidings.notify.batches.model import (
@@ -119,6 +120,15 @@ async def list_batches(
         QUERIES.list_batches, after_id=after_id, status=status.value if status else None, limit=limit
     )
     return [_batch(row) for row in rows]
+
+
+async def find_paced(
+    tx: TenantsTx, batches: Sequence[tuple[TenantId, BatchId]]
+) -> dict[tuple[TenantId, BatchId], PacedBatch]:
+    """Those of them that have paces for vendors or accounts."""
+    rows = await tx.fetch(QUERIES.find_paced, **tuple_columns(batches, "tenant_ids ids"))
+    found = {(row["tenant_id"], row["id"]): _paced(row) for row in rows}
+    return {owned: batch for owned, batch in found.items() if batch.pacing.by_account}
 
 
 async def set_status(
@@ -419,6 +429,11 @@ _batch = RowMapper(
         "variants": lambda text: _read(tuple[BatchVariant, ...])(text) if text else (),
         "slots": lambda text: _read(dict[str, datetime])(text) if text else {},
     },
+)
+_paced = RowMapper(
+    PacedBatch,
+    [QUERIES.find_paced],
+    read={"pacing": _read(Pacing), "window": optional(_read(SendingWindow))},
 )
 _person = RowMapper(Person, [QUERIES.next_people, QUERIES.next_listed], columns={"recipient_id": "id"})
 _planned = RowMapper(PlannedPerson, [QUERIES.due_people], columns={"recipient_id": "id"})

@@ -51,6 +51,17 @@ SELECT {columns} FROM notification.dispatch_batches WHERE tenant_id = :tenant_id
 SELECT {columns} FROM notification.dispatch_batches
 WHERE tenant_id = :tenant_id AND id = :id AND claimed_by = :worker FOR NO KEY UPDATE;
 
+-- name: find_paced
+-- Of batches that run, of whatever tenants: how quickly their messages go through vendors and accounts. Each by its key.
+SELECT given.tenant_id, given.id, mine.rate_limit AS pacing, mine.send_window AS window, mine.started_at, tenant.default_timezone
+FROM unnest(:tenant_ids::text[], :ids::text[]) AS given (tenant_id, id)
+CROSS JOIN LATERAL (
+    SELECT b.rate_limit, b.send_window, b.started_at FROM notification.dispatch_batches AS b
+    WHERE b.tenant_id = given.tenant_id AND b.id = given.id AND b.rate_limit IS NOT NULL AND b.started_at IS NOT NULL
+    OFFSET 0
+) AS mine
+JOIN notification.tenants_local AS tenant ON tenant.tenant_id = given.tenant_id;
+
 -- name: list_batches
 -- The newest first; ids begin with their time, so the key's own order serves.
 SELECT {columns} FROM notification.dispatch_batches

@@ -19,6 +19,7 @@ from tidings.notify.accept.wire import AcceptedView, TemplateKey
 from tidings.notify.batches.drafts import BatchDraft
 from tidings.notify.batches.filter import read_filter
 from tidings.notify.batches.model import (
+    AccountRate,
     BatchAudience,
     BatchCounts,
     BatchPriority,
@@ -184,6 +185,29 @@ class WriteBatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             wrong.append(FieldError("pacing.domains", "are of mail addresses, and the channel is another"))
         if any(domain.startswith("*") for domain in domains):
             wrong.append(FieldError("pacing.domains", "must be whole domains, such as gmail.com"))
+        return wrong + (self._wrong_rates(self.pacing) if self.pacing is not None else [])
+
+    def _wrong_rates(self, pacing: Pacing) -> list[FieldError]:
+        nothing = AccountRate()
+        wrong = [
+            FieldError(f"pacing.{name}.{key}", "must say per_minute, per_hour, per_day or warm_up")
+            for name, rates in (("accounts", pacing.accounts), ("vendors", pacing.vendors))
+            for key, rate in rates.items()
+            if rate == nothing
+        ]
+        if pacing.timezone != "tenant" and not zone_exists(pacing.timezone):
+            wrong.append(
+                FieldError("pacing.timezone", "must be tenant, or an IANA time zone such as Europe/Berlin")
+            )
+        # Who waits for the next day would get it at midnight, and not at the hour that was meant for them.
+        if pacing.by_day and self.local_time is not None:
+            wrong.append(
+                FieldError(
+                    "local_time", "can't stand beside per_day or warm_up; give the batch a window instead"
+                )
+            )
+        if pacing.by_day and self.window is not None and self.window.timezone == "recipient":
+            wrong.append(FieldError("window.timezone", "must be tenant or a zone beside per_day or warm_up"))
         return wrong
 
     def _wrong_variants(self) -> list[FieldError]:

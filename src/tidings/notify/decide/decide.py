@@ -7,6 +7,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from tidings.contracts.enums import NotificationStatus
 from tidings.kernel.hot_state import Taken
 from tidings.notify.decide import gates, step_gates
 from tidings.notify.decide.limits import judge
@@ -14,6 +15,7 @@ from tidings.notify.decide.model import (
     PASS,
     Decision,
     DecisionRequest,
+    Defer,
     Gate,
     Pass,
     StepDecision,
@@ -22,6 +24,7 @@ from tidings.notify.decide.model import (
     TraceLine,
     Verdict,
 )
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.decide.trace import line_of
 from tidings.notify.facts.model import Facts, PersonFacts
 
@@ -61,6 +64,14 @@ def decide(facts: Facts, request: DecisionRequest, now: datetime) -> Decision:
 def limited(decision: Decision, request: DecisionRequest, taken: Taken | None, now: datetime) -> Decision:
     """A decision that passed, after its limits were asked; `taken` None where there are none."""
     verdict = judge(taken, expires_at=request.expires_at, now=now)
+    return replace(decision, verdict=verdict, trace=(*decision.trace, line_of(Gate.LIMITS, verdict)))
+
+
+def paced(decision: Decision, request: DecisionRequest, until: datetime) -> Decision:
+    """A decision that passed, and whose batch has to wait before more of it goes through the account."""
+    verdict: Verdict = Defer(until, GateReason.BATCH_PACE)
+    if until >= request.expires_at:
+        verdict = Stop(NotificationStatus.EXPIRED, GateReason.EXPIRES_BEFORE_LIMIT_FREES)
     return replace(decision, verdict=verdict, trace=(*decision.trace, line_of(Gate.LIMITS, verdict)))
 
 

@@ -39,6 +39,7 @@ class GateReason(StrEnum):
     RATE_LIMITED = "rate_limited"
     RECIPIENT_CHANNEL_LIMITED = "recipient_channel_limited"
     EXPIRES_BEFORE_LIMIT_FREES = "expires_before_limit_frees"
+    BATCH_PACE = "batch_pace"
     CANCELLED = "cancelled"
     DELIVERED_ALREADY = "delivered_already"
     OVER_ALREADY = "over_already"
@@ -87,6 +88,7 @@ SENTENCES: dict[GateReason, str] = {
     GateReason.RATE_LIMITED: "A limit is used up; it waits until there is room again.",
     GateReason.RECIPIENT_CHANNEL_LIMITED: "The recipient has had as many messages over this channel as the tenant allows; it waits until there is room again.",
     GateReason.EXPIRES_BEFORE_LIMIT_FREES: "It would expire before a limit has room again.",
+    GateReason.BATCH_PACE: "As many messages of its batch have gone through the vendor's account as its pacing lets; it waits for its turn.",
     GateReason.CANCELLED: "It was cancelled.",
     GateReason.DELIVERED_ALREADY: "It was delivered already.",
     GateReason.OVER_ALREADY: "It was over before this step.",

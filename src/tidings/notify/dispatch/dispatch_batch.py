@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct, structs
 
 from tidings.contracts.delivery import (
+    BATCH_PACE,
     Answered,
     DeliveryRoute,
     HandOff,
@@ -39,7 +40,7 @@ from tidings.notify.accept.events import accepted_event, moved_event
 from tidings.notify.accept.row import LEFT_DIGEST, NotificationRow
 from tidings.notify.channels.model import ChannelConfig
 from tidings.notify.decide import trace
-from tidings.notify.decide.decide import decide, limited
+from tidings.notify.decide.decide import decide, limited, paced
 from tidings.notify.decide.limits import takes_once
 from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, JoinDigest, Pass, TraceLine
 from tidings.notify.decide.reasons import GateReason
@@ -207,7 +208,9 @@ class Dispatcher:
                     case.decision.recipient_id,
                     case.pending.channel,
                     is_test=case.pending.is_test,
-                ),
+                )
+                if not case.pending.was_paced
+                else (),
             )
             for case in passed
         ]
@@ -246,7 +249,12 @@ class Dispatcher:
                 case.delivery = structs.replace(case.delivery, first=step.prepared)
         planned = [case.delivery for case in passed if case.delivery is not None]
         for case, delivery in zip(passed, await self.router.reserve(planned), strict=True):
-            case.delivery = delivery
+            if delivery.waits_for == BATCH_PACE and delivery.not_before is not None:
+                # It stays notify's: it can be cancelled, and a batch knows how many of its messages wait.
+                case.decision = paced(case.decision, case.request, delivery.not_before)
+                case.delivery = case.made = None
+            else:
+                case.delivery = delivery
 
     async def _write(self, cases: Sequence[_Case], worker: WorkerId) -> SendFirstSteps | None:
         if not cases:

@@ -9,7 +9,14 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from tidings.contracts.delivery import DeliveryResult, PreparedStep, ReadyStep, SkipStep, WaitStep
+from tidings.contracts.delivery import (
+    DeliveryResult,
+    MessagePace,
+    PreparedStep,
+    ReadyStep,
+    SkipStep,
+    WaitStep,
+)
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import RecipientId
 from tidings.contracts.messages import SentRecord
@@ -27,6 +34,7 @@ from tidings.notify.decide.decide import decide_step, step_limited
 from tidings.notify.decide.limits import counts_recipients_on, takes_of_step
 from tidings.notify.decide.model import Defer, Gate, Pass, StepDecision, StepRequest, Stop, TraceLine
 from tidings.notify.decide.reasons import GateReason
+from tidings.notify.dispatch.batch_paces import BatchPaces
 from tidings.notify.dispatch.compose import (
     ComposeAsk,
     Composed,
@@ -48,6 +56,7 @@ from tidings.notify.dispatch.files import files_of, left_out, without_files
 from tidings.notify.dispatch.message import StepWork, message_of
 from tidings.notify.dispatch.taken_limits import TakenLimits
 from tidings.notify.facts.model import AddressFacts, Facts, TenantFacts
+from tidings.notify.ids import BatchId
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
 from tidings.notify.tracking.tracker import MailTracking, Tracker
 
@@ -95,6 +104,8 @@ class StepMaker:
     clock: Clock
     #: None: nothing is ever watched.
     tracker: Tracker | None = None
+    #: None: no batch has a pace.
+    paces: BatchPaces | None = None
     #: None: no exact words are kept.
     blobs: Callable[[], BlobStore] | None = None
     #: Hears of a set whose words could not be kept.
@@ -139,6 +150,7 @@ class StepMaker:
             },
         )
         words = dict(zip(passed, composed, strict=True))
+        paces = await self._paces_of([works[place] for place in passed])
         watched = await self._watched_by({tenant_id: facts[tenant_id] for tenant_id in channels})
         files = await files_of(
             self.attachments,
@@ -170,7 +182,7 @@ class StepMaker:
                 )
                 made.append(
                     StepMade(
-                        prepared=ReadyStep(message=message),
+                        prepared=ReadyStep(message=message, pace=paces.get(work.pending.batch_id)),
                         lines=(*decision.trace, *dropped),
                         composed=composition,
                         links=links[place],
@@ -206,6 +218,13 @@ class StepMaker:
         await self.links.store(
             tx, [step.links for step in made if step is not None and step.links is not None]
         )
+
+    async def _paces_of(self, works: Sequence[StepWork]) -> Mapping[BatchId | None, MessagePace]:
+        """The paces of their batches; nothing is asked where they are in none."""
+        batches = {
+            (work.tenant_id, work.pending.batch_id) for work in works if work.pending.batch_id is not None
+        }
+        return dict(await self.paces.of(batches)) if batches and self.paces is not None else {}
 
     async def _watched_by(self, facts: Mapping[TenantId, Facts]) -> dict[TenantId, MailTracking]:
         """Of those tenants who have their mails watched."""
@@ -249,7 +268,7 @@ class StepMaker:
                 _uncounted(work, tenant),
                 is_test=work.pending.is_test,
             )
-            if isinstance(decision.verdict, Pass)
+            if isinstance(decision.verdict, Pass) and not (work.pending.was_paced and work.step == 1)
             else ()
             for work, decision in zip(works, decisions, strict=True)
         ]

@@ -7,7 +7,7 @@ SELECT mine.tenant_id, mine.id, mine.created_at, mine.retention_class, mine.stat
        mine.recipient_id, mine.template_version_id, mine.template_key, mine.template_semver, mine.template_id,
        mine.template_versions, mine.variables_ciphertext, mine.variables_hash, mine.attachments_ciphertext,
        mine.expires_at, mine.is_test, mine.correlation_id, mine.source_event_id, mine.metadata, mine.decision_trace,
-       mine.render_snapshot, mine.pinned, mine.body_ref, mine.traceparent, mine.digest_key,
+       mine.render_snapshot, mine.pinned, mine.body_ref, mine.traceparent, mine.digest_key, mine.batch_id,
        who.primary_locale, who.primary_timezone, who.erased_at, who.display_name_ciphertext,
        chose.id AS preferences_id, chose.locale AS chosen_locale, chose.timezone AS chosen_timezone, chose.channels AS chosen_channels,
        chose.quiet_hours, chose.digest_schedule, chose.marketing_consent, chose.guardian_routing, chose.global_unsubscribed_at,

@@ -20,6 +20,7 @@ _DECIDED: Final = ("suppressed", "failed", "expired")
 _WHY: Final[dict[str, str]] = {
     "circuit_open": "the vendor's circuit was open: too many calls had failed, and it was left alone for a while",
     "vendor_limit": "the limit of the vendor account was used up",
+    "batch_pace": "as many messages of its batch had gone through the vendor account as its pacing lets",
     "notify_away": "no process of notify answered the router",
     "notification_locked": "the notification was being changed at that moment",
     "quiet_hours": "it was the recipient's quiet time",

@@ -8,7 +8,6 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from tidings.contracts.delivery import ReadyStep, StepAsk, StepPreparer
-from tidings.contracts.messages import OutboundMessage
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.claims import SetAnswered
@@ -180,13 +179,13 @@ class Advancer:
         prepared = await self.preparer.prepare(
             [_ask(change.execution, change.transition, step) for change, step in asks]
         )
-        ready: list[list[tuple[int, OutboundMessage]]] = [[] for _ in asking]
+        ready: list[list[tuple[int, ReadyStep]]] = [[] for _ in asking]
         barred: list[list[ExecutionEvent]] = [[] for _ in asking]
         places = {change.execution.id: place for place, change in enumerate(asking)}
         for (change, step), answer in zip(asks, prepared, strict=True):
             place = places[change.execution.id]
             if isinstance(answer, ReadyStep):
-                ready[place].append((step, answer.message))
+                ready[place].append((step, answer))
             else:
                 barred[place].append(StepBarred(step=step, by=answer))
         requests = [

@@ -5,12 +5,12 @@ No transaction is open.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from datetime import datetime, timedelta
-from typing import Protocol, TypeAlias
+from datetime import datetime
+from typing import Final, Protocol, TypeAlias
 
 from msgspec.structs import replace
 
-from tidings.contracts.delivery import Reservation, SkipStep
+from tidings.contracts.delivery import BATCH_PACE, MessagePace, ReadyStep, Reservation, SkipStep, WaitStep
 from tidings.contracts.messages import OutboundMessage
 from tidings.contracts.senders import ANY_SENDER, may_show
 from tidings.kernel.clock import Clock
@@ -33,9 +33,13 @@ from tidings.router.state_machine.model import (
     StepBlocked,
 )
 from tidings.router.traffic import model as traffic_model
+from tidings.router.traffic.admission import is_paced, spacing
 from tidings.router.traffic.vendor_selection import VendorSelection
 from tidings.router.vendors.simulated import SIMULATED
 from tidings.router.vendors.vendors import Vendors
+
+#: The key of messages that belong to no batch with a pace.
+_UNPACED: Final = ""
 
 ReservationResult: TypeAlias = ReservedAttempt | StepBarred | StepBlocked
 
@@ -46,7 +50,7 @@ class ReservationRequest:
 
     tenant_id: TenantId
     state: ExecutionState
-    ready: Sequence[tuple[int, OutboundMessage]]
+    ready: Sequence[tuple[int, ReadyStep]]
     is_test: bool
     #: What its costs are in; None: whatever the first vendor charges in.
     currency: str | None = None
@@ -79,12 +83,14 @@ class AttemptReserver:
         now = moment(self.clock)
         answers = [
             [
-                self._one(request, step, message, accounts=accounts[request.tenant_id], fixed=fixed, now=now)
-                for step, message in request.ready
+                self._one(
+                    request, step, ready.message, accounts=accounts[request.tenant_id], fixed=fixed, now=now
+                )
+                for step, ready in request.ready
             ]
             for request in requests
         ]
-        await self._admit(answers, accounts.values())
+        await self._admit(requests, answers, accounts.values())
         return [
             self._priced(request, some, accounts[request.tenant_id])
             for request, some in zip(requests, answers, strict=True)
@@ -100,8 +106,8 @@ class AttemptReserver:
             account.id: (account, request.tenant_id)
             for request in requests
             if not request.is_test
-            for place, message in request.ready
-            if ANY_SENDER not in message.grants
+            for place, ready in request.ready
+            if ANY_SENDER not in ready.message.grants
             for vendor in request.state.steps[place - 1].vendors
             if (account := accounts[request.tenant_id].get(vendor)) is not None and account.platform
         }
@@ -207,33 +213,47 @@ class AttemptReserver:
         return self.rates.convert(cost, prices.currency, currency), currency
 
     async def _admit(
-        self, answers: list[list[ReservationResult]], known: Iterable[Mapping[str, StoredAccount]]
+        self,
+        requests: Sequence[ReservationRequest],
+        answers: list[list[ReservationResult]],
+        known: Iterable[Mapping[str, StoredAccount]],
     ) -> None:
-        """Those that an account's limits have no room for are blocked until they have."""
+        """Those that an account's limits or their batch's pace have no room for wait until they have."""
+        accounts = {account.id: account for some in known for account in some.values()}
         limited = {
-            account.id: account
-            for accounts in known
-            for account in accounts.values()
-            if account.per_second is not None or account.per_day is not None
+            id_ for id_, one in accounts.items() if one.per_second is not None or one.per_day is not None
         }
-        if not limited:
-            return
-        places: dict[str, list[tuple[int, int]]] = {}
+        places: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        paces: dict[str, MessagePace] = {}
         for i, of_execution in enumerate(answers):
             for j, answer in enumerate(of_execution):
-                if isinstance(answer, ReservedAttempt) and (id_ := answer.reservation.account_id) in limited:
-                    places.setdefault(id_, []).append((i, j))
+                if not isinstance(answer, ReservedAttempt) or (id_ := answer.reservation.account_id) is None:
+                    continue
+                pace = requests[i].ready[j][1].pace
+                if pace is not None and is_paced(accounts[id_], pace):
+                    paces[pace.key] = pace
+                    places.setdefault((id_, pace.key), []).append((i, j))
+                elif id_ in limited:
+                    places.setdefault((id_, _UNPACED), []).append((i, j))
         if not places:
             return
-        admitted = await self.traffic.admit([(limited[id_], len(found)) for id_, found in places.items()])
+        # What has no pace first: a batch takes of an account what others leave.
+        asked = sorted(places, key=lambda key: key[1] != _UNPACED)
+        admitted = await self.traffic.admit(
+            [(accounts[id_], len(places[id_, key])) for id_, key in asked],
+            paces=[paces.get(key) for _, key in asked],
+        )
         now = self.clock.now()
-        for (account_id, found), some in zip(places.items(), admitted, strict=True):
-            until = some.until or now
-            # One after the other at the account's own pace: to have all of them back at once would be in vain for most.
-            pace = 1 / (limited[account_id].per_second or 1)
-            for late, (i, j) in enumerate(found[some.count :]):
-                at = until + timedelta(seconds=late * pace)
-                answers[i][j] = StepBlocked(step=answers[i][j].step, reason=VENDOR_LIMIT, until=at)
+        for (account_id, key), some in zip(asked, admitted, strict=True):
+            # To have all of them back at once would be in vain for most.
+            apart = spacing(accounts[account_id], paces.get(key))
+            for late, (i, j) in enumerate(places[account_id, key][some.count :]):
+                step, at = answers[i][j].step, (some.until or now) + late * apart
+                answers[i][j] = (
+                    StepBarred(step=step, by=WaitStep(until=at, reason=BATCH_PACE))
+                    if some.paced
+                    else StepBlocked(step=step, reason=VENDOR_LIMIT, until=at)
+                )
 
 
 def _another_way(state: ExecutionState, step: int) -> bool:

@@ -6,7 +6,14 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from tidings.contracts.delivery import Answered, DeliveryPlan, HandOff, PlannedDelivery, SendFirstSteps
+from tidings.contracts.delivery import (
+    Answered,
+    DeliveryPlan,
+    HandOff,
+    PlannedDelivery,
+    SendFirstSteps,
+    WaitStep,
+)
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantsTx, TenantTx
 from tidings.kernel.durable.in_hand import InHand
@@ -18,7 +25,7 @@ from tidings.router.executions.reserve import AttemptReserver, ReservationReques
 from tidings.router.executions.start import StartedExecutions, start, start_state
 from tidings.router.policies.plan import Planner
 from tidings.router.state_machine.machine import ExecutionStateMachine
-from tidings.router.state_machine.model import VENDOR_LIMIT, StepBlocked
+from tidings.router.state_machine.model import VENDOR_LIMIT, StepBarred, StepBlocked
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -55,14 +62,14 @@ class ExecutionRouter:
         await self._carry_out(started)
 
     async def reserve(self, deliveries: Sequence[PlannedDelivery]) -> list[PlannedDelivery]:
-        """The same, with reservations for the first steps that are ready; where an account's limit has no room the step waits."""
+        """The same, with reservations for the first steps that are ready; where an account's limit or their batch's pace has no room the step waits."""
         now = moment(self.clock)
         reserved = list(deliveries)
         ready = {
             place: ReservationRequest(
                 tenant_id=delivery.hand_off.tenant_id,
                 state=start_state(self.machine, delivery, now=now),
-                ready=((1, delivery.first.message),),
+                ready=((1, delivery.first),),
                 is_test=delivery.hand_off.is_test,
                 currency=delivery.plan.currency,
             )
@@ -76,7 +83,10 @@ class ExecutionRouter:
             if isinstance(result, ReservedAttempt):
                 reserved[place] = replace(deliveries[place], reservation=result.reservation)
             elif isinstance(result, StepBlocked) and result.reason == VENDOR_LIMIT:
-                reserved[place] = replace(deliveries[place], not_before=result.until)
+                reserved[place] = replace(deliveries[place], not_before=result.until, waits_for=VENDOR_LIMIT)
+            elif isinstance(result, StepBarred) and isinstance(result.by, WaitStep):
+                wait = result.by
+                reserved[place] = replace(deliveries[place], not_before=wait.until, waits_for=wait.reason)
         return reserved
 
     async def start_in(

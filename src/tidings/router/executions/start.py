@@ -113,9 +113,9 @@ def _execution(
     hand_off, currency = delivery.hand_off, delivery.plan.currency
     state = start_state(machine, delivery, now=now)
     if delivery.not_before is not None:
-        # Nothing but the account's limit puts a first step off.
+        # Nothing but a limit of the account, or the pace of a batch, puts a first step off.
         first, *others = state.active_steps
-        held = waiting(first, VENDOR_LIMIT, now=now, until=delivery.not_before)
+        held = waiting(first, delivery.waits_for or VENDOR_LIMIT, now=now, until=delivery.not_before)
         state = replace(state, active_steps=(held, *others))
     if attempt is not None:
         state = machine.open_attempts(state, {attempt.step: attempt.opened()}, now=now)

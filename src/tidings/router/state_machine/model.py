@@ -39,7 +39,7 @@ VENDOR_LIMIT: Final = "vendor_limit"
 class StepWait(msgspec.Struct, frozen=True, kw_only=True):
     """A wait of a step before its attempt; consecutive waits for the same reason are one."""
 
-    #: `circuit_open`, `vendor_limit`, or the reason of a gate.
+    #: `circuit_open`, `vendor_limit`, `batch_pace`, or the reason of a gate.
     reason: str
     since: Moment
     #: While it waits: the moment that it waits for.
@@ -123,7 +123,7 @@ class ActiveStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     tried: tuple[str, ...] = ()
     #: A vendor that did not answer in time and recognises a repeated message: it is retried, and no other vendor in this step.
     unlearned: str | None = None
-    #: What it waits for: `circuit_open`, `account_off`, `vendor_limit`, or the reason of a gate.
+    #: What it waits for: `circuit_open`, `account_off`, `vendor_limit`, `batch_pace`, or the reason of a gate.
     waits: str | None = None
     #: What it has waited for since its last call, the oldest first; the last one may go on.
     waited: tuple[StepWait, ...] = ()

@@ -41,3 +41,5 @@ class AdmissionResult(Struct, frozen=True):
     count: int
     #: When the next one may; None where all may.
     until: datetime | None = None
+    #: Whether the others wait for the pace of their batch, and not for the account.
+    paced: bool = False

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from tidings.contracts.delivery import MessagePace
 from tidings.contracts.messages import Accepted, Outcome
 from tidings.kernel.clock import Clock
 from tidings.kernel.hot_state import Limits
@@ -94,11 +95,15 @@ class VendorSelection:
                 return ChosenVendor(vendor, account.id, ONLY)
         return self._weigh(tenant_id, channel, vendors, accounts, to=to, tried=tried, random_unit=random_unit)
 
-    async def admit(self, asks: Sequence[tuple[StoredAccount, int]]) -> list[AdmissionResult]:
-        """How many of each may go now by the limits of the accounts; nothing is asked where there are none."""
-        if all(account.per_second is None and account.per_day is None for account, _ in asks):
+    async def admit(
+        self, asks: Sequence[tuple[StoredAccount, int]], *, paces: Sequence[MessagePace | None] = ()
+    ) -> list[AdmissionResult]:
+        """How many of each may go now by the limits of the accounts and the paces of their batches; nothing is asked where there are none."""
+        if all(account.per_second is None and account.per_day is None for account, _ in asks) and not any(
+            paces
+        ):
             return [AdmissionResult(many) for _, many in asks]
-        return await admit(self._limits, asks, clock=self._clock)
+        return await admit(self._limits, asks, clock=self._clock, paces=paces)
 
     # --- told after a call
 
