@@ -49,6 +49,7 @@ def test_every_text_of_a_source_is_shown_somewhere() -> None:
     shown = {field.name for field in fields(PageStrings)} - {
         "language",
         "direction",
+        "often",
         "channels",
         "categories",
     }
@@ -59,6 +60,9 @@ def test_every_text_of_a_source_is_shown_somewhere() -> None:
 
     assert {key for key in pages if "." not in key} == shown
     assert {key for key in pages if key.startswith("channel.")} == labels
+    assert {key for key in pages if key.startswith("often.")} == {
+        f"often.{form}" for form in ("usual", "kept", "now", "hour", "day", "week", "days", "while")
+    }
     assert replies.keys() == set(get_args(ConfirmationKind))
 
 

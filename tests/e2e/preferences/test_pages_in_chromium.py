@@ -36,7 +36,7 @@ _CONTRASTS = """
     }
     return "rgb(255, 255, 255)";
   };
-  return [...document.querySelectorAll("h1, p, b, legend, label, button, a, header")].map((element) => {
+  return [...document.querySelectorAll("h1, p, b, legend, label, select, input[type=time], button, a, header")].map((element) => {
     const [a, b] = [light(getComputedStyle(element).color), light(ground(element))].sort((x, y) => y - x);
     return [(a + 0.05) / (b + 0.05), element.textContent.slice(0, 30)];
   });
@@ -70,12 +70,14 @@ async def test_it_fits_the_narrowest_telephone_in_every_language(
     async with world.sender() as sender:
         await _branded(sender)
         laila = await _laila(world, sender, locale, 1)
+        schedule = {"social": {"every": "day", "at": "18:00"}, "marketing": {"every": "week", "day": "fri"}}
+        await sender.choose(laila.recipient_id, digest_schedule=schedule)
         for path in ("u", "p"):
             await visitor_at.open(f"{site}/{path}/{laila.token}", width=NARROW)
             assert await visitor_at.see("document.documentElement.scrollWidth") <= NARROW
             small = await visitor_at.see(
-                "[...document.querySelectorAll('button, label')]"
-                f".filter((e) => e.getBoundingClientRect().height < {THUMB}).length"
+                "[...document.querySelectorAll('button, label, select, input[type=time]')]"
+                f".filter((e) => e.checkVisibility() && e.getBoundingClientRect().height < {THUMB}).length"
             )
             assert small == 0
             # The style is let in by its hash, and the tenant's colour with it.
@@ -126,7 +128,7 @@ async def test_all_of_it_can_be_done_by_keyboard(
             await visitor_at.press("Tab")
             order.append(await visitor_at.see(focused))
         assert order[-1] == "save"
-        assert order[:3] == ["academic:sms", "operational:email", "operational:sms"]
+        assert order[:4] == ["academic:sms", "usual", "operational:email", "operational:sms"]
         status = await visitor_at.submit("document.querySelector('[role=status]').textContent")
         assert status == "Your choices are saved."
         await _keep(visitor_at, "saved-en")

@@ -17,7 +17,7 @@ from tidings.notify.decide.model import (
     Verdict,
 )
 from tidings.notify.decide.reasons import GateReason
-from tidings.notify.digest_windows.schedule import EXPIRY_MARGIN, plan
+from tidings.notify.digest_windows.schedule import EXPIRY_MARGIN, about_security, plan
 from tidings.notify.facts.model import Facts, PersonFacts, TenantFacts
 from tidings.notify.quiet_hours.quiet_until import quiet_until
 from tidings.notify.recipients.preferences_model import category_denied, channel_denied
@@ -25,8 +25,6 @@ from tidings.notify.tenants.model import TenantStatus
 
 #: How long a suspended tenant's messages wait before they are looked at again.
 HELD_FOR: Final = timedelta(minutes=5)
-#: What is about security waits for no digest, whatever a registry says.
-_SECURITY: Final = "security"
 
 
 def tenant_active(tenant: TenantFacts, now: datetime) -> Verdict:
@@ -123,7 +121,7 @@ def digest(facts: Facts, request: DecisionRequest, person: PersonFacts, now: dat
         return None
     if request.priority == "critical":
         return Pass(GateReason.DIGEST_BUT_CRITICAL)
-    if request.use_case == "otp" or request.category == _SECURITY:
+    if about_security(request.category, request.use_case):
         return Pass(GateReason.DIGEST_BUT_SECURITY)
     if request.released:
         return Pass(GateReason.DIGEST_BUT_RELEASED)

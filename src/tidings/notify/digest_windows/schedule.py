@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import json
 
+from tidings.contracts.enums import UseCase
 from tidings.contracts.tenants import Day, DigestChoice
 from tidings.kernel.local_time import next_local_time
 from tidings.kernel.refusals import FieldError
@@ -17,6 +18,8 @@ _HOUR: Final = timedelta(hours=1)
 #: Where a schedule names no time of day, or no day.
 _USUAL_TIME: Final = time(9)
 _USUAL_DAY: Final = 0
+#: What is about security waits for no digest, whatever a registry says.
+_SECURITY: Final = "security"
 #: A window is flushed so long before the first of its items expires.
 EXPIRY_MARGIN: Final = timedelta(minutes=1)
 
@@ -38,6 +41,11 @@ class DigestPlan(NamedTuple):
     end: datetime
     #: Each item puts it off.
     slides: bool = False
+
+
+def about_security(category: str, use_case: UseCase) -> bool:
+    """Whether such messages wait for no digest, whatever anybody has chosen."""
+    return use_case == "otp" or category == _SECURITY
 
 
 def in_force(own: DigestChoice | None, usual: DigestChoice | None) -> DigestChoice | None:

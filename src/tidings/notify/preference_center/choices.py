@@ -7,8 +7,9 @@ from typing import Final
 from msgspec import structs
 
 from tidings.contracts.enums import CHANNELS
-from tidings.contracts.tenants import Channel
+from tidings.contracts.tenants import Channel, DigestChoice
 from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.preference_center.digest_choices import digest_offer
 from tidings.notify.preference_center.pages import Offer
 from tidings.notify.preference_center.tokens import OptOutScope, StoredToken
 from tidings.notify.recipients.consent import Consent
@@ -37,30 +38,43 @@ def offers_for(
     channels: Iterable[Channel],
     defaults: Defaults,
     *,
+    digests: Mapping[str, DigestChoice] | None = None,
+    gathering: Mapping[str, Collection[Channel]] | None = None,
     refused: Mapping[Channel, Collection[str]] | None = None,
     used: Collection[str] | None = None,
     locale: str = "en",
 ) -> list[Offer]:
-    """Every category that can be said no to, on these channels, in the tenant's order; what needs consent comes last.
+    """Every category that can be said no to, or that can come gathered, on these channels, in the tenant's order; what needs
+    consent comes last.
 
-    `refused`: by channel, what the address refused that the page was reached by, whichever recipient said so.
+    `digests` are the tenant's schedules, `gathering` by category the channels that a digest can come by. `refused`: by channel, what the address refused that the page was reached by, whichever recipient said so.
     `used` are those that the tenant sends; None: all. What a tenant has hidden or does not send is left out, unless
     something was said about it before.
     """
     gone = refused or {}
     shown = [channel for channel in CHANNELS if channel in set(channels) - _NOT_FOR_PEOPLE]
     said = {*categories_named(choices), *(name for names in gone.values() for name in names)}
-    open_to_choice = [
+    on_the_page = [
         policy
         for policy in categories.values()
-        if policy.can_unsubscribe
-        and (policy.category in said or (not policy.hidden and (used is None or policy.category in used)))
+        if policy.category in said or (not policy.hidden and (used is None or policy.category in used))
     ]
+    gathered = {
+        policy.category: digest_offer(
+            choices,
+            policy,
+            (digests or {}).get(policy.category),
+            channels=shown,
+            gathering=(gathering or {}).get(policy.category, ()),
+        )
+        for policy in on_the_page
+    }
     return [
         Offer(
             category=policy.category,
             name=policy.name_for(locale) or (policy.fallback_name if policy.owner == "tenant" else None),
             needs_consent=policy.needs_consent,
+            digest=gathered[policy.category],
             channels=tuple(
                 (
                     channel,
@@ -69,9 +83,11 @@ def offers_for(
                     and not refuses(gone.get(channel, ()), policy.category),
                 )
                 for channel in shown
+                if policy.can_unsubscribe
             ),
         )
-        for policy in sorted(open_to_choice, key=_order)
+        for policy in sorted(on_the_page, key=_order)
+        if policy.can_unsubscribe or gathered[policy.category] is not None
     ]
 
 

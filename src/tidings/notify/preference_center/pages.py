@@ -12,6 +12,8 @@ from typing import Final
 
 from tidings.contracts.tenants import Channel
 from tidings.notify.branding.model import ink_on
+from tidings.notify.preference_center.digest_choices import DigestOffer
+from tidings.notify.preference_center.digest_fields import digest_fields, digest_note
 from tidings.notify.preference_center.strings import PageStrings
 
 _STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
@@ -54,14 +56,16 @@ class PageBrand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A category that the recipient can say yes or no to, channel by channel."""
+    """A category that the recipient can say yes or no to, channel by channel, or have gathered."""
 
     category: str
     #: As the tenant or the platform calls it in the reader's language; None: as we do.
     name: str | None = None
     needs_consent: bool
-    #: Each with whether they hear it there now.
+    #: Each with whether they hear it there now; none where it can't be refused.
     channels: tuple[tuple[Channel, bool], ...]
+    #: How it comes; None where it is never gathered.
+    digest: DigestOffer | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,13 +104,16 @@ def choices_page(
     *,
     version: int,
     token: str,
+    timezone: str,
     everything_off: bool = False,
     note: str | None = None,
 ) -> HtmlPage:
-    """Everything that can be chosen; `note` is `saved` or `stale`."""
+    """Everything that can be chosen; `note` is `saved`, `stale` or `wrong`."""
     told = ""
     if note == "stale":
         told = f'<p role="alert">{escape(words.stale)}</p>'
+    elif note == "wrong":
+        told = f'<p role="alert">{escape(words.digest_wrong)}</p>'
     elif note == "saved":
         told = f'<p role="status">{escape(words.saved)}</p>'
     if everything_off:
@@ -116,8 +123,9 @@ def choices_page(
         if everything_off
         else f'<button class="quiet" name="do" value="all_off">{escape(words.all_off)}</button>'
     )
+    gathered = any(offer.digest is not None for offer in offers)
     body = (
-        f"{told}<p>{_of(words.choices_intro, brand)}</p>"
+        f"{told}<p>{_of(words.choices_intro, brand)}</p>{digest_note(words, timezone) if gathered else ''}"
         f'<form method="post" action="/p/{token}"><input type="hidden" name="version" value="{version}">'
         f"{''.join(_shown(offer) for offer in offers)}"
         f"{''.join(_fieldset(words, offer) for offer in offers)}"
@@ -168,7 +176,11 @@ def _fieldset(words: PageStrings, offer: Offer) -> str:
         for channel, allowed in offer.channels
     )
     note = f"<p>{escape(words.consent_note)}</p>" if offer.needs_consent else ""
-    return f"<fieldset><legend>{escape(offer.name or words.category(offer.category))}</legend>{note}{boxes}</fieldset>"
+    if not offer.channels:
+        note = f"<p>{escape(words.always_note)}</p>"
+    often = "" if offer.digest is None else digest_fields(words, offer.category, offer.digest)
+    name = escape(offer.name or words.category(offer.category))
+    return f"<fieldset><legend>{name}</legend>{note}{boxes}{often}</fieldset>"
 
 
 def _about(words: PageStrings, channel: str | None, name: str) -> str:

@@ -12,6 +12,7 @@ from tidings.kernel.http.answers import Reply
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.logs import get_logger
+from tidings.kernel.refusals import InvalidError
 from tidings.notify.preference_center.address_choices import NOTHING_MORE, AddressChoices, words_of_save
 from tidings.notify.preference_center.choices import (
     CONFIRMATION_PAGE,
@@ -21,6 +22,7 @@ from tidings.notify.preference_center.choices import (
     ticked,
     unsubscribed,
 )
+from tidings.notify.preference_center.digest_choices import WrongDigestError, with_digests
 from tidings.notify.preference_center.pages import (
     HtmlPage,
     ask_page,
@@ -40,11 +42,12 @@ preference_pages = Resource("preference-pages", at="", tag="preference pages", o
 
 _HTML = "text/html"
 _NOTHING_HERE = {"unknown": 404, "expired": 410, "busy": 429}
-#: A page of many categories has two for each box.
+#: A page of many categories has two for each box, and three for each digest.
 _MOST_FIELDS = 1000
 #: A post needs no key here: far more than that many fields need, and far less than the API takes.
 MOST_BYTES = 128 * 1024
 _STALE = 412
+_WRONG = 400
 _DOWN = 503
 #: What every one of them may answer instead, as a page in the reader's language.
 _PAGES = {
@@ -148,7 +151,11 @@ async def show_choices(request: Request, token: str, visits: LinkVisits) -> Repl
 @preference_pages.post(
     "/p/{token}",
     media_type=_HTML,
-    pages={**_PAGES, _STALE: "The choices were made from an older page; the present one is shown."},
+    pages={
+        **_PAGES,
+        _STALE: "The choices were made from an older page; the present one is shown.",
+        _WRONG: "A digest can't come at such a time; nothing was saved, and the present choices are shown.",
+    },
     status=303,
     body_limit=MOST_BYTES,
 )
@@ -158,8 +165,8 @@ async def save_choices(
 ) -> Reply:
     """Save somebody's choices, from the page.
 
-    Leads back to the page. Choices made from a version that is not the present one are not saved (412), and the page
-    shows the present one.
+    Leads back to the page. Choices made from a version that is not the present one are not saved (412), nor a digest that
+    can't come so (400); the page shows the present choices then.
     """
     fields = _fields(await request.body())
     visit = await visits.open(token, came_from=_came_from(request))
@@ -175,6 +182,9 @@ async def save_choices(
     except _StaleError:
         present = await visits.open(token, came_from=_came_from(request))
         return _choices(present, note="stale", status=_STALE)
+    except (WrongDigestError, InvalidError):
+        # Of all that the page asks, only a digest can be wrong.
+        return _choices(visit, note="wrong", status=_WRONG)
     return Reply(media_type=_HTML, headers={"Location": f"/p/{visit.text}?saved", **_HEADERS})
 
 
@@ -220,11 +230,12 @@ def _chosen(before: Preferences, visit: LinkVisit, fields: Fields, *, now: datet
     if ("do", "all_off") in fields:
         return all_off(before.choices, now=now)
     offers, shown = visit.offers(), _pairs(fields, "shown")
-    if offers and not shown:
+    if any(offer.channels for offer in offers) and not shown:
         # A page from before pages said what they show.
         raise _StaleError
+    digests = {offer.category: offer.digest for offer in offers if offer.digest is not None}
     return ticked(
-        before.choices,
+        with_digests(before.choices, digests, dict(sorted(fields))),
         offers,
         _pairs(fields, "hear"),
         shown=shown,
@@ -294,6 +305,7 @@ def _choices(visit: LinkVisit, *, note: str | None, status: int = 200) -> Reply:
         visit.offers(),
         version=visit.person.preferences_version,
         token=visit.text,
+        timezone=visit.person.timezone,
         everything_off=visit.everything_off,
         note=note,
     )

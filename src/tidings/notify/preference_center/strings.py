@@ -10,7 +10,7 @@ from tidings.notify.render.locales import direction_of, language_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageStrings:
-    """One language: a field is a key of the catalogues in `translations/`. `{tenant}` is the sender's name."""
+    """One language: a field is a key of the catalogues in `translations/`. `{tenant}` is the sender's name, `{zone}` a time zone."""
 
     language: str
     direction: str
@@ -24,6 +24,12 @@ class PageStrings:
     choices_title: str
     choices_intro: str
     consent_note: str
+    always_note: str
+    digest_how: str
+    digest_day: str
+    digest_at: str
+    digest_note: str
+    digest_wrong: str
     save: str
     all_off: str
     saved: str
@@ -44,6 +50,8 @@ class PageStrings:
     confirmed_but_off: str
     down_title: str
     down: str
+    #: How often messages of a category come, by the forms of the list.
+    often: Mapping[str, str]
     channels: Mapping[str, str]
     categories: Mapping[str, str]
 
@@ -83,6 +91,7 @@ def _page_strings(catalogue: Catalogue) -> PageStrings:
     return PageStrings(
         language=catalogue.language,
         direction=direction_of(catalogue.language),
+        often=_labels("often.", catalogue),
         channels=_labels("channel.", catalogue),
         categories=_labels("category.", catalogue),
         **texts,

@@ -1,6 +1,7 @@
 """A visit by a link: which recipient it belongs to, whether it still works, and what the page has to know about them."""
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final
 
@@ -29,6 +30,8 @@ from tidings.notify.recipients import addresses as address_store
 from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import EVERYTHING, ChannelAddress
 from tidings.notify.render.model import Brand as Look
+from tidings.notify.templates.digest_template import digest_templates
+from tidings.notify.templates.resolve import TemplateResolver
 
 _MINUTE: Final = timedelta(minutes=1)
 #: Changes by one link. Mail providers click for many people from one place, so places are not counted here.
@@ -69,6 +72,8 @@ class LinkVisit:
     refused: frozenset[str] = frozenset()
     #: The categories that the tenant sends.
     used: frozenset[str] = frozenset()
+    #: Category by category, the channels that its digests can come by.
+    gathering: Mapping[str, frozenset[Channel]] = field(default_factory=dict)
 
     @property
     def person(self) -> PersonFacts:
@@ -114,6 +119,8 @@ class LinkVisit:
             self.facts.categories,
             self.channels,
             self.facts.tenant.policy.preference_defaults,
+            digests=self.facts.tenant.policy.digest_schedule,
+            gathering=self.gathering,
             refused={self.token.scope.channel: self.refused},
             used=self.used | ({self.token.scope.category} if self.token.scope.category else frozenset()),
             locale=self.person.locale,
@@ -152,8 +159,17 @@ class Places:
 class LinkVisits:
     """Opens visits, and counts those that are too many."""
 
-    def __init__(self, db: Database, *, loader: FactsLoader, limits: Limits, clock: Clock) -> None:
+    def __init__(
+        self,
+        db: Database,
+        *,
+        loader: FactsLoader,
+        templates: TemplateResolver,
+        limits: Limits,
+        clock: Clock,
+    ) -> None:
         self._db = db
+        self._templates = templates
         self._loader = loader
         self._limits = limits
         self._clock = clock
@@ -168,7 +184,7 @@ class LinkVisits:
             async with self._db.tenant(tenant_id) as tx:
                 visit = await self._find(tx, shared, text, purpose)
             if visit is not None:
-                return visit
+                return replace(visit, gathering=await self._gathering(visit))
         place = await self._places.name(came_from)
         taken = await self._limits.take(None, [[Take(key=f"opt-out:guess:{place}", limit=_PER_GUESSER)]])
         raise NoVisitError("unknown" if taken[0].granted else "busy")
@@ -178,6 +194,20 @@ class LinkVisits:
         take = Take(key=f"opt-out:link:{visit.token.id}", limit=_PER_LINK)
         if not (await self._limits.take(visit.tenant_id, [[take]]))[0].granted:
             raise NoVisitError("busy", visit.words)
+
+    async def _gathering(self, visit: LinkVisit) -> dict[str, frozenset[Channel]]:
+        """Where there is a template for digests; remembered, and asked with no transaction open."""
+        asked = [
+            (visit.tenant_id, policy.category, channel)
+            for policy in visit.facts.categories.values()
+            if policy.may_digest
+            for channel in visit.channels
+        ]
+        found: dict[str, frozenset[Channel]] = {}
+        for (_, category, channel), template in (await digest_templates(self._templates, asked)).items():
+            if template.channels:
+                found[category] = found.get(category, frozenset()) | {channel}
+        return found
 
     async def _find(self, tx: TenantTx, shared: SharedFacts, text: str, purpose: Purpose) -> LinkVisit | None:
         token = await store.find_token(tx, hash_of(text))

@@ -98,6 +98,12 @@ class TemplateResolver:
         """The version in force for each channel that a key has one for; empty for an unknown key."""
         return await self._keys.of((tenant_id, key))
 
+    async def channels_of_all(
+        self, keys: Collection[tuple[TenantId, str]]
+    ) -> Mapping[tuple[TenantId, str], Mapping[Channel, TemplateVersionId]]:
+        """The same for many; those that are not remembered are looked up together."""
+        return await self._keys.of_all(keys)
+
     async def versions(
         self, tenant_id: TenantId, ids: Iterable[TemplateVersionId]
     ) -> dict[TemplateVersionId, Published]:

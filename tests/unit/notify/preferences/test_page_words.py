@@ -4,6 +4,8 @@ from dataclasses import fields
 
 import pytest
 
+from tidings.contracts.tenants import DigestChoice
+from tidings.notify.preference_center.digest_choices import DigestOffer
 from tidings.notify.preference_center.pages import (
     Offer,
     PageBrand,
@@ -26,6 +28,7 @@ def test_a_language_is_whole(words: PageStrings) -> None:
     assert words.direction == direction_of(words.language)
     assert words.channels.keys() == EN.channels.keys()
     assert words.categories.keys() == EN.categories.keys()
+    assert words.often.keys() == EN.often.keys()
     for field in fields(words):
         text, english = getattr(words, field.name), getattr(EN, field.name)
         if isinstance(text, str):
@@ -36,17 +39,28 @@ def test_a_language_is_whole(words: PageStrings) -> None:
 
 @pytest.mark.parametrize("words", languages().values(), ids=languages())
 def test_names_stay_names(words: PageStrings) -> None:
-    offers = [Offer(category="x<b>", needs_consent=True, channels=(("email", True),))]
+    often = DigestOffer(own=DigestChoice(every="pause", minutes=1), usual=None, forms=("now", "day"))
+    offers = [Offer(category="x<b>", needs_consent=True, channels=(("email", True),), digest=often)]
     pages = [
         ask_page(words, HOSTILE, channel="email", name="x<b>", token="t"),
         confirmed_page(words, HOSTILE, choose_at="t"),
         done_page(words, HOSTILE, channel=None, name="x<b>", token="t"),
-        choices_page(words, HOSTILE, offers, version=1, token="t", everything_off=True, note="stale"),
+        choices_page(
+            words,
+            HOSTILE,
+            offers,
+            version=1,
+            token="t",
+            timezone="<b>x<b>",
+            everything_off=True,
+            note="stale",
+        ),
     ]
     for page in pages:
         assert "<script" not in page.html
         assert "<b>x<b>" not in page.html.lower()
         assert 'value="x<b>' not in page.html.lower()
+        assert ':x<b>"' not in page.html.lower()
         assert "--on-accent:#000" in page.html, "black stands out from yellow"
 
 
