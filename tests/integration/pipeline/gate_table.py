@@ -406,6 +406,7 @@ TABLE = [
 ELSEWHERE = {
     GateReason.QUIET_BUT_RELEASED: "is said of what somebody released: test_one_that_waits_is_sent_now",
     GateReason.DIGEST_BUT_RELEASED: "is said of what somebody released: test_one_that_is_released_leaves_its_digest_and_goes_now",
+    GateReason.DIGEST_BUT_NO_TEMPLATE: "is said on other channels than these: test_what_no_digest_can_carry_goes_at_once",
     GateReason.DIGEST_OF_ONE: "is said once its digest is flushed: test_one_alone_goes_by_itself",
     GateReason.DIGEST_NOT_MADE: "is said once its digest is flushed: test_where_there_is_no_template_each_goes_by_itself",
     GateReason.IS_DIGEST: "is said of the digest: test_an_explanation_tells_which_digest_took_it_and_of_a_digest_what_it_took",

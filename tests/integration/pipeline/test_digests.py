@@ -413,7 +413,7 @@ async def test_where_there_is_no_template_each_goes_by_itself(world: PipelineWor
         async with world.unguarded("notification.digest_windows") as owner:
             # A channel that no template of digests is for.
             await owner.execute(
-                "UPDATE notification.digest_windows SET channel = 'viber' WHERE recipient_id = $1", laila
+                "UPDATE notification.digest_windows SET channel = 'voice' WHERE recipient_id = $1", laila
             )
 
         await world.until(evening(world))

@@ -56,18 +56,30 @@ def test_of_many_the_newest_are_shown_and_the_others_counted() -> None:
     ids = sorted(NOTIFICATION.new(NOW) for _ in range(MOST_SHOWN + 37))
     lines = {id_: line(rendered(f"No. {n}")) for n, id_ in enumerate(ids)}
 
-    filled = variables_of(lines, ids[1:])
+    filled = variables_of(lines, ids[1:], ["email"])
 
     assert (filled["count"], len(filled["items"]), filled["more"]) == (86, 50, 36)
     assert filled["items"][0]["title"] == "No. 86"
-    assert "more" not in variables_of(lines, ids[:3])
+    assert "more" not in variables_of(lines, ids[:3], ["email"])
 
 
 def test_long_lines_leave_room_for_each_other() -> None:
     ids = sorted(NOTIFICATION.new(NOW) for _ in range(MOST_SHOWN))
     lines = {id_: line(rendered("ی" * 200, "ی" * 300), url=f"https://a.test/{'x' * 900}") for id_ in ids}
 
-    filled = variables_of(lines, ids)
+    filled = variables_of(lines, ids, ["email"])
 
     assert 0 < len(filled["items"]) < MOST_SHOWN
     assert filled["more"] == MOST_SHOWN - len(filled["items"])
+
+
+def test_a_chat_is_told_less_than_a_mail_and_always_something() -> None:
+    ids = sorted(NOTIFICATION.new(NOW) for _ in range(MOST_SHOWN))
+    # Each of these counts as two.
+    lines = {id_: line(rendered("🎈" * 200)) for id_ in ids}
+
+    filled = variables_of(lines, ids, ["sms", "telegram"])
+
+    assert (len(filled["items"]), filled["more"], filled["count"]) == (7, 43, 50)
+    longest = {ids[0]: line(rendered("🎈" * 300, "🎈" * 400), url=f"https://a.test/{'x' * 900}")}
+    assert len(variables_of(longest, ids[:1], ["viber"])["items"]) == 1

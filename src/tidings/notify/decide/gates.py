@@ -127,6 +127,8 @@ def digest(facts: Facts, request: DecisionRequest, person: PersonFacts, now: dat
         return Pass(GateReason.DIGEST_BUT_RELEASED)
     if request.is_whole:
         return Pass(GateReason.DIGEST_BUT_WHOLE)
+    if request.has_no_digest:
+        return Pass(GateReason.DIGEST_BUT_NO_TEMPLATE)
     planned = plan(choice, person.timezone, now)
     if planned.flush_at >= request.expires_at:
         return Pass(GateReason.EXPIRES_BEFORE_DIGEST)

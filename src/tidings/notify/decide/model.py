@@ -106,6 +106,8 @@ class DecisionRequest(Struct, frozen=True, kw_only=True):
     left_digest: bool = False
     #: It has more than a digest can tell of it: files, or a conversation that it answers in.
     is_whole: bool = False
+    #: No template of digests has words for every channel that it may go over.
+    has_no_digest: bool = False
 
 
 class Decision(Struct, frozen=True, kw_only=True):

@@ -31,6 +31,7 @@ class GateReason(StrEnum):
     DIGEST_BUT_SECURITY = "digest_but_security"
     DIGEST_BUT_RELEASED = "digest_but_released"
     DIGEST_BUT_WHOLE = "digest_but_whole"
+    DIGEST_BUT_NO_TEMPLATE = "digest_but_no_template"
     EXPIRES_BEFORE_DIGEST = "expires_before_digest"
     DIGEST_OF_ONE = "digest_of_one"
     DIGEST_NOT_MADE = "digest_not_made"
@@ -80,6 +81,7 @@ SENTENCES: dict[GateReason, str] = {
     GateReason.DIGEST_BUT_SECURITY: "The recipient gets this category in digests, but codes and security never wait for one.",
     GateReason.DIGEST_BUT_RELEASED: "Somebody has had it sent without waiting for its digest.",
     GateReason.DIGEST_BUT_WHOLE: "The recipient gets this category in digests, but it has attached files or answers in a conversation, and goes by itself.",
+    GateReason.DIGEST_BUT_NO_TEMPLATE: "The recipient gets this category in digests, but there is no digest template for a channel that it may go over, and it goes by itself.",
     GateReason.EXPIRES_BEFORE_DIGEST: "It would expire before its digest is sent, and goes by itself.",
     GateReason.DIGEST_OF_ONE: "It was alone in its digest, and goes by itself.",
     GateReason.DIGEST_NOT_MADE: "No digest could be made of it and the others; each goes by itself.",

@@ -52,10 +52,9 @@ from tidings.notify.facts.model import Facts
 from tidings.notify.ids import DigestWindowId
 from tidings.notify.recipients.recipient_input import RecipientSpec
 from tidings.notify.render.errors import RenderInterruptedError
+from tidings.notify.templates.digest_template import TEMPLATE, Gathered, digest_templates
 from tidings.notify.templates.resolve import TemplateResolver
 
-#: The template of digests; one named `digest.<category>` is preferred, where there is one.
-TEMPLATE: Final = "digest"
 #: After so many flushes that ended in an error, each item goes by itself.
 _MOST_FAILURES: Final = 3
 #: What another process has opened, or an operator wants flushed, is found within the longest sleep.
@@ -74,6 +73,8 @@ class _Draft(Struct, frozen=True, kw_only=True):
     window: FlushedWindow
     #: The key of its template.
     template: str = TEMPLATE
+    #: Those that it may go over.
+    channels: frozenset[Channel] = frozenset()
     lines: Mapping[NotificationId, DigestLine] = {}
     #: No digest is tried any more.
     apart: bool = False
@@ -148,9 +149,19 @@ class DigestFlusher:
             )
         rows = {id_: row for (_, id_), row in loaded.notifications.items()}
         lines = await self._lines(tried, items, rows, facts, peppers)
+        templates = await digest_templates(self.templates, {_gathered(window) for window in tried})
         for window in tried:
+            template = templates[_gathered(window)]
+            there = facts[window.tenant_id].tenant.channels
             drafts.append(
-                _Draft(window=window, template=await self._template(window), lines=lines[window.id])
+                _Draft(
+                    window=window,
+                    template=template.key,
+                    channels=frozenset(there) & template.channels
+                    if window.channel == AUTO
+                    else frozenset({window.channel}),
+                    lines=lines[window.id],
+                )
             )
         return drafts
 
@@ -192,15 +203,6 @@ class DigestFlusher:
                 allowed_link_domains=facts[row.tenant_id].tenant.policy.allowed_link_domains,
             )
         return lines
-
-    async def _template(self, window: FlushedWindow) -> str:
-        """That of the category, where there is one for the channel; the usual one is then in the cache too."""
-        own = f"{TEMPLATE}.{window.category}"
-        for key in (own, TEMPLATE):
-            there = await self.templates.channels(window.tenant_id, key)
-            if there and (window.channel == AUTO or window.channel in there):
-                return key
-        return TEMPLATE
 
     async def _write(self, worker: str, drafts: Sequence[_Draft]) -> None:
         now = self.clock.now()
@@ -330,13 +332,17 @@ def _is_apart(error: Exception) -> bool:
     return is_of_an_item(error) or isinstance(error, DatabaseBusyError)
 
 
+def _gathered(window: FlushedWindow) -> Gathered:
+    return window.tenant_id, window.category, window.channel
+
+
 def _planned(draft: _Draft, items: Sequence[DigestItem], now: datetime) -> _Plan:
     live = [item for item in items if item.expires_at > now]
     expired = [item for item in items if item.expires_at <= now]
     if len(live) < 2 or draft.apart:
         return _Plan(draft=draft, live=live, expired=expired)
     window = draft.window
-    variables = variables_of(draft.lines, [item.id for item in live])
+    variables = variables_of(draft.lines, [item.id for item in live], draft.channels)
     # A line is there for each that could be opened; without any there is nothing to tell.
     order = (
         Order(

@@ -1,7 +1,7 @@
 """What a digest tells of each item: its subject, a short text, where it leads and when it was; pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from tidings.contracts.ids import NotificationId
+from tidings.contracts.tenants import Channel
 from tidings.notify.render.model import Rendered
 from tidings.notify.tenants.link_domains import host_allowed
 
@@ -21,6 +22,9 @@ _MOST_SUMMARY: Final = 300
 _MOST_URL: Final = 1_000
 #: Bytes of all lines together, as JSON: the variables of a message have room for 64 KiB.
 _MOST_BYTES: Final = 48 * 1024
+#: Characters of all lines together, in messages of a chat; the least of them is Telegram's, with 4,096 in all. By UTF-16, as they count.
+_MOST_IN_A_CHAT: Final = 3_000
+_CHATS: Final = frozenset({"telegram", "viber", "whatsapp"})
 _SPACE: Final = re.compile(r"\s+")
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+\Z")
 
@@ -58,22 +62,34 @@ def line_of(
 
 
 def variables_of(
-    lines: Mapping[NotificationId, DigestLine], live: Sequence[NotificationId]
+    lines: Mapping[NotificationId, DigestLine],
+    live: Sequence[NotificationId],
+    channels: Collection[Channel],
 ) -> dict[str, Any]:
-    """What the template is filled with, of those of the lines that are still wanted, the newest first."""
+    """What the template is filled with, of those of the lines that are still wanted, the newest first.
+
+    `channels`: those that the digest may go over; a chat takes shorter messages than a mail.
+    """
     shown: list[Any] = []
-    size = 0
+    size = characters = 0
+    in_chat = not _CHATS.isdisjoint(channels)
     for id_ in sorted(live, reverse=True):
         line = lines.get(id_)
         if line is None or len(shown) == MOST_SHOWN:
             continue
         encoded = msgspec.json.encode(line)
         size += len(encoded)
-        if size > _MOST_BYTES:
+        characters += _characters(line)
+        if size > _MOST_BYTES or (in_chat and characters > _MOST_IN_A_CHAT):
             break
         shown.append(msgspec.json.decode(encoded))
     more = len(live) - len(shown)
     return {"count": len(live), "items": shown, **({"more": more} if more else {})}
+
+
+def _characters(line: DigestLine) -> int:
+    told = f"{line.title} {line.summary or ''} {line.url or ''}"
+    return len(told.encode("utf-16-le")) // 2
 
 
 def _short(text: str | None, most: int) -> str:

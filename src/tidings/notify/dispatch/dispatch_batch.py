@@ -47,12 +47,14 @@ from tidings.notify.decide.reasons import GateReason
 from tidings.notify.digest_windows.join import Joining, OpenWindow, WindowKey, join_windows, leave_windows
 from tidings.notify.dispatch import store
 from tidings.notify.dispatch.compose import encode_snapshot
+from tidings.notify.dispatch.gathering import without_digest
 from tidings.notify.dispatch.message import StepWork
 from tidings.notify.dispatch.steps import StepMade, StepMaker, is_counted
 from tidings.notify.dispatch.store import Move, OwnedId
 from tidings.notify.dispatch.taken_limits import TakenLimits
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
+from tidings.notify.templates.resolve import TemplateResolver
 
 #: Deferrals of the past that a trace still tells of.
 _REMEMBERED: Final = 10
@@ -91,6 +93,7 @@ class Dispatcher:
     keyring: Keyring
     limits: Limits
     steps: StepMaker
+    templates: TemplateResolver
     router: InProcessRouter
     clock: Clock
     #: Which of the counts this process adds to.
@@ -162,7 +165,7 @@ class Dispatcher:
         """From the facts to the hand-over."""
         if give_way is not None:
             await give_way()
-        cases = self._decided(facts, pending)
+        cases = await self._decided(facts, pending)
         await self._take_limits(cases, taken)
         if give_way is not None:
             await give_way()
@@ -187,14 +190,23 @@ class Dispatcher:
             events = [self._event(m) for m in moves]
             await store.move(tx, moves, events, worker=None, now=now, stripe=self.stripe)
 
-    def _decided(self, facts: Mapping[TenantId, Facts], pending: Sequence[NotificationRow]) -> list[_Case]:
+    async def _decided(
+        self, facts: Mapping[TenantId, Facts], pending: Sequence[NotificationRow]
+    ) -> list[_Case]:
         now = self.clock.now()
         cases: list[_Case] = []
         for row in pending:
             is_copy = row.trace is not None and GateReason.COPY_FOR_GUARDIAN in row.trace
-            request = by_name(DecisionRequest, row, is_copy=is_copy)
+            request = by_name(DecisionRequest, row, is_copy=is_copy, has_no_digest=False)
             its = facts[row.tenant_id]
             cases.append(_Case(pending=row, facts=its, decision=decide(its, request, now), request=request))
+        joining = [case for case in cases if isinstance(case.decision.verdict, JoinDigest)]
+        if joining:
+            apart = await without_digest(self.templates, [(case.pending, case.facts) for case in joining])
+            for case, goes_apart in zip(joining, apart, strict=True):
+                if goes_apart:
+                    case.request = structs.replace(case.request, has_no_digest=True)
+                    case.decision = decide(case.facts, case.request, now)
         return cases
 
     async def _take_limits(self, cases: Sequence[_Case], taken: TakenLimits) -> None:

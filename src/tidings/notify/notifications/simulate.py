@@ -26,10 +26,19 @@ from tidings.notify.accept.row import AnyChannel
 from tidings.notify.accept.validator import OrderValidator, ValidOrder
 from tidings.notify.decide.decide import decide
 from tidings.notify.decide.limits import takes_of_step, takes_once
-from tidings.notify.decide.model import Decision, DecisionRequest, Defer, Gate, Pass, TraceLine
+from tidings.notify.decide.model import (
+    Decision,
+    DecisionRequest,
+    Defer,
+    Gate,
+    JoinDigest,
+    Pass,
+    TraceLine,
+)
 from tidings.notify.dispatch.compose import Composer
 from tidings.notify.dispatch.dispatch_batch import hand_off_of, routes_of
 from tidings.notify.dispatch.files import left_out
+from tidings.notify.dispatch.gathering import without_digest
 from tidings.notify.dispatch.message import StepWork
 from tidings.notify.dispatch.steps import StepMade, StepMaker
 from tidings.notify.facts.load import FactsLoader
@@ -37,6 +46,7 @@ from tidings.notify.facts.model import TenantFacts
 from tidings.notify.notifications.hypothetical_recipient import HypotheticalRecipient, hypothetical_recipient
 from tidings.notify.preference_center.links import ExampleLinks, UnsubscribeLinks
 from tidings.notify.render.model import Rendered
+from tidings.notify.templates.resolve import TemplateResolver
 
 Would = Literal["send", "defer", "stop"]
 #: What the router itself says about a step, before any gate.
@@ -118,6 +128,7 @@ class Simulator:
     loader: FactsLoader
     keyring: Keyring
     composer: Composer
+    templates: TemplateResolver
     attachments: Attachments
     links: UnsubscribeLinks
     router: Router
@@ -138,9 +149,14 @@ class Simulator:
                 clock=self.clock,
             )
         at = order.scheduled_for or self.clock.now()
-        decision = decide(person.facts, _request(order, person), at)
+        request = _request(order, person)
+        decision = decide(person.facts, request, at)
         row = order.as_row(person.recipient_id, person.key, person.pepper)
         pending = structs.replace(row, status=NotificationStatus.QUEUED)
+        if isinstance(decision.verdict, JoinDigest):
+            (apart,) = await without_digest(self.templates, [(pending, person.facts)])
+            if apart:
+                decision = decide(person.facts, structs.replace(request, has_no_digest=True), at)
         routes = routes_of(pending, person.facts)
         simulation = Simulation(
             would="stop",

@@ -29,6 +29,8 @@ def test_the_set_is_whole() -> None:
         ("digest", "email"),
         ("digest", "push"),
         ("digest", "sms"),
+        ("digest", "telegram"),
+        ("digest", "viber"),
         ("grade_posted", "email"),
         ("order_confirmation", "email"),
         ("otp", "email"),
