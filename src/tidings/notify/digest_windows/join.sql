@@ -1,7 +1,8 @@
 -- name: join_windows
 -- Each notification joins the window that is open for it, or opens one; so many of a kind are one row here. A window that is being flushed is not open
 -- any more, and a new one is opened beside it. Whoever joins holds the window's row until the end of the transaction: what a
--- flusher finds in a window that it has claimed is all that will ever be in it. In one order, so that two sets never wait for each other crosswise.
+-- flusher finds in a window that it has claimed is all that will ever be in it. In one order, that of the columns of
+-- uq_digest_windows_open, which all that lock windows keep: no two of them wait for each other crosswise.
 INSERT INTO notification.digest_windows AS known (
     tenant_id, id, recipient_id, category, channel, digest_key, is_test, window_start, window_end, flush_at, flush_by, slides,
     item_count, last_item_at, oldest_item_at, newest_item_at, created_at, updated_at
@@ -18,7 +19,8 @@ FROM unnest(
     tenant_id, id, recipient_id, category, channel, digest_key, is_test, window_end, flush_at, flush_by, slides, item_count,
     oldest_item_at, newest_item_at
 )
-ORDER BY given.tenant_id, given.recipient_id, given.category, given.channel, given.digest_key, given.is_test
+ORDER BY given.tenant_id COLLATE "C", given.recipient_id COLLATE "C", given.category COLLATE "C", given.channel COLLATE "C",
+         given.digest_key COLLATE "C", given.is_test
 ON CONFLICT (tenant_id, recipient_id, category, channel, digest_key, is_test) WHERE state = 'open' DO UPDATE SET
     item_count = known.item_count + excluded.item_count,
     slides = excluded.slides,

@@ -23,20 +23,24 @@ QUERIES = Queries.beside(__file__)
 #: Hears of tenants whose own schedules, or whose time zone, may have changed.
 GROUP: Final = "notify.digests"
 SUBJECTS: Final = ("tenant.updated.v1",)
+#: Where the next page begins.
+_AFTER: Final = ("after_recipient", "after_category", "after_channel", "after_key", "after_test")
 #: Windows that are moved with one statement.
 _PAGE: Final = 1_000
 
 
 async def replan_digests(tx: TenantTx, recipient_ids: Sequence[RecipientId] | None, *, now: datetime) -> int:
     """Move the open windows of these recipients, or of all; how many have another time now."""
-    moved, after = 0, ""
+    moved = 0
+    # The columns of the index that they are found by, from before the first.
+    after: tuple[Any, ...] = ("", "", "", "", False)
     while True:
         rows = await tx.fetch(
             QUERIES.load_open_windows,
             recipient_ids=None if recipient_ids is None else list(recipient_ids),
             now=now,
-            after=after,
             limit=_PAGE,
+            **dict(zip(_AFTER, after, strict=True)),
         )
         changed: list[tuple[Any, ...]] = []
         for row in rows:
@@ -49,7 +53,14 @@ async def replan_digests(tx: TenantTx, recipient_ids: Sequence[RecipientId] | No
             )
         if len(rows) < _PAGE:
             return moved
-        after = rows[-1]["id"]
+        last = rows[-1]
+        after = (
+            last["recipient_id"],
+            last["category"],
+            last["channel"],
+            last["digest_key"],
+            last["is_test"],
+        )
 
 
 def handler(clock: Clock) -> TenantHandler:

@@ -64,12 +64,18 @@ SELECT count(*) FROM notification.digest_windows AS w WHERE w.state = 'open';
 
 -- name: free_orphans
 -- Windows of dead workers, and those that are claimed in this worker's name and that it does not know of. They stay closed for
--- new items, and are due.
+-- new items, and are due. One that somebody holds is freed by the next look: many are locked here, and none is waited for.
+WITH orphans AS MATERIALIZED (
+    SELECT w.tenant_id, w.id FROM notification.digest_windows AS w
+    WHERE w.claimed_by IS NOT NULL AND w.state <> 'flushed' AND (
+        NOT EXISTS (SELECT FROM kernel.workers AS alive WHERE alive.id = w.claimed_by)
+        OR (w.claimed_by = :worker AND w.id <> ALL (:held::text[]))
+    )
+    FOR UPDATE OF w SKIP LOCKED
+)
 UPDATE notification.digest_windows AS w SET claimed_by = NULL
-WHERE w.claimed_by IS NOT NULL AND w.state <> 'flushed' AND (
-    NOT EXISTS (SELECT FROM kernel.workers AS alive WHERE alive.id = w.claimed_by)
-    OR (w.claimed_by = :worker AND w.id <> ALL (:held::text[]))
-);
+FROM orphans
+WHERE w.tenant_id = orphans.tenant_id AND w.id = orphans.id;
 
 -- name: load_windows
 -- Those that this worker still has.
@@ -95,26 +101,39 @@ CROSS JOIN LATERAL (
 ) AS item;
 
 -- name: lock_windows
--- In one order; those that this worker still has.
+-- In the order in which windows are joined; those that this worker still has.
 SELECT w.tenant_id, w.id
 FROM notification.digest_windows AS w
 JOIN unnest(:tenant_ids::text[], :ids::text[]) AS given (tenant_id, id) ON w.tenant_id = given.tenant_id AND w.id = given.id
 WHERE w.state = 'flushing' AND w.claimed_by = :worker
-ORDER BY w.tenant_id, w.id
+ORDER BY w.tenant_id, w.recipient_id, w.category, w.channel, w.digest_key, w.is_test, w.id
 FOR UPDATE OF w;
 
 -- name: lock_items
--- All that is still wanted in these windows. Nothing joins them any more, and what is locked here can't leave.
-SELECT given.id AS window_id, item.*
-FROM unnest(:tenant_ids::text[], :ids::text[], :oldests::timestamptz[], :newests::timestamptz[])
-    AS given (tenant_id, id, oldest, newest)
+-- All that is still wanted in these windows, whatever window each is in: locked in the order of their keys, as all do that
+-- change many notifications. Nothing joins them any more, and what is locked here can't leave.
+WITH wanted AS MATERIALIZED (
+    SELECT given.id AS window_id, item.*
+    FROM unnest(:tenant_ids::text[], :ids::text[], :oldests::timestamptz[], :newests::timestamptz[])
+        AS given (tenant_id, id, oldest, newest)
+    CROSS JOIN LATERAL (
+        SELECT n.tenant_id, n.id, n.created_at, n.retention_class
+        FROM notification.notifications AS n
+        WHERE n.tenant_id = given.tenant_id AND n.digest_group_id = given.id AND n.status = 'scheduled'
+          AND n.created_at BETWEEN given.oldest AND given.newest AND n.created_at BETWEEN :oldest AND :newest
+        OFFSET 0
+    ) AS item
+    ORDER BY item.tenant_id, item.id
+)
+SELECT wanted.window_id, item.*
+FROM wanted
 CROSS JOIN LATERAL (
     SELECT n.tenant_id, n.id, n.created_at, n.retention_class, n.recipient_id, n.channel, n.category, n.template_key, n.priority,
            n.correlation_id, n.is_test, n.expires_at, n.traceparent
     FROM notification.notifications AS n
-    WHERE n.tenant_id = given.tenant_id AND n.digest_group_id = given.id AND n.status = 'scheduled'
-      AND n.created_at BETWEEN given.oldest AND given.newest AND n.created_at BETWEEN :oldest AND :newest
-    ORDER BY n.id
+    WHERE n.tenant_id = wanted.tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
+      AND n.retention_class = wanted.retention_class AND n.created_at BETWEEN :oldest AND :newest
+      AND n.status = 'scheduled' AND n.digest_group_id = wanted.window_id
     FOR UPDATE
 ) AS item;
 
@@ -205,11 +224,19 @@ WHERE w.tenant_id = given.tenant_id AND w.id = given.id AND w.state = 'flushing'
 
 -- name: give_back
 -- A flush that ended in an error is tried again, a while later each time; that the database went away is no window's fault.
+WITH mine AS MATERIALIZED (
+    SELECT w.tenant_id, w.id
+    FROM notification.digest_windows AS w
+    JOIN unnest(:tenant_ids::text[], :ids::text[]) AS given (tenant_id, id) ON w.tenant_id = given.tenant_id AND w.id = given.id
+    WHERE w.state = 'flushing' AND w.claimed_by = :worker
+    ORDER BY w.tenant_id, w.recipient_id, w.category, w.channel, w.digest_key, w.is_test, w.id
+    FOR UPDATE OF w
+)
 UPDATE notification.digest_windows AS w
 SET claimed_by = NULL, attempts = w.attempts + :blame::integer, last_error = :error, updated_at = :now,
     retry_at = CAST(:now AS timestamptz) + least(interval '2 seconds' * power(2, w.attempts), interval '10 minutes')
-FROM unnest(:tenant_ids::text[], :ids::text[]) AS given (tenant_id, id)
-WHERE w.tenant_id = given.tenant_id AND w.id = given.id AND w.state = 'flushing' AND w.claimed_by = :worker;
+FROM mine
+WHERE w.tenant_id = mine.tenant_id AND w.id = mine.id;
 
 -- name: sweep_flushed
 -- The oldest first, about so many at a time, across tenants: their items tell by their traces which digest took them.

@@ -22,11 +22,19 @@ SET locale = '', timezone = '', channels = '{}'::jsonb, quiet_hours = NULL, dige
 WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
 
 -- name: forget_digests
--- Before their notifications, in the order in which a flusher takes them. Nothing joins any more; what a guardian would have got for
+-- Before their notifications, and locked in one order, as a flusher takes both. Nothing joins any more; what a guardian would have got for
 -- somebody else is decided anew at once.
-UPDATE notification.digest_windows
-SET digest_key = '', state = CASE WHEN state = 'open' THEN 'flushing' ELSE state END, flush_at = least(flush_at, :now), updated_at = :now
-WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
+WITH theirs AS MATERIALIZED (
+    SELECT w.id FROM notification.digest_windows AS w
+    WHERE w.tenant_id = :tenant_id AND w.recipient_id = :recipient_id
+    ORDER BY w.category, w.channel, w.digest_key, w.is_test, w.id
+    FOR UPDATE
+)
+UPDATE notification.digest_windows AS w
+SET digest_key = '', state = CASE WHEN w.state = 'open' THEN 'flushing' ELSE w.state END, flush_at = least(w.flush_at, :now),
+    updated_at = :now
+FROM theirs
+WHERE w.tenant_id = :tenant_id AND w.id = theirs.id;
 
 -- name: forget_in_suppressions
 -- By hash and not by channel: a number that is suppressed for sms may be the one they had for whatsapp. The hash stays and
