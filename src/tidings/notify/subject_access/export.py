@@ -21,6 +21,7 @@ from tidings.notify.recipients.wire import RecipientView
 from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import Refusal
 from tidings.notify.subject_access import store
+from tidings.notify.subject_access.plans import PlanReader
 from tidings.notify.subject_access.readme import README
 from tidings.notify.subject_access.sent_messages import AccessRequest, SentReader
 from tidings.notify.subject_access.zip_stream import PackedFile, zipped
@@ -54,6 +55,7 @@ class SubjectExporter:
     _: KW_ONLY
     keyring: Keyring
     sent: SentReader
+    plans: PlanReader
     audit: AuditLog
     clock: Clock
     router: ProfileTeller
@@ -102,6 +104,9 @@ class SubjectExporter:
             yield _json("conversations.json", known.conversations)
         yield PackedFile(name="consents.jsonl", pieces=_lines(self._consents(asked)))
         yield PackedFile(name="notifications.jsonl", pieces=_lines(self.sent.notifications(asked)))
+        yield PackedFile(name="planned.jsonl", pieces=_lines(self.plans.planned(asked)))
+        yield PackedFile(name="digests.jsonl", pieces=_lines(self.plans.digests(asked)))
+        yield PackedFile(name="batches.jsonl", pieces=_lines(self.plans.batches(asked)))
         async for file in self.sent.files(asked):
             name = escape_file_name(file.attachment.filename)
             yield PackedFile(

@@ -6,13 +6,16 @@ README: Final = """\
 This archive holds everything that is kept about one person here.
 
 profile.json          who you are known as: name, language, time zone, tags, and your addresses in the clear
-preferences.json      what you allow and what you do not
+preferences.json      what you allow and what you do not, and how often it comes
 consents.jsonl        every yes and every no that you gave: when, how it came, and where that can be looked up
 suppressions.json     addresses of yours that are not written to, and why
 refusals.json         what was unsubscribed from by links in messages to your addresses; not there where nothing was
 reaching.json         how well messages reached you on each channel; not there where nothing was learned
 conversations.json    what you wrote, and what was answered by itself; not there where you wrote nothing
 notifications.jsonl   every message to you, the newest first: what it was made from, its words, and what became of it
+planned.jsonl         what is to be sent to you later: when, from which text and details, and which event it answers
+digests.jsonl         your messages that are gathered into one, of the last thirty days: when it comes, or came, and what is in it
+batches.jsonl         mailings to many that you are in, or are to be in: when, and what became of your message
 attachments/          the files that went along, by message
 audit.jsonl           who looked at your data or read your messages, or changed something, and when
 

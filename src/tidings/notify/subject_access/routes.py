@@ -22,7 +22,7 @@ async def export_recipient(
     """Export everything that is held about a recipient, as a zip.
 
     Addresses in the clear, preferences, consents, suppressions, every notification with its words as far as they can
-    still be put together, files, and the audit. Audited. The zip is made while it is sent: one that ends early has no
+    still be put together, files, what is planned, digests, batches, and the audit. Audited. The zip is made while it is sent: one that ends early has no
     table of contents and does not open.
     """
     asked = AccessRequest(tenant_id=tenant_id, recipient_id=recipient_id, role=caller.role)

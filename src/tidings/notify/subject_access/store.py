@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tidings.contracts.ids import NotificationId
+from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import Row, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.sql import Queries
@@ -32,3 +32,18 @@ async def load_logs(
         told = {name: value for name, value in row.items() if name != "notification_id"}
         found.setdefault(NotificationId(row["notification_id"]), []).append(told)
     return found
+
+
+async def list_planned(tx: TenantTx, recipient_id: RecipientId, *, after_id: str, limit: int) -> list[Row]:
+    """What triggers have planned for them, the oldest first."""
+    return await tx.fetch(QUERIES.list_planned, recipient_id=recipient_id, after_id=after_id, limit=limit)
+
+
+async def list_digests(tx: TenantTx, recipient_id: RecipientId, *, after_id: str, limit: int) -> list[Row]:
+    """Their digest windows, the oldest first."""
+    return await tx.fetch(QUERIES.list_digests, recipient_id=recipient_id, after_id=after_id, limit=limit)
+
+
+async def list_batches(tx: TenantTx, recipient_id: RecipientId, *, after_id: str, limit: int) -> list[Row]:
+    """The tenant's batches, the oldest first, each with what it has of this person."""
+    return await tx.fetch(QUERIES.list_batches, recipient_id=recipient_id, after_id=after_id, limit=limit)
