@@ -409,6 +409,7 @@ ELSEWHERE = {
     GateReason.DIGEST_BUT_NO_TEMPLATE: "is said on other channels than these: test_what_no_digest_can_carry_goes_at_once",
     GateReason.DIGEST_OF_ONE: "is said once its digest is flushed: test_one_alone_goes_by_itself",
     GateReason.DIGEST_NOT_MADE: "is said once its digest is flushed: test_where_there_is_no_template_each_goes_by_itself",
+    GateReason.DIGEST_FOR_ANOTHER: "is said once its digest is flushed: test_what_was_gathered_for_a_guardian_of_before_is_decided_anew",
     GateReason.IS_DIGEST: "is said of the digest: test_an_explanation_tells_which_digest_took_it_and_of_a_digest_what_it_took",
     GateReason.DIGESTED: "is said once its digest is flushed: test_an_explanation_tells_which_digest_took_it_and_of_a_digest_what_it_took",
     GateReason.COPY_FOR_GUARDIAN: "is said of the copy: test_guardians_of_each_other_get_one_each",

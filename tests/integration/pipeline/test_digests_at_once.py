@@ -271,3 +271,38 @@ async def test_a_guardian_who_hears_instead_gets_one_digest_for_all_children(wor
 
         [mail] = world.received(guardian_to)
         assert all(f"A-{child[-3:]}" in (mail.text or "") for child, _ in children)
+
+
+async def test_what_was_gathered_for_a_guardian_of_before_is_decided_anew(world: PipelineWorld) -> None:
+    """Children grow up, and guardians change: what waits is told to nobody whom it no longer concerns."""
+    async with world.sender() as sender:
+        guardian, guardian_to = await somebody(sender)
+        (child, to), (other, _) = [await somebody(sender, schedule={}) for _ in range(2)]
+        for who in (child, other):
+            await sender.choose(who, guardian_routing={"guardian_id": guardian, "mode": "instead"})
+        await gathered(world, sender, other, "B-1", "B-2")
+        ids = await gathered(world, sender, child, "A-1", "A-2")
+
+        await sender.choose(child, guardian_routing=None)
+        await world.until(evening(world))
+
+        assert [await sender.status(id_) for id_ in ids] == ["delivered"] * 2
+        assert len(world.received(to)) == 2
+        [mail] = world.received(guardian_to)
+        assert "2 updates" in (mail.subject or "")
+        assert "A-1" not in (mail.text or "")
+
+
+async def test_a_guardians_digest_goes_to_the_guardian_whoever_hears_for_them(world: PipelineWorld) -> None:
+    """The guardian rule is applied once, to a digest as to each of its messages."""
+    async with world.sender() as sender:
+        eldest, eldest_to = await somebody(sender, schedule={})
+        guardian, guardian_to = await somebody(sender)
+        child, _ = await somebody(sender, schedule={})
+        await sender.choose(child, guardian_routing={"guardian_id": guardian, "mode": "instead"})
+        await sender.choose(guardian, guardian_routing={"guardian_id": eldest, "mode": "instead"})
+        await gathered(world, sender, child, "A-1", "A-2")
+
+        await world.until(evening(world))
+
+        assert [len(world.received(at)) for at in (guardian_to, eldest_to)] == [1, 0]

@@ -35,6 +35,7 @@ class GateReason(StrEnum):
     EXPIRES_BEFORE_DIGEST = "expires_before_digest"
     DIGEST_OF_ONE = "digest_of_one"
     DIGEST_NOT_MADE = "digest_not_made"
+    DIGEST_FOR_ANOTHER = "digest_for_another"
     IS_DIGEST = "is_digest"
     DIGESTED = "digested"
     RATE_LIMITED = "rate_limited"
@@ -85,6 +86,7 @@ SENTENCES: dict[GateReason, str] = {
     GateReason.EXPIRES_BEFORE_DIGEST: "It would expire before its digest is sent, and goes by itself.",
     GateReason.DIGEST_OF_ONE: "It was alone in its digest, and goes by itself.",
     GateReason.DIGEST_NOT_MADE: "No digest could be made of it and the others; each goes by itself.",
+    GateReason.DIGEST_FOR_ANOTHER: "Its digest was for a guardian who no longer hears for the recipient; it was decided anew.",
     GateReason.IS_DIGEST: "It is a digest, and stands for the messages that were gathered in it.",
     GateReason.DIGESTED: "A digest took its place.",
     GateReason.RATE_LIMITED: "A limit is used up; it waits until there is room again.",

@@ -5,7 +5,7 @@ closed: whoever dies before it leaves a window that another worker flushes, and 
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -37,6 +37,7 @@ from tidings.notify.decide import trace
 from tidings.notify.decide.model import Gate, Pass, Stop
 from tidings.notify.decide.reasons import GateReason
 from tidings.notify.digests import flush_store as store
+from tidings.notify.digests.astray import find_astray
 from tidings.notify.digests.flush_store import (
     ClosedWindow,
     DigestItem,
@@ -89,6 +90,8 @@ class _Plan(Struct, frozen=True, kw_only=True):
     draft: _Draft
     live: list[DigestItem]
     expired: list[DigestItem]
+    #: Those that are not for its reader any more.
+    astray: list[DigestItem]
     order: Order | None = None
 
 
@@ -212,7 +215,8 @@ class DigestFlusher:
             if not drafts:
                 return
             items = await store.lock_items(tx, [draft.window for draft in drafts])
-            plans = [_planned(draft, items[draft.window.id], now) for draft in drafts]
+            astray = await find_astray(tx, [(d.window, items[d.window.id]) for d in drafts])
+            plans = [_planned(draft, items[draft.window.id], astray, now) for draft in drafts]
             accepted = await self._accept(tx, plans)
             closed = await self._settle(tx, plans, accepted, now)
         for result, count in Counter(window.result for window in closed).items():
@@ -259,23 +263,18 @@ class DigestFlusher:
                 )
                 for item in plan.expired
             ]
+            settled += [
+                _waiting(item, _mark(GateReason.DIGEST_FOR_ANOTHER, window.id)) for item in plan.astray
+            ]
             result: FlushResult = "empty"
             if digest_id is not None:
                 result = "digest"
                 settled += [_superseded(item, digest_id) for item in plan.live]
-                marks.append((window.tenant_id, digest_id, _mark(GateReason.IS_DIGEST, window.id)))
+                marks.append((window.tenant_id, digest_id, _mark_of_digest(plan)))
             elif plan.live:
                 result = "single" if len(plan.live) == 1 else "apart"
                 reason = GateReason.DIGEST_OF_ONE if result == "single" else GateReason.DIGEST_NOT_MADE
-                settled += [
-                    SettledItem(
-                        item=item,
-                        status=NotificationStatus.SCHEDULED,
-                        trace=_mark(reason, window.id),
-                        rank=RANKS[item.priority],
-                    )
-                    for item in plan.live
-                ]
+                settled += [_waiting(item, _mark(reason, window.id)) for item in plan.live]
             closed.append(
                 ClosedWindow(
                     tenant_id=window.tenant_id, id=window.id, result=result, digest_notification_id=digest_id
@@ -336,11 +335,14 @@ def _gathered(window: FlushedWindow) -> Gathered:
     return window.tenant_id, window.category, window.channel
 
 
-def _planned(draft: _Draft, items: Sequence[DigestItem], now: datetime) -> _Plan:
-    live = [item for item in items if item.expires_at > now]
+def _planned(
+    draft: _Draft, items: Sequence[DigestItem], gone_astray: Collection[NotificationId], now: datetime
+) -> _Plan:
     expired = [item for item in items if item.expires_at <= now]
+    astray = [item for item in items if item.expires_at > now and item.id in gone_astray]
+    live = [item for item in items if item.expires_at > now and item.id not in gone_astray]
     if len(live) < 2 or draft.apart:
-        return _Plan(draft=draft, live=live, expired=expired)
+        return _Plan(draft=draft, live=live, expired=expired, astray=astray)
     window = draft.window
     variables = variables_of(draft.lines, [item.id for item in live], draft.channels)
     # A line is there for each that could be opened; without any there is nothing to tell.
@@ -358,7 +360,7 @@ def _planned(draft: _Draft, items: Sequence[DigestItem], now: datetime) -> _Plan
         if variables["items"]
         else None
     )
-    return _Plan(draft=draft, live=live, expired=expired, order=order)
+    return _Plan(draft=draft, live=live, expired=expired, astray=astray, order=order)
 
 
 def _ask(row: NotificationRow, facts: Facts, reader_id: RecipientId) -> ComposeAsk | None:
@@ -390,6 +392,20 @@ def _superseded(item: DigestItem, digest_id: NotificationId) -> SettledItem:
         trace=trace.encode([trace.line_of(Gate.DIGEST, stop)]),
         reason=GateReason.DIGESTED,
     )
+
+
+def _waiting(item: DigestItem, mark: str) -> SettledItem:
+    """It goes on by itself."""
+    return SettledItem(item=item, status=NotificationStatus.SCHEDULED, trace=mark, rank=RANKS[item.priority])
+
+
+def _mark_of_digest(plan: _Plan) -> str:
+    """By what a digest is known. One that tells a guardian of others is for that guardian, whoever hears for them in turn."""
+    lines = [trace.line_of(Gate.DIGEST, Pass(GateReason.IS_DIGEST, plan.draft.window.id))]
+    reader = plan.draft.window.recipient_id
+    if any(item.is_copy or item.recipient_id != reader for item in plan.live):
+        lines.insert(0, trace.line_of(Gate.RECIPIENT, Pass(GateReason.COPY_FOR_GUARDIAN)))
+    return trace.encode(lines)
 
 
 def _mark(reason: GateReason, window_id: DigestWindowId) -> str:

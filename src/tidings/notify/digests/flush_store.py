@@ -18,6 +18,7 @@ from tidings.kernel.mapping import RowMapper, columns, sparse_columns, tuple_col
 from tidings.kernel.outbox import event_columns
 from tidings.kernel.sql import Queries, created_columns
 from tidings.notify.accept.row import AnyChannel
+from tidings.notify.decide.reasons import GateReason
 from tidings.notify.ids import DigestWindowId
 
 QUERIES = Queries.beside(__file__)
@@ -90,6 +91,8 @@ class DigestItem(Struct, frozen=True, kw_only=True):
     is_test: bool
     expires_at: datetime
     traceparent: str | None
+    #: Made for a guardian, of another one.
+    is_copy: bool
 
 
 class SettledItem(Struct, frozen=True, kw_only=True):
@@ -147,7 +150,8 @@ async def lock_items(
 ) -> dict[DigestWindowId, list[DigestItem]]:
     """All items that are still wanted, locked."""
     found: dict[DigestWindowId, list[DigestItem]] = {window.id: [] for window in windows}
-    for row in await tx.fetch(QUERIES.lock_items, **_months(windows)):
+    copied = GateReason.COPY_FOR_GUARDIAN.value
+    for row in await tx.fetch(QUERIES.lock_items, copied=copied, **_months(windows)):
         found[row["window_id"]].append(_item(row))
     return found
 

@@ -129,7 +129,8 @@ SELECT wanted.window_id, item.*
 FROM wanted
 CROSS JOIN LATERAL (
     SELECT n.tenant_id, n.id, n.created_at, n.retention_class, n.recipient_id, n.channel, n.category, n.template_key, n.priority,
-           n.correlation_id, n.is_test, n.expires_at, n.traceparent
+           n.correlation_id, n.is_test, n.expires_at, n.traceparent,
+           strpos(coalesce(n.decision_trace, ''), :copied) > 0 AS is_copy
     FROM notification.notifications AS n
     WHERE n.tenant_id = wanted.tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
       AND n.retention_class = wanted.retention_class AND n.created_at BETWEEN :oldest AND :newest

@@ -197,17 +197,17 @@ class LinkVisits:
 
     async def _gathering(self, visit: LinkVisit) -> dict[str, frozenset[Channel]]:
         """Where there is a template for digests; remembered, and asked with no transaction open."""
-        asked = [
-            (visit.tenant_id, policy.category, channel)
-            for policy in visit.facts.categories.values()
-            if policy.may_digest
-            for channel in visit.channels
-        ]
-        found: dict[str, frozenset[Channel]] = {}
-        for (_, category, channel), template in (await digest_templates(self._templates, asked)).items():
-            if template.channels:
-                found[category] = found.get(category, frozenset()) | {channel}
-        return found
+        categories = [policy.category for policy in visit.facts.categories.values() if policy.may_digest]
+        found = await digest_templates(
+            self._templates,
+            {(visit.tenant_id, category, channel) for category in categories for channel in visit.channels},
+        )
+        return {
+            category: frozenset(
+                channel for channel in visit.channels if found[visit.tenant_id, category, channel].channels
+            )
+            for category in categories
+        }
 
     async def _find(self, tx: TenantTx, shared: SharedFacts, text: str, purpose: Purpose) -> LinkVisit | None:
         token = await store.find_token(tx, hash_of(text))
