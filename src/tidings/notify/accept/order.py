@@ -65,10 +65,12 @@ class Order(Struct, frozen=True, kw_only=True):
     scheduled_for: datetime | None = None
     expires_at: datetime | None = None
     correlation_id: str | None = None
-    #: At most one notification for each event, template, recipient and channel.
+    #: At most one notification for each event, template, recipient, channel and time slot.
     source_event_id: str | None = None
     source_event_type: str | None = None
     source_event_produced_at: datetime | None = None
+    #: When what the event makes was planned to be sent: at two times it is two messages. None: when the event came.
+    time_slot: datetime | None = None
     attachments: tuple[AttachedFile, ...] = ()
     #: Tells several digests of one category apart, such as one for each thread. In the clear.
     digest_key: str | None = None
@@ -107,7 +109,7 @@ class AcceptedOrder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DuplicateOrder(AcceptedOrder):
-    """There was a notification already for the same event, template, recipient and channel: this is it. Nothing was written."""
+    """There was a notification already for the same event, template, recipient, channel and time: this is it. Nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,8 @@ class NotificationRow(Struct, frozen=True, kw_only=True):
     #: Of the event that it answers.
     source_event_type: str | None = None
     source_event_produced_at: datetime | None = None
+    #: When it was planned to be sent, where the event makes it for several times.
+    time_slot: datetime | None = None
 
     # What dispatch has written so far.
     trace: str | None = None

@@ -1,7 +1,7 @@
 """The only Python that writes accepted notifications."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
@@ -71,7 +71,7 @@ def _json(value: object) -> str | None:
 async def enter_ledger(
     tx: TenantTx | TenantsTx, fresh: Sequence[NotificationRow], *, now: datetime, expires_at: datetime
 ) -> set[NotificationId]:
-    """Those that are the first for their event, template, recipient and channel, live or test."""
+    """Those that are the first for their event, template, recipient, channel and time slot, live or test."""
     rows = await tx.fetch(
         QUERIES.enter_ledger,
         now=now,
@@ -95,11 +95,23 @@ async def find_in_ledger(
 
 
 def _ledger_columns(rows: Sequence[NotificationRow]) -> dict[str, list[Any]]:
-    """What an entry is known by; in the channel: a test is no repeat of what was sent, and keeps nothing from being sent."""
+    """What an entry is known by."""
     return {
         **columns(rows, "tenant_id source_event_id template_key recipient_id"),
-        "channels": [f"test:{n.channel}" if n.is_test else n.channel for n in rows],
+        "channels": [_ledger_channel(n) for n in rows],
     }
+
+
+def _ledger_channel(row: NotificationRow) -> str:
+    """The channel, with what else tells messages apart that one event makes of a template for somebody.
+
+    A test is no repeat of what was sent, and keeps nothing from being sent; a reminder a week before is not the one a day
+    before.
+    """
+    channel: str = row.channel
+    if row.time_slot is not None:
+        channel = f"{channel}@{row.time_slot.astimezone(UTC).isoformat()}"
+    return f"test:{channel}" if row.is_test else channel
 
 
 async def sweep_ledger(tx: WorkerTx, *, now: datetime, limit: int) -> int:

@@ -60,15 +60,16 @@ ORDER BY fresh.tenant_id, counted.name, fresh.channel, counted.category
 ON CONFLICT (tenant_id, day, stripe, name, channel, category) DO UPDATE SET n = known.n + excluded.n;
 
 -- name: enter_ledger
--- One notification for each event, template, recipient and channel: those that get no row back were there before.
+-- One notification for each event, template, recipient, channel and time slot: those that get no row back were there before.
+-- Of those that are alike in one set it is the first.
 INSERT INTO notification.dedup_ledger
     (tenant_id, source_event_id, template_key, recipient_id, channel, notification_id, created_at, expires_at)
 SELECT tenant_id, source_event_id, template_key, recipient_id, channel, notification_id, :now, :expires_at
 FROM unnest(
     :tenant_ids::text[], :source_event_ids::text[], :template_keys::text[], :recipient_ids::text[], :channels::text[],
     :notification_ids::text[]
-) AS fresh (tenant_id, source_event_id, template_key, recipient_id, channel, notification_id)
-ORDER BY tenant_id, source_event_id, template_key, recipient_id, channel
+) WITH ORDINALITY AS fresh (tenant_id, source_event_id, template_key, recipient_id, channel, notification_id, place)
+ORDER BY tenant_id, source_event_id, template_key, recipient_id, channel, place
 ON CONFLICT ON CONSTRAINT pk_dedup_ledger DO NOTHING
 RETURNING notification_id;
 

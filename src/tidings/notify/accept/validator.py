@@ -109,6 +109,7 @@ class ValidOrder(msgspec.Struct, frozen=True, kw_only=True):
             source_event_id=order.source_event_id,
             source_event_type=order.source_event_type,
             source_event_produced_at=order.source_event_produced_at,
+            time_slot=order.time_slot,
             correlation_id=order.correlation_id,
             metadata=self.metadata,
             pin=order.pin,

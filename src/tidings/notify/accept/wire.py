@@ -195,6 +195,7 @@ def order_of(given: NotificationInput, by: OrderedBy, *, once: IdempotencyKey | 
         recipient=_recipient(given, wrong),
         priority="critical" if given.priority == "urgent" else given.priority,
         attachments=_unpacked(given.attachments, wrong) if given.attachments else (),
+        time_slot=None,
         pin=None,
         resent_from=None,
         batch_id=None,

@@ -187,5 +187,5 @@ _pending = RowMapper(
         "pin": "pinned",
     },
     read={"template_versions": optional(msgspec.json.decode), "pin": optional(_read_pin)},
-    omit="scheduled_for resent_from found_by source_event_type source_event_produced_at",
+    omit="scheduled_for resent_from found_by source_event_type source_event_produced_at time_slot",
 )

@@ -29,12 +29,14 @@ FROM unnest(
 WHERE mine.tenant_id = ended.tenant_id AND mine.event_id = ended.event_id AND mine.scheduled_id = ended.scheduled_id;
 
 -- name: end_sent
--- What was sent, as far as triggers are concerned, and is taken back before a dispatcher has it.
+-- What was sent, as far as triggers are concerned, and is taken back before a dispatcher has it; also where a second trigger
+-- would have said the same.
 UPDATE notification.trigger_firings AS mine
 SET result = ended.result, reason = ended.reason, ended_by = ended.ended_by
 FROM unnest(:tenant_ids::text[], :notification_ids::text[], :results::text[], :reasons::text[], :ended_bys::text[])
     AS ended (tenant_id, notification_id, result, reason, ended_by)
-WHERE mine.tenant_id = ended.tenant_id AND mine.notification_id = ended.notification_id AND mine.result = 'sent';
+WHERE mine.tenant_id = ended.tenant_id AND mine.notification_id = ended.notification_id
+  AND (mine.result = 'sent' OR mine.reason = 'duplicate');
 
 -- name: firings_of_event
 -- A handful: one for each trigger that heard it, and each person.

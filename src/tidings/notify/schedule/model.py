@@ -52,6 +52,8 @@ class PlannedOrder(Struct, frozen=True, kw_only=True, omit_defaults=True):
     source_event_id: str | None = None
     source_event_type: str | None = None
     source_event_produced_at: datetime | None = None
+    #: When it was to be sent as it was planned, whatever the person's zone is by then.
+    time_slot: datetime | None = None
 
     def __repr__(self) -> str:
         return f"PlannedOrder({self.template!r}, {self.channel!r}, ***)"
@@ -69,6 +71,7 @@ class PlannedOrder(Struct, frozen=True, kw_only=True, omit_defaults=True):
             source_event_id=self.source_event_id,
             source_event_type=self.source_event_type,
             source_event_produced_at=self.source_event_produced_at,
+            time_slot=self.time_slot,
         )
 
 

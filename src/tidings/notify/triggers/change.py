@@ -177,11 +177,12 @@ class TriggerChanger:
             for one in await store.list_triggers(tx, event_type=trigger.event_type, after_id=None, limit=200)
             if one.id != trigger.id
             and one.enabled
-            and (one.template, one.channel) == (trigger.template, trigger.channel)
+            and (one.template, one.channel, one.timing) == (trigger.template, trigger.channel, trigger.timing)
         ]
         if alike:
             warnings.append(
-                f"{', '.join(alike)} sends the same template on the same event: a person gets it once for each event"
+                f"{', '.join(alike)} sends the same template on the same event at the same time: a person gets it once "
+                "for each event"
             )
         return tuple(warnings)
 

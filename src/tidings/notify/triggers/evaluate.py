@@ -62,6 +62,8 @@ class MessageDraft:
     rule: DueRule
     #: The variables as JSON, written once for all whom an event is for; None where nothing is kept of it.
     words: msgspec.Raw | None = field(default=None, repr=False)
+    #: Which of several messages it is that the event makes of one template; None: the one that is sent at once.
+    time_slot: datetime | None = None
 
     @property
     def person(self) -> RecipientValue:
@@ -147,6 +149,16 @@ def when_of(trigger: Trigger, event: HeardEvent, due: DueTime | None, now: datet
     if due.at >= event.received_at - _SKEW:
         return now
     return now if is_late(trigger, due, now) else Why.TOO_LATE
+
+
+def slot_of(trigger: Trigger, event: HeardEvent, due: DueTime | None) -> datetime | None:
+    """What tells a message from others that the event makes of the same template: the time that it is for.
+
+    None for what is sent at once. Reminders whose times are all over when the event comes are one message.
+    """
+    if not trigger.is_shifted or due is None or due.at < event.received_at - _SKEW:
+        return None
+    return due.at
 
 
 def is_late(trigger: Trigger, due: DueTime, now: datetime) -> bool:

@@ -82,6 +82,11 @@ class Trigger:
         return self.anchor != EVENT_TIME or not self.offset_read.is_nothing or self.local_time is not None
 
     @cached_property
+    def timing(self) -> tuple[str, Offset, str | None]:
+        """What its time is reckoned from; two that have the same send at the same time."""
+        return self.anchor, self.offset_read, self.local_time
+
+    @cached_property
     def follows_subject(self) -> bool:
         """Whether a later event about the same thing matters to what this one made."""
         return self.is_shifted or bool(self.cancelled_by or self.replanned_by)

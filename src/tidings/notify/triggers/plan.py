@@ -6,7 +6,7 @@ in the ledger, with the reason where nothing came of it.
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple, cast
@@ -56,19 +56,21 @@ from tidings.notify.schedule.release import error_code
 from tidings.notify.schedule.store import Ended, TriggerSubject
 from tidings.notify.tenants.model import zone_exists
 from tidings.notify.triggers import store
+from tidings.notify.triggers.before import Before, lines_by_subject, load_before
 from tidings.notify.triggers.evaluate import (
     Meaning,
     MessageDraft,
     Why,
     is_late,
     meaning_of,
+    slot_of,
     subject_of,
     when_of,
 )
 from tidings.notify.triggers.model import SUBJECTS_KEPT, HeardEvent, Hears, Trigger
 from tidings.notify.triggers.registry import TriggerRegistry
 from tidings.notify.triggers.resolvers import Circle
-from tidings.notify.triggers.store import Sent, SubjectState
+from tidings.notify.triggers.store import SubjectLine, SubjectState
 
 _log = get_logger("triggers")
 GROUP: Final = "notify.triggers"
@@ -88,7 +90,6 @@ OWN_SUBJECTS: Final = (
 SUBJECTS: Final = (EVENT_RECEIVED_SUBJECT, *OWN_SUBJECTS)
 
 _encode = msgspec.json.Encoder().encode
-_read_order = msgspec.json.Decoder(PlannedOrder).decode
 
 
 async def pass_over(_tx: PlatformTx, _events: Sequence[Event]) -> None:
@@ -115,11 +116,14 @@ class _Set:
     states: dict[TriggerSubject, SubjectState]
     #: What is planned, or has failed, about each subject.
     planned: dict[TriggerSubject, list[PlannedRow]]
-    sent: dict[TriggerSubject, list[Sent]]
+    #: What came of earlier events about each.
+    lines: dict[TriggerSubject, list[SubjectLine]]
     #: By the numbers of their places.
     drafts: dict[int, MessageDraft] = field(default_factory=dict)
     #: The places of those that a later event may move or clear.
     about: dict[TriggerSubject, list[int]] = field(default_factory=dict)
+    #: Of which an event of the set has said that nobody is to be told.
+    untold: set[TriggerSubject] = field(default_factory=set)
     #: How many drafts there were.
     count: int = 0
     firings: list[Firing] = field(default_factory=list)
@@ -127,7 +131,7 @@ class _Set:
     ends: list[FiringEnd] = field(default_factory=list)
     rows: list[PlannedRow] = field(default_factory=list)
     #: Sent messages that are taken back if they still wait: why, and by which event.
-    taken_back: dict[NotificationId, tuple[Sent, Why, str]] = field(default_factory=dict)
+    taken_back: dict[NotificationId, tuple[TriggerSubject, Why, str]] = field(default_factory=dict)
 
     def add(self, drafts: Sequence[MessageDraft]) -> None:
         """Further drafts."""
@@ -143,10 +147,18 @@ class _Set:
         places = self.about.get(subject, ()) if subject is not None else ()
         return [self.drafts[place] for place in places if place in self.drafts]
 
+    def sent_about(self, subject: TriggerSubject) -> list[NotificationId]:
+        """The messages that this trigger has sent about it."""
+        return [
+            line.notification_id
+            for line in self.lines.get(subject, ())
+            if line.result is FiringResult.SENT and line.notification_id is not None
+        ]
+
     def has_anything_about(self, subject: TriggerSubject | None) -> bool:
         """Whether something is planned about it, or was sent."""
         return subject is not None and bool(
-            self.planned.get(subject) or self.sent.get(subject) or self.drafts_about(subject)
+            self.planned.get(subject) or self.sent_about(subject) or self.drafts_about(subject)
         )
 
     def note(
@@ -187,6 +199,8 @@ class _Set:
     ) -> int:
         """End what is planned about a subject; how much that was. `sent_too`: also what was sent and may still wait."""
         rows = self.planned.pop(subject, [])
+        if why is not Why.REPLANNED:
+            self.untold.add(subject)
         for row in rows:
             self.ended.append(
                 Ended(
@@ -216,8 +230,8 @@ class _Set:
             draft = self.drafts.pop(place)
             self.note(draft.event, draft.trigger, subject, FiringResult.OBSOLETE, why, ended_by=event.id)
         if sent_too:
-            for one in self.sent.get(subject, ()):
-                self.taken_back[one.notification_id] = (one, why, event.id)
+            for notification_id in self.sent_about(subject):
+                self.taken_back[notification_id] = (subject, why, event.id)
         return len(rows) + len(over)
 
 
@@ -303,12 +317,12 @@ class TriggerPlanner:
         # What a trigger has never heard of while it was on, it has planned nothing about.
         matches = [match for match in matches if not match.silent or match.subject in states]
         subjects = sorted(states, key=msgspec.structs.astuple)
-        work = _Set(now=now, states=dict(states), planned={}, sent={})
+        work = _Set(now=now, states=dict(states), planned={}, lines={})
         for row in await schedule_store.lock_planned_of_subjects(tx, subjects):
             work.planned.setdefault(_subject_of_row(row), []).append(row)
-        for one in await store.sent_about(tx, subjects):
-            work.sent.setdefault(one.subject, []).append(one)
-        before = await self._words_planned(tx, work, matches)
+        work.lines = await lines_by_subject(tx, subjects)
+        moved = {m.subject for m in matches if m.hears is Hears.REPLAN and m.subject is not None}
+        before = await load_before(tx, self.keyring, work.planned, work.lines, moved)
         for match in matches:
             _hear(work, match, before)
         await self._take_back(tx, work)
@@ -321,38 +335,25 @@ class TriggerPlanner:
         changed = [(subject, state) for subject, state in work.states.items() if state != states[subject]]
         await store.put_subjects(tx, changed, expires_at=expires_at)
 
-    async def _words_planned(
-        self,
-        tx: TenantsTx,
-        work: _Set,
-        matches: Sequence[_Match],
-    ) -> dict[ScheduledWorkId, PlannedOrder]:
-        """The orders of what is planned about things that an event moves: it may say nothing but the new time."""
-        moved = {m.subject for m in matches if m.hears is Hears.REPLAN and m.subject is not None}
-        rows = [row for subject in moved for row in work.planned.get(subject, ())]
-        if not rows:
-            return {}
-        keys = await self.keyring.data_keys_of(tx, {row.key_subject for row in rows})
-        return {
-            row.id: _read_order(keys[row.key_subject].unseal(row.payload, PLANNED_PURPOSE)) for row in rows
-        }
-
     async def _take_back(self, tx: TenantsTx, work: _Set) -> None:
         """Cancel messages that were accepted and still wait; one that a dispatcher has by now is sent."""
         if not work.taken_back:
             return
-        waiting = await store.waiting_among(tx, [sent for sent, _, _ in work.taken_back.values()])
+        asked = [(subject.tenant_id, id_) for id_, (subject, _, _) in work.taken_back.items()]
+        waiting = await store.waiting_among(tx, asked)
         back: list[FiringEnd] = []
         for notification_id in sorted(waiting):
-            sent, why, event_id = work.taken_back[notification_id]
-            tenant_id = sent.subject.tenant_id
+            subject, why, event_id = work.taken_back[notification_id]
+            tenant_id = subject.tenant_id
             try:
                 await self.canceller.cancel(
-                    tx.of(tenant_id), notification_id, actor=f"trigger:{sent.subject.trigger_id}"
+                    tx.of(tenant_id), notification_id, actor=f"trigger:{subject.trigger_id}"
                 )
             except TooLateToCancelError:
                 continue
-            work.sent[sent.subject].remove(sent)
+            # Also where another trigger would have said the same.
+            for about, lines in work.lines.items():
+                work.lines[about] = [line for line in lines if line.notification_id != notification_id]
             back.append(
                 FiringEnd(
                     tenant_id=tenant_id,
@@ -443,16 +444,17 @@ class TriggerPlanner:
             else:
                 known.append((draft, person.recipient.id))
         rows = await facts_store.load_people(tx, [(d.event.tenant_id, who) for d, who in known])
-        now_due: list[tuple[MessageDraft, Order]] = []
+        now_due: list[tuple[datetime, MessageDraft, RecipientId]] = []
         seen: set[tuple[str, str, RecipientId]] = set()
-        for draft, recipient_id in known:
-            event, trigger = draft.event, draft.trigger
+        for undated, recipient_id in known:
+            event, trigger = undated.event, undated.trigger
             if (event.id, trigger.id, recipient_id) in seen:
                 continue
             seen.add((event.id, trigger.id, recipient_id))
             zone = _zone_of(rows[event.tenant_id, recipient_id])
-            due = draft.rule.due(zone)
+            due = undated.rule.due(zone)
             when = when_of(trigger, event, due, work.now)
+            draft = replace(undated, time_slot=slot_of(trigger, event, due))
             if (
                 due is not None
                 and _was_sent(work, draft, recipient_id)
@@ -478,8 +480,10 @@ class TriggerPlanner:
                     send_at=when,
                 )
             else:
-                now_due.append((draft, order_of(draft, RecipientSpec(id=recipient_id))))
-        return now_due
+                now_due.append((due.at if due is not None else when, draft, recipient_id))
+        # Of several reminders that come to be sent at once it is the one that was due last: "tomorrow", not "next week".
+        now_due.sort(key=lambda one: one[0], reverse=True)
+        return [(draft, order_of(draft, RecipientSpec(id=who))) for _, draft, who in now_due]
 
     async def _keep_failed(
         self, tx: TenantsTx, work: _Set, failed: Sequence[tuple[MessageDraft, Exception]]
@@ -528,7 +532,7 @@ class TriggerPlanner:
         return found
 
 
-def _hear(work: _Set, match: _Match, before: Mapping[ScheduledWorkId, PlannedOrder]) -> None:
+def _hear(work: _Set, match: _Match, before: Before) -> None:
     """What one event means to one trigger."""
     event, trigger, hears, subject, silent = match
     if silent and not work.has_anything_about(subject):
@@ -553,7 +557,7 @@ def _hear(work: _Set, match: _Match, before: Mapping[ScheduledWorkId, PlannedOrd
         )
     if subject is not None and cancelled:
         count = work.clear(subject, Why.CANCELLED_BY, event, sent_too=True, all_drafts=True)
-        waiting = bool(work.sent.get(subject))
+        waiting = bool(work.sent_about(subject))
         nothing = None if count or waiting else Why.NOTHING_PLANNED
         work.note(event, trigger, subject, FiringResult.CLEARED, nothing)
         return
@@ -625,10 +629,8 @@ def _not_heard(event: HeardEvent, hears: Hears, state: SubjectState) -> Why | No
     return None
 
 
-def _drafts(
-    work: _Set, match: _Match, meaning: Meaning, before: Mapping[ScheduledWorkId, PlannedOrder]
-) -> list[MessageDraft]:
-    """The messages that an event makes; one that moves things takes what it does not say from what is planned."""
+def _drafts(work: _Set, match: _Match, meaning: Meaning, before: Before) -> list[MessageDraft]:
+    """The messages that an event makes; one that moves things takes what it does not say from what was planned or sent."""
     if meaning.rule is None:
         return []
     event, trigger, hears, subject, silent = match
@@ -638,14 +640,16 @@ def _drafts(
             return []
         there = (
             [
-                before[row.id]
+                before.planned[row.id]
                 for row in work.planned.get(subject, ())
-                if row.id in before and not (silent and row.failed_at is not None)
+                if row.id in before.planned and not (silent and row.failed_at is not None)
             ]
             if subject
             else []
         )
         here = work.drafts_about(subject)
+        if subject is not None and not here and not silent and subject not in work.untold:
+            there += before.sent.get(subject, ())
         for old in (*(order.variables for order in there), *(one.variables for one in here)):
             variables = {**old, **variables}
         if silent:
@@ -676,7 +680,7 @@ def _was_sent(work: _Set, draft: MessageDraft, recipient_id: RecipientId) -> boo
     """Whether this person was written to about this before."""
     if draft.subject is None:
         return False
-    return any(one.recipient_id == recipient_id for one in work.sent.get(draft.subject, ()))
+    return any(one.recipient_id == recipient_id and one.is_sent for one in work.lines.get(draft.subject, ()))
 
 
 def _repeats(draft: MessageDraft, due: Any, when: datetime | Why, now: datetime) -> bool:
@@ -704,6 +708,7 @@ def order_of(draft: MessageDraft, spec: RecipientSpec) -> Order:
         source_event_id=event.id,
         source_event_type=event.type,
         source_event_produced_at=event.time,
+        time_slot=draft.time_slot,
     )
 
 
@@ -720,6 +725,7 @@ def _sealed(draft: MessageDraft, recipient: str | dict[str, Any], key: DataKey) 
         source_event_id=event.id,
         source_event_type=event.type,
         source_event_produced_at=event.time,
+        time_slot=draft.time_slot,
     )
     return key.seal(_encode(kept), PLANNED_PURPOSE)
 

@@ -24,6 +24,7 @@ from tidings.notify.schedule import store as schedule_store
 from tidings.notify.schedule.model import spec_of_recipient
 from tidings.notify.tenants.model import zone_exists
 from tidings.notify.triggers import store
+from tidings.notify.triggers.before import lines_by_subject, people_told
 from tidings.notify.triggers.evaluate import (
     Meaning,
     MessageDraft,
@@ -140,6 +141,9 @@ class TriggerRehearser:
             if silent:
                 people, rows = (), [row for row in rows if row.failed_at is None]
             people = people or [row.recipient_id for row in rows if row.recipient_id is not None]
+            if subject is not None and not meaning.recipients and not silent:
+                lines = await lines_by_subject(tx, [subject])
+                people = [*people, *people_told(lines.get(subject, ()), rows)]
             if not people or not trigger.is_shifted:
                 told.not_planned.append(_nothing(trigger, Why.NOTHING_PLANNED))
                 return

@@ -12,7 +12,9 @@ from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import TriggerId
+from tidings.notify.schedule.firings import FiringResult
 from tidings.notify.schedule.store import TriggerSubject
+from tidings.notify.triggers.evaluate import Why
 from tidings.notify.triggers.model import EVENT_TIME, Trigger
 from tidings.notify.triggers.resolvers import MOST_RECIPIENTS
 
@@ -215,36 +217,89 @@ async def put_subjects(
         )
 
 
-class Sent(Struct, frozen=True, kw_only=True):
-    """A message that a trigger has sent about a subject."""
+class SubjectLine(Struct, frozen=True, kw_only=True):
+    """A line of the ledger about a subject: what came of an event for somebody, or that it ended things."""
 
     subject: TriggerSubject
-    recipient_id: RecipientId
+    event_id: str
+    result: FiringResult
+    reason: str | None
+    recipient_id: RecipientId | None
+    notification_id: NotificationId | None
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether the person has a message, of this trigger or of one that said the same."""
+        return self.notification_id is not None and (
+            self.result is FiringResult.SENT or self.reason == Why.DUPLICATE
+        )
+
+
+class SentWords(Struct, frozen=True, kw_only=True):
+    """What was said in a message; sealed under the key of its recipient."""
+
+    tenant_id: TenantId
     notification_id: NotificationId
+    recipient_id: RecipientId
+    variables: bytes
+
+    def __repr__(self) -> str:
+        return f"SentWords({self.notification_id}, ***)"
 
 
-async def sent_about(tx: TenantTx | TenantsTx, subjects: Sequence[TriggerSubject]) -> list[Sent]:
-    """What was sent about these subjects."""
+_words = RowMapper(
+    SentWords,
+    [QUERIES.words_of_sent],
+    columns={"notification_id": "id", "variables": "variables_ciphertext"},
+)
+
+
+async def lines_about(tx: TenantTx | TenantsTx, subjects: Sequence[TriggerSubject]) -> list[SubjectLine]:
+    """What came of events about these subjects."""
     if not subjects:
         return []
     rows = await tx.fetch(
-        QUERIES.sent_about, **columns(subjects, "tenant_id trigger_id event_source event_subject")
+        QUERIES.lines_about, **columns(subjects, "tenant_id trigger_id event_source event_subject")
     )
     return [
-        Sent(subject=_subject(row), recipient_id=row["recipient_id"], notification_id=row["notification_id"])
+        SubjectLine(
+            subject=_subject(row),
+            event_id=row["event_id"],
+            result=FiringResult(row["result"]),
+            reason=row["reason"],
+            recipient_id=row["recipient_id"],
+            notification_id=row["notification_id"],
+        )
         for row in rows
     ]
 
 
-async def waiting_among(tx: TenantTx | TenantsTx, sent: Sequence[Sent]) -> set[NotificationId]:
+async def words_of_sent(
+    tx: TenantTx | TenantsTx, sent: Sequence[tuple[TenantId, NotificationId]]
+) -> list[SentWords]:
+    """What was said in these messages, as far as they and their recipients are still known."""
+    if not sent:
+        return []
+    rows = await tx.fetch(
+        QUERIES.words_of_sent,
+        tenant_ids=[tenant_id for tenant_id, _ in sent],
+        ids=[id_ for _, id_ in sent],
+        created_ats=[time_of(id_) for _, id_ in sent],
+    )
+    return [_words(row) for row in rows]
+
+
+async def waiting_among(
+    tx: TenantTx | TenantsTx, sent: Sequence[tuple[TenantId, NotificationId]]
+) -> set[NotificationId]:
     """Those that were not handed over yet."""
     if not sent:
         return set()
     rows = await tx.fetch(
         QUERIES.waiting_among,
-        tenant_ids=[one.subject.tenant_id for one in sent],
-        ids=[one.notification_id for one in sent],
-        created_ats=[time_of(one.notification_id) for one in sent],
+        tenant_ids=[tenant_id for tenant_id, _ in sent],
+        ids=[id_ for _, id_ in sent],
+        created_ats=[time_of(id_) for _, id_ in sent],
     )
     return {row["id"] for row in rows}
 

@@ -125,20 +125,34 @@ FROM unnest(
 WHERE s.tenant_id = heard.tenant_id AND s.trigger_id = heard.trigger_id AND s.event_source = heard.event_source
   AND s.event_subject = heard.event_subject;
 
--- name: sent_about
--- What was sent about these subjects, the newest thousand of each: as many as one event may write to.
-SELECT f.tenant_id, f.trigger_id, f.event_source, f.event_subject, f.recipient_id, f.notification_id
+-- name: lines_about
+-- What came of the events about these subjects, as far as it was about somebody or ended something; the newest thousand of
+-- each: as many as one event may write to. Not what changed nothing.
+SELECT f.tenant_id, f.trigger_id, f.event_source, f.event_subject, f.event_id, f.result, f.reason, f.recipient_id,
+       f.notification_id
 FROM unnest(:tenant_ids::text[], :trigger_ids::text[], :event_sources::text[], :event_subjects::text[])
     AS wanted (tenant_id, trigger_id, event_source, event_subject)
 CROSS JOIN LATERAL (
-    SELECT mine.tenant_id, mine.trigger_id, mine.event_source, mine.event_subject, mine.recipient_id, mine.notification_id
+    SELECT mine.tenant_id, mine.trigger_id, mine.event_source, mine.event_subject, mine.event_id, mine.result, mine.reason,
+           mine.recipient_id, mine.notification_id
     FROM notification.trigger_firings AS mine
     WHERE mine.tenant_id = wanted.tenant_id AND mine.trigger_id = wanted.trigger_id
       AND mine.event_source = wanted.event_source AND mine.event_subject = wanted.event_subject
-      AND mine.result = 'sent' AND mine.notification_id IS NOT NULL AND mine.recipient_id IS NOT NULL
+      AND (mine.recipient_id IS NOT NULL OR mine.result = 'cleared' OR mine.reason = 'condition_not_met')
     ORDER BY mine.id DESC
     LIMIT 1000
 ) AS f;
+
+-- name: words_of_sent
+-- What was said in messages that triggers have sent, as long as they are kept; of people who are still known.
+SELECT n.tenant_id, n.id, n.recipient_id, n.variables_ciphertext
+FROM unnest(:tenant_ids::text[], :ids::text[], :created_ats::timestamptz[]) AS wanted (tenant_id, id, created_at)
+CROSS JOIN LATERAL (
+    SELECT mine.tenant_id, mine.id, mine.recipient_id, mine.variables_ciphertext FROM notification.notifications AS mine
+    WHERE mine.tenant_id = wanted.tenant_id AND mine.created_at = wanted.created_at AND mine.id = wanted.id
+    OFFSET 0
+) AS n
+JOIN notification.recipients AS who ON who.tenant_id = n.tenant_id AND who.id = n.recipient_id AND who.erased_at IS NULL;
 
 -- name: waiting_among
 -- Those that no dispatcher has taken yet.
