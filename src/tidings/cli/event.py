@@ -221,6 +221,6 @@ ResourceCommands(
     # `send --file` takes a list; `tail` reads and streams.
     names={"send-batch": "", "list-received": "list", "read": "", "stream": ""},
     which="Its id, evt_…",
-    empty="no event came in the last week; `tidings event send` sends one",
+    empty="no event came in the last fifteen days; `tidings event send` sends one",
     rows={"show": Row(text=json_text), "list-received": Row(text=_line)},
 ).add_to(app)

@@ -14,6 +14,7 @@ from tidings.contracts.received_events import EventReceived
 from tidings.kernel.db import Database
 from tidings.kernel.ids import EventId, TenantId
 from tidings.notify.received_events import store
+from tidings.notify.received_events.store import ReceivedCriteria, list_received_events
 
 PATH = "/api/v1/events"
 
@@ -480,6 +481,25 @@ async def test_received_events_are_listed_the_newest_first(world: HttpWorld) -> 
     assert [one["id"] for one in first["items"] + rest["items"]] == sent[::-1]
     assert [one["id"] for one in some["items"]] == [sent[2], sent[0]]
     assert all("data" not in one for one in first["items"])
+
+
+async def test_a_filter_that_fits_nothing_reads_so_many_events_and_says_where_to_go_on(
+    world: HttpWorld,
+) -> None:
+    tenant = await world.tenant()
+    async with world.as_tenant(tenant.id) as client:
+        for _ in range(5):
+            await client.post(PATH, json=cloud_event(type="a.happened"))
+        now = world.system.kernel.clock.now()
+        async with world.db.tenant(tenant.id) as tx:
+            nothing = ReceivedCriteria(type="b.happened")
+            first = await list_received_events(tx, nothing, before=None, now=now, limit=5, chunk=2, most=4)
+            rest = await list_received_events(
+                tx, nothing, before=first.next_id, now=now, limit=5, chunk=2, most=4
+            )
+
+    assert (first.items, rest.items, rest.next_id) == ([], [], None)
+    assert first.next_id is not None
 
 
 async def test_a_caller_who_hangs_up_undoes_nothing_and_repeats_safely(world: HttpWorld) -> None:

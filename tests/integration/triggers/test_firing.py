@@ -19,6 +19,7 @@ from tests.support.hotel import (
 )
 from tests.support.pipeline import PipelineWorld, person
 from tidings.kernel.events import new_event
+from tidings.kernel.postgres_bus.parked import KEEP_DEAD_LETTERS
 from tidings.notify.accept.validator import LONGEST_PLAN
 from tidings.notify.ids import TEMPLATE
 
@@ -385,18 +386,32 @@ async def test_an_event_is_known_again_for_as_long_as_its_plans_wait(world: Pipe
     assert kept >= now + LONGEST_PLAN + timedelta(days=30)
 
 
-async def test_an_event_that_is_no_longer_kept_makes_nothing_and_is_told(
+async def test_an_event_that_is_no_longer_kept_makes_nothing_and_the_ledger_tells_it(
     world: PipelineWorld, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """A dead letter was replayed too late."""
     to = somebody()
     async with world.sender() as sender:
         await make_trigger(sender, **CONFIRMATION)
         answer = await sender.client.post(
             "/api/v1/events", json=reservation(world.clock.now() + timedelta(days=10), to=to)
         )
+        event_id = answer.json()["id"]
         async with world.unguarded("notification.received_events") as owner:
-            await owner.execute("DELETE FROM notification.received_events WHERE id = $1", answer.json()["id"])
+            await owner.execute("DELETE FROM notification.received_events WHERE id = $1", event_id)
         await world.settle()
+        [line] = await fired(sender, event_id)
 
     assert world.received(to) == []
+    assert (line["result"], line["reason"]) == ("failed", "event_gone")
+    assert (line["event_type"], line["scheduled_id"]) == ("reservation.confirmed", None)
     assert "events_gone" in capsys.readouterr().out
+
+
+async def test_an_event_is_kept_for_longer_than_a_dead_letter_of_it(world: PipelineWorld) -> None:
+    async with world.database.owner() as owner:
+        kept = await owner.fetchval(
+            "SELECT keep FROM kernel.partitioned_tables WHERE parent = 'notification.received_events'"
+        )
+
+    assert timedelta(days=kept) > KEEP_DEAD_LETTERS

@@ -145,4 +145,4 @@ async def test_a_confirmation_and_a_reminder_of_one_template_both_come(world: Pi
 
 
 def _said(place: str) -> dict[str, Any]:
-    return REMINDER["variables"] | {"place": place}
+    return {**REMINDER["variables"], "place": place}

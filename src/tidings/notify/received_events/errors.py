@@ -9,9 +9,9 @@ from tidings.kernel.refusals import NotFoundError
 
 
 class UnknownReceivedEventError(NotFoundError):
-    """No such event came here, or it came more than a week ago."""
+    """No such event came here, or it came more than fifteen days ago."""
 
     code = "event_not_found"
 
     def __init__(self, event_id: str) -> None:
-        super().__init__(f"no event {event_id} came here in the last week; its sender can send it again")
+        super().__init__(f"no event {event_id} came here in the last fifteen days; its sender can send it again")

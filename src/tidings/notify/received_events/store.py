@@ -3,9 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from typing import Final
 
 import msgspec
 
+from tidings.kernel.bounded_scan import AHEAD, CHUNK, MOST_LOOKED_AT, Glance, ScannedPage, scan_back
 from tidings.kernel.db import PlatformTx, Row, TenantsTx, TenantTx, WorkerTx
 from tidings.kernel.events import Event, attributes_of
 from tidings.kernel.ids import EventId, TenantId, time_of
@@ -17,10 +20,12 @@ from tidings.notify.received_events.model import SEALED_FOR, EventContent, Recei
 
 QUERIES = Queries.beside(__file__)
 _PURPOSE = "event"
+#: Greater than every id.
+_NEWEST: Final = "evt_~"
 _decode_content = msgspec.json.Decoder(EventContent).decode
 _encode = msgspec.json.Encoder().encode
 _event_of = RowMapper(
-    ReceivedEvent, [QUERIES.load_received_events, QUERIES.list_received_events], omit="content"
+    ReceivedEvent, [QUERIES.load_received_events, QUERIES.find_received_events], omit="content"
 )
 
 
@@ -99,29 +104,53 @@ async def load(
     return [_opened(row, keys) for row in rows]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReceivedCriteria:
+    """Which received events are asked for; None: any."""
+
+    type: str | None = None
+    source: str | None = None
+    subject: str | None = None
+    tests_only: bool = False
+
+
 async def list_received_events(
     tx: TenantTx,
+    wanted: ReceivedCriteria,
     *,
-    tests_only: bool,
     before: EventId | None,
     now: datetime,
     limit: int,
-    type: str | None = None,  # noqa: A002  # as CloudEvents calls it
-    source: str | None = None,
-    subject: str | None = None,
-) -> list[ReceivedEvent]:
-    """The newest first, without what they say."""
-    rows = await tx.fetch(
-        QUERIES.list_received_events,
-        tests_only=tests_only,
-        before=before or "evt_~",
-        before_at=time_of(before) if before else now,
-        type=type,
-        source=source,
-        subject=subject,
+    chunk: int = CHUNK,
+    most: int = MOST_LOOKED_AT,
+) -> ScannedPage[EventId, ReceivedEvent]:
+    """The newest first, without what they say, by a bounded scan."""
+    return await scan_back(
+        partial(_look_back, tx, wanted),
+        partial(_find, tx),
+        start=(time_of(before), before) if before else (now + AHEAD, _NEWEST),
         limit=limit,
+        filtered=wanted != ReceivedCriteria(),
+        chunk=chunk,
+        most=most,
     )
-    return [_event_of(row, content=EventContent()) for row in rows]
+
+
+async def _look_back(
+    tx: TenantTx, wanted: ReceivedCriteria, *, before_at: datetime, before_id: str, most: int
+) -> Glance[EventId]:
+    return Glance.of(
+        await tx.fetch_one(QUERIES.look_back, wanted, before_at=before_at, before_id=before_id, most=most)
+    )
+
+
+async def _find(tx: TenantTx, ids: Sequence[EventId]) -> dict[EventId, ReceivedEvent]:
+    if not ids:
+        return {}
+    rows = await tx.fetch(
+        QUERIES.find_received_events, ids=list(ids), received_ats=[time_of(id_) for id_ in ids]
+    )
+    return {EventId(row["id"]): _event_of(row, content=EventContent()) for row in rows}
 
 
 async def event_keys(

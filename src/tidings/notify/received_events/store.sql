@@ -59,16 +59,32 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) AS event;
 
--- name: list_received_events
--- The newest first, a page at a time.
-SELECT tenant_id, id, source, source_event_id, type, subject, happened_at, is_test, content_ciphertext
-FROM notification.received_events
-WHERE tenant_id = :tenant_id AND id < :before AND received_at <= :before_at
-  AND (NOT CAST(:tests_only AS boolean) OR is_test)
-  AND (:type::text IS NULL OR type = :type)
-  AND (:source::text IS NULL OR source = :source)
-  AND (:subject::text IS NULL OR subject = :subject)
-ORDER BY id DESC LIMIT :limit;
+-- name: look_back
+-- Looks at so many events, the newest first, and says which of them fit: no filter can make it read more than that.
+WITH seen AS MATERIALIZED (
+    SELECT event.id,
+           (NOT CAST(:tests_only AS boolean) OR event.is_test)
+           AND (CAST(:type AS text) IS NULL OR event.type = :type)
+           AND (CAST(:source AS text) IS NULL OR event.source = :source)
+           AND (CAST(:subject AS text) IS NULL OR event.subject = :subject) AS fits
+    FROM notification.received_events AS event
+    WHERE event.tenant_id = :tenant_id AND event.id < :before_id AND event.received_at <= :before_at
+    ORDER BY event.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: find_received_events
+-- These, by id: the time inside it says which day it is in.
+SELECT event.tenant_id, event.id, event.source, event.source_event_id, event.type, event.subject, event.happened_at, event.is_test
+FROM unnest(:ids::text[], :received_ats::timestamptz[]) AS wanted (id, received_at)
+CROSS JOIN LATERAL (
+    SELECT * FROM notification.received_events AS known
+    WHERE known.tenant_id = :tenant_id AND known.id = wanted.id AND known.received_at = wanted.received_at
+    OFFSET 0
+) AS event;
 
 -- name: sweep_ledger
 -- The oldest first, about so many at a time, across tenants.

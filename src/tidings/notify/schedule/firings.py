@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
 
 from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.kernel.bounded_scan import CHUNK, MOST_LOOKED_AT, Glance, ScannedPage, scan_back
 from tidings.kernel.db import TenantsTx, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper, columns, sparse_columns
@@ -24,6 +26,8 @@ _COLUMNS: Final = (
     "tenant_id id event_id event_type event_source event_time trigger_id trigger_version template_key channel "
     "result fired_at expires_at"
 )
+#: Greater than every id.
+_NEWEST: Final = "fir_~"
 _SELDOM: Final = "event_subject recipient_id scheduled_id notification_id reason send_at"
 
 
@@ -81,7 +85,7 @@ class FiringEnd(Struct, frozen=True, kw_only=True):
     ended_by: str | None = None
 
 
-_firing = RowMapper(Firing, [QUERIES.firings_of_event, QUERIES.firings_of_notification, QUERIES.list_firings])
+_firing = RowMapper(Firing, [QUERIES.firings_of_event, QUERIES.firings_of_notification, QUERIES.find_firings])
 
 
 async def insert_firings(tx: TenantTx | TenantsTx, fresh: Sequence[Firing]) -> None:
@@ -114,9 +118,25 @@ async def end_sent(tx: TenantTx | TenantsTx, ends: Sequence[FiringEnd]) -> None:
         )
 
 
-async def firings_of_event(tx: TenantTx, event_id: str) -> list[Firing]:
-    """What one event has led to."""
-    return [_firing(row) for row in await tx.fetch(QUERIES.firings_of_event, event_id=event_id)]
+async def firings_of_event(
+    tx: TenantTx,
+    event_id: str,
+    *,
+    trigger_id: str | None = None,
+    result: str | None = None,
+    after_id: str | None = None,
+    limit: int,
+) -> list[Firing]:
+    """What one event has led to, the first lines first."""
+    rows = await tx.fetch(
+        QUERIES.firings_of_event,
+        event_id=event_id,
+        trigger_id=trigger_id,
+        result=result,
+        after_id=after_id,
+        limit=limit,
+    )
+    return [_firing(row) for row in rows]
 
 
 async def firing_of(tx: TenantTx, notification_id: NotificationId) -> Firing | None:
@@ -126,13 +146,46 @@ async def firing_of(tx: TenantTx, notification_id: NotificationId) -> Firing | N
 
 
 async def list_firings(
-    tx: TenantTx, *, trigger_id: str | None, result: str | None, after_id: str | None, limit: int
-) -> list[Firing]:
-    """The newest first."""
-    rows = await tx.fetch(
-        QUERIES.list_firings, trigger_id=trigger_id, result=result, after_id=after_id, limit=limit
+    tx: TenantTx,
+    *,
+    trigger_id: str | None,
+    result: str | None,
+    after_id: str | None,
+    limit: int,
+    now: datetime,
+    chunk: int = CHUNK,
+    most: int = MOST_LOOKED_AT,
+) -> ScannedPage[FiringId, Firing]:
+    """A page, the newest first, by a bounded scan."""
+    return await scan_back(
+        partial(_look_back, tx, trigger_id, result),
+        partial(_find_firings, tx),
+        start=(now, after_id or _NEWEST),
+        limit=limit,
+        filtered=trigger_id is not None or result is not None,
+        chunk=chunk,
+        most=most,
     )
-    return [_firing(row) for row in rows]
+
+
+async def _look_back(
+    tx: TenantTx,
+    trigger_id: str | None,
+    result: str | None,
+    *,
+    before_at: datetime,
+    before_id: str,
+    most: int,
+) -> Glance[FiringId]:
+    del before_at  # Ids begin with their time.
+    query = QUERIES.look_back_at_failed if result == FiringResult.FAILED else QUERIES.look_back
+    row = await tx.fetch_one(query, trigger_id=trigger_id, result=result, before_id=before_id, most=most)
+    return Glance.of(row)
+
+
+async def _find_firings(tx: TenantTx, ids: Sequence[FiringId]) -> dict[FiringId, Firing]:
+    rows = await tx.fetch(QUERIES.find_firings, ids=list(ids)) if ids else []
+    return {found.id: found for found in map(_firing, rows)}
 
 
 async def sweep_firings(tx: WorkerTx, *, now: datetime, limit: int) -> int:

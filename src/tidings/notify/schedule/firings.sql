@@ -39,12 +39,16 @@ WHERE mine.tenant_id = ended.tenant_id AND mine.notification_id = ended.notifica
   AND (mine.result = 'sent' OR mine.reason = 'duplicate');
 
 -- name: firings_of_event
--- A handful: one for each trigger that heard it, and each person.
+-- One for each trigger that heard it, and each person: as a rule a handful, in their order.
 SELECT tenant_id, id, event_id, event_type, event_source, event_subject, event_time, trigger_id, trigger_version, template_key,
        channel, recipient_id, scheduled_id, notification_id, result, reason, send_at, ended_by, fired_at, expires_at
 FROM notification.trigger_firings
 WHERE tenant_id = :tenant_id AND event_id = :event_id
-ORDER BY id;
+  AND (CAST(:after_id AS text) IS NULL OR id > :after_id)
+  AND (CAST(:trigger_id AS text) IS NULL OR trigger_id = :trigger_id)
+  AND (CAST(:result AS text) IS NULL OR result = :result)
+ORDER BY id
+LIMIT :limit;
 
 -- name: firings_of_notification
 -- Which trigger and event made it; the first, where a second one would have made the same.
@@ -55,17 +59,42 @@ WHERE tenant_id = :tenant_id AND notification_id = :notification_id
 ORDER BY id
 LIMIT 1;
 
--- name: list_firings
--- The newest first; ids begin with their time, so the key's own order serves.
+-- name: look_back
+-- Looks at so many lines, the newest first, and says which of them fit: no filter can make it read more than that.
+WITH seen AS MATERIALIZED (
+    SELECT s.id,
+           (CAST(:trigger_id AS text) IS NULL OR s.trigger_id = :trigger_id)
+           AND (CAST(:result AS text) IS NULL OR s.result = :result) AS fits
+    FROM notification.trigger_firings AS s
+    WHERE s.tenant_id = :tenant_id AND s.id < :before_id
+    ORDER BY s.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: look_back_at_failed
+-- The same among those that failed, which are few, by ix_trigger_firings_failed.
+WITH seen AS MATERIALIZED (
+    SELECT s.id,
+           (CAST(:trigger_id AS text) IS NULL OR s.trigger_id = :trigger_id)
+           AND (CAST(:result AS text) IS NULL OR s.result = :result) AS fits
+    FROM notification.trigger_firings AS s
+    WHERE s.tenant_id = :tenant_id AND s.id < :before_id AND s.result = 'failed'
+    ORDER BY s.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: find_firings
+-- By id, in no order.
 SELECT tenant_id, id, event_id, event_type, event_source, event_subject, event_time, trigger_id, trigger_version, template_key,
        channel, recipient_id, scheduled_id, notification_id, result, reason, send_at, ended_by, fired_at, expires_at
 FROM notification.trigger_firings
-WHERE tenant_id = :tenant_id
-  AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
-  AND (CAST(:trigger_id AS text) IS NULL OR trigger_id = :trigger_id)
-  AND (CAST(:result AS text) IS NULL OR result = :result)
-ORDER BY id DESC
-LIMIT :limit;
+WHERE tenant_id = :tenant_id AND id = ANY (CAST(:ids AS text[]));
 
 -- name: sweep_firings
 -- About so many at a time, across tenants.

@@ -10,7 +10,9 @@ from tidings.notify.ids import ScheduledWorkId
 from tidings.notify.schedule import store
 from tidings.notify.schedule.errors import UnknownScheduledWorkError
 from tidings.notify.schedule.intervene import cancel_work, retry_work
+from tidings.notify.schedule.listing import list_work
 from tidings.notify.schedule.model import ScheduledWork, WorkStatus
+from tidings.notify.schedule.store import WorkCriteria
 from tidings.notify.schedule.wire import ListScheduled, ScheduledView
 
 scheduled = Resource("scheduled", at="/scheduled", tag="schedule", scope="notifications")
@@ -18,23 +20,23 @@ scheduled = Resource("scheduled", at="/scheduled", tag="schedule", scope="notifi
 
 @scheduled.get(test_keys=True)
 async def list_scheduled(
-    tx: TenantTx, query: ListScheduled, paging: Paging, caller: Caller
+    tx: TenantTx, query: ListScheduled, paging: Paging, caller: Caller, clock: Clock
 ) -> Page[ScheduledView]:
     """List what is to be sent at its time, the newest first.
 
     What triggers have planned, and notifications that wait. What is over is kept for a day, of what was planned for 30.
+    `subject`, `recipient` and the status `failed` find theirs among all; other filters look among the newest, some 20,000
+    in a request: where few fit, a page may be short or empty and still have a `next_cursor`.
     """
-    found = await store.list_work(
-        tx,
+    wanted = WorkCriteria(
         status=None if query.status is None else WorkStatus(query.status),
         trigger_id=query.trigger,
         subject=query.subject,
         recipient_id=query.recipient,
         tests_only=_is_test(caller),
-        after_id=paging.after_id,
-        limit=paging.fetch,
     )
-    return paging.page(found, ScheduledView.of)
+    found = await list_work(tx, wanted, after_id=paging.after_id, limit=query.limit, clock=clock)
+    return paging.page_until(found.next_id, [ScheduledView.of(one) for one in found.items])
 
 
 @scheduled.get("/{scheduled_id}", test_keys=True, problems=["scheduled_not_found"])

@@ -1,12 +1,14 @@
 """The only Python that reads and writes planned entries of the schedule, but for claiming and releasing them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
 
 from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.kernel.bounded_scan import Glance
 from tidings.kernel.db import TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper, columns, sparse_columns
@@ -22,7 +24,7 @@ _ALWAYS: Final = (
 )
 _SELDOM: Final = "recipient_id event_subject anchor_offset local_time zone failed_at last_error"
 
-_work = RowMapper(ScheduledWork, [QUERIES.list_work, QUERIES.find_work])
+_work = RowMapper(ScheduledWork, [QUERIES.find_several, QUERIES.find_work])
 planned_row = RowMapper(PlannedRow, [QUERIES.lock_planned_of_subjects, QUERIES.planned_of_subject])
 
 
@@ -87,29 +89,53 @@ async def end_planned(tx: TenantTx | TenantsTx, ended: Sequence[Ended], *, now: 
         )
 
 
-async def list_work(
-    tx: TenantTx,
-    *,
-    status: WorkStatus | None,
-    trigger_id: str | None,
-    subject: str | None,
-    recipient_id: str | None,
-    tests_only: bool,
-    after_id: str | None,
-    limit: int,
-) -> list[ScheduledWork]:
-    """The newest first."""
-    rows = await tx.fetch(
-        QUERIES.list_work,
-        status=status,
-        trigger_id=trigger_id,
-        subject=subject,
-        recipient_id=recipient_id,
-        tests_only=tests_only,
-        after_id=after_id,
-        limit=limit,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkCriteria:
+    """Which entries are asked for; None: any."""
+
+    status: WorkStatus | None = None
+    trigger_id: str | None = None
+    subject: str | None = None
+    recipient_id: str | None = None
+    #: Those alone that test events have planned.
+    tests_only: bool = False
+
+    @property
+    def narrows(self) -> bool:
+        """Whether it leaves any out."""
+        return self != WorkCriteria()
+
+
+async def look_back(
+    tx: TenantTx, wanted: WorkCriteria, *, before_at: datetime, before_id: str, most: int
+) -> Glance[ScheduledWorkId]:
+    """Look at up to `most` entries older than a place, by the narrowest index that the filter has."""
+    del before_at  # Ids begin with their time.
+    if wanted.subject is not None:
+        query = QUERIES.look_back_at_subject
+    elif wanted.recipient_id is not None:
+        query = QUERIES.look_back_at_recipient
+    elif wanted.status is WorkStatus.FAILED:
+        query = QUERIES.look_back_at_failed
+    else:
+        query = QUERIES.look_back
+    row = await tx.fetch_one(
+        query,
+        status=wanted.status,
+        trigger_id=wanted.trigger_id,
+        subject=wanted.subject,
+        recipient_id=wanted.recipient_id,
+        tests_only=wanted.tests_only,
+        before_id=before_id,
+        most=most,
     )
-    return [_work(row) for row in rows]
+    return Glance.of(row)
+
+
+async def find_several(tx: TenantTx, ids: Sequence[ScheduledWorkId]) -> dict[ScheduledWorkId, ScheduledWork]:
+    """These entries, by id."""
+    rows = await tx.fetch(QUERIES.find_several, ids=list(ids)) if ids else []
+    return {found.id: found for found in map(_work, rows)}
 
 
 async def find_work(tx: TenantTx, work_id: ScheduledWorkId, *, hold: bool = False) -> ScheduledWork | None:

@@ -65,25 +65,99 @@ FROM unnest(
 ) AS ended (tenant_id, id, status, notification_id, recipient_id, reason, by_event)
 WHERE s.tenant_id = ended.tenant_id AND s.id = ended.id;
 
--- name: list_work
--- The newest first; ids begin with their time, so the key's own order serves.
+-- name: look_back
+-- Looks at so many entries, the newest first, and says which of them fit: no filter can make it read more than that. Ids
+-- begin with their time, so the key's own order serves.
+WITH seen AS MATERIALIZED (
+    SELECT s.id,
+           (CAST(:status AS text) IS NULL OR :status =
+            CASE WHEN s.obsolete THEN 'obsolete' WHEN s.failed_at IS NOT NULL THEN 'failed'
+                 WHEN s.processed_at IS NOT NULL THEN 'processed' ELSE 'planned' END)
+           AND (CAST(:trigger_id AS text) IS NULL OR s.trigger_id = :trigger_id)
+           AND (CAST(:subject AS text) IS NULL OR s.event_subject = :subject)
+           AND (CAST(:recipient_id AS text) IS NULL OR s.recipient_id = :recipient_id)
+           AND (NOT CAST(:tests_only AS boolean) OR s.is_test) AS fits
+    FROM notification.notification_scheduled AS s
+    WHERE s.tenant_id = :tenant_id AND s.id < :before_id
+    ORDER BY s.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: look_back_at_subject
+-- The same among what is about one subject, by ix_notification_scheduled_about. Said as a range and put first in the order,
+-- because no other index has that order.
+WITH seen AS MATERIALIZED (
+    SELECT s.id,
+           (CAST(:status AS text) IS NULL OR :status =
+            CASE WHEN s.obsolete THEN 'obsolete' WHEN s.failed_at IS NOT NULL THEN 'failed'
+                 WHEN s.processed_at IS NOT NULL THEN 'processed' ELSE 'planned' END)
+           AND (CAST(:trigger_id AS text) IS NULL OR s.trigger_id = :trigger_id)
+           AND (CAST(:subject AS text) IS NULL OR s.event_subject = :subject)
+           AND (CAST(:recipient_id AS text) IS NULL OR s.recipient_id = :recipient_id)
+           AND (NOT CAST(:tests_only AS boolean) OR s.is_test) AS fits
+    FROM notification.notification_scheduled AS s
+    WHERE s.tenant_id = :tenant_id AND s.id < :before_id AND s.event_subject IS NOT NULL
+      AND s.event_subject >= :subject AND s.event_subject <= :subject
+    ORDER BY s.event_subject, s.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: look_back_at_recipient
+-- The same among what is for one recipient, by ix_notification_scheduled_recipient.
+WITH seen AS MATERIALIZED (
+    SELECT s.id,
+           (CAST(:status AS text) IS NULL OR :status =
+            CASE WHEN s.obsolete THEN 'obsolete' WHEN s.failed_at IS NOT NULL THEN 'failed'
+                 WHEN s.processed_at IS NOT NULL THEN 'processed' ELSE 'planned' END)
+           AND (CAST(:trigger_id AS text) IS NULL OR s.trigger_id = :trigger_id)
+           AND (CAST(:subject AS text) IS NULL OR s.event_subject = :subject)
+           AND (CAST(:recipient_id AS text) IS NULL OR s.recipient_id = :recipient_id)
+           AND (NOT CAST(:tests_only AS boolean) OR s.is_test) AS fits
+    FROM notification.notification_scheduled AS s
+    WHERE s.tenant_id = :tenant_id AND s.id < :before_id AND s.recipient_id IS NOT NULL
+      AND s.recipient_id >= :recipient_id AND s.recipient_id <= :recipient_id
+    ORDER BY s.recipient_id, s.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: look_back_at_failed
+-- The same among what has failed, which is little, by ix_notification_scheduled_failed.
+WITH seen AS MATERIALIZED (
+    SELECT s.id,
+           (CAST(:status AS text) IS NULL OR :status =
+            CASE WHEN s.obsolete THEN 'obsolete' WHEN s.failed_at IS NOT NULL THEN 'failed'
+                 WHEN s.processed_at IS NOT NULL THEN 'processed' ELSE 'planned' END)
+           AND (CAST(:trigger_id AS text) IS NULL OR s.trigger_id = :trigger_id)
+           AND (CAST(:subject AS text) IS NULL OR s.event_subject = :subject)
+           AND (CAST(:recipient_id AS text) IS NULL OR s.recipient_id = :recipient_id)
+           AND (NOT CAST(:tests_only AS boolean) OR s.is_test) AS fits
+    FROM notification.notification_scheduled AS s
+    WHERE s.tenant_id = :tenant_id AND s.id < :before_id AND s.failed_at IS NOT NULL
+    ORDER BY s.id DESC
+    LIMIT :most
+)
+SELECT count(*) AS looked_at, min(id) AS last_id,
+       coalesce(array_agg(id ORDER BY id DESC) FILTER (WHERE fits), '{}') AS ids
+FROM seen;
+
+-- name: find_several
+-- By id, in no order.
 SELECT id, kind, run_after, notification_id, recipient_id, trigger_id, trigger_version, template_key, channel, priority,
        source_event_id, event_type, event_source, event_subject, event_time, anchor, anchor_offset, local_time, zone, is_test,
        attempt_count, last_error, obsolete_reason, obsolete_event_id, processed_at, created_at, updated_at,
        CASE WHEN obsolete THEN 'obsolete' WHEN failed_at IS NOT NULL THEN 'failed'
             WHEN processed_at IS NOT NULL THEN 'processed' ELSE 'planned' END AS status
 FROM notification.notification_scheduled
-WHERE tenant_id = :tenant_id
-  AND (CAST(:after_id AS text) IS NULL OR id < :after_id)
-  AND (CAST(:trigger_id AS text) IS NULL OR trigger_id = :trigger_id)
-  AND (CAST(:subject AS text) IS NULL OR event_subject = :subject)
-  AND (CAST(:recipient_id AS text) IS NULL OR recipient_id = :recipient_id)
-  AND (NOT CAST(:tests_only AS boolean) OR is_test)
-  AND (CAST(:status AS text) IS NULL OR :status =
-       CASE WHEN obsolete THEN 'obsolete' WHEN failed_at IS NOT NULL THEN 'failed'
-            WHEN processed_at IS NOT NULL THEN 'processed' ELSE 'planned' END)
-ORDER BY id DESC
-LIMIT :limit;
+WHERE tenant_id = :tenant_id AND id = ANY (CAST(:ids AS text[]));
 
 -- name: find_work
 -- One entry.

@@ -42,6 +42,8 @@ class Why(StrEnum):
     CANCELLED_BEFORE = "cancelled_before"
     #: An event that moves things, and nothing is planned about this one.
     NOTHING_PLANNED = "nothing_planned"
+    #: What the event says is no longer kept: a dead letter was replayed too late.
+    EVENT_GONE = "event_gone"
     ALREADY_SENT = "already_sent"
     DUPLICATE = "duplicate"
     CANCELLED_BY = "cancelled_by"

@@ -259,7 +259,7 @@ class TriggerPlanner:
         ]
         if not wanted:
             return
-        heard = await self._heard(tx, wanted)
+        heard, gone = await self._heard(tx, wanted)
         matches = [
             _Match(event, trigger, hears, subject_of(event, trigger))
             for event in heard
@@ -271,10 +271,13 @@ class TriggerPlanner:
             for trigger, hears in triggers[event.tenant_id].silenced(event.type)
             if (subject := subject_of(event, trigger)) is not None
         ]
-        await self._apply(tx, matches)
+        missed = [(event, t) for event in gone for t, _ in triggers[event.tenant_id].hearing(event.type)]
+        await self._apply(tx, matches, missed)
 
-    async def _heard(self, tx: TenantsTx, events: Sequence[Event]) -> list[HeardEvent]:
-        """The events with what they say; one that is no longer kept, because a dead letter was replayed too late, is left out."""
+    async def _heard(
+        self, tx: TenantsTx, events: Sequence[Event]
+    ) -> tuple[list[HeardEvent], list[HeardEvent]]:
+        """The events with what they say; and those that are no longer kept, because a dead letter was replayed too late."""
         received = {
             EventId(event.payload_as(EventReceived).event_id): event
             for event in events
@@ -282,8 +285,11 @@ class TriggerPlanner:
         }
         asked = [(event.tenant_id, id_) for id_, event in received.items() if event.tenant_id is not None]
         loaded = await received_store.load(tx, self.keyring, asked) if asked else []
-        if gone := sorted({id_ for _, id_ in asked} - {one.id for one in loaded}):
-            _log.error("events_gone", count=len(gone), event_ids=gone[:10])
+        gone = [
+            _gone(received[id_]) for id_ in sorted({id_ for _, id_ in asked} - {one.id for one in loaded})
+        ]
+        if gone:
+            _log.error("events_gone", count=len(gone), event_ids=[one.id for one in gone[:10]])
         found = {
             received[one.id].id: HeardEvent(
                 tenant_id=one.tenant_id,
@@ -301,9 +307,11 @@ class TriggerPlanner:
         for event in events:
             if event.subject != EVENT_RECEIVED_SUBJECT:
                 found[event.id] = heard_of_own(event)
-        return [found[event.id] for event in events if event.id in found]
+        return [found[event.id] for event in events if event.id in found], gone
 
-    async def _apply(self, tx: TenantsTx, matches: Sequence[_Match]) -> None:
+    async def _apply(
+        self, tx: TenantsTx, matches: Sequence[_Match], missed: Sequence[tuple[HeardEvent, Trigger]]
+    ) -> None:
         now = self.clock.now()
         loud = {match.subject for match in matches if match.subject is not None and not match.silent}
         silent = {match.subject for match in matches if match.subject is not None and match.silent}
@@ -325,6 +333,8 @@ class TriggerPlanner:
         before = await load_before(tx, self.keyring, work.planned, work.lines, moved)
         for match in matches:
             _hear(work, match, before)
+        for event, trigger in missed:
+            work.note(event, trigger, None, FiringResult.FAILED, Why.EVENT_GONE)
         await self._take_back(tx, work)
         # What is moved is out of the way before what takes its place is written.
         await schedule_store.end_planned(tx, work.ended, now=now)
@@ -601,6 +611,23 @@ def heard_of_own(event: Event) -> HeardEvent:
         received_at=event.time,
         is_test=bool(payload.get("is_test")) if isinstance(payload, dict) else False,
         scope=scope,
+    )
+
+
+def _gone(event: Event) -> HeardEvent:
+    """One whose words are gone, as far as its announcement tells of it."""
+    told: EventReceived = event.payload_as(EventReceived)
+    if event.tenant_id is None:
+        raise ValueError("an event without a tenant has no triggers")
+    return HeardEvent(
+        tenant_id=event.tenant_id,
+        id=told.event_id,
+        type=told.type,
+        source=told.source,
+        time=told.time,
+        received_at=event.time,
+        is_test=told.is_test,
+        scope={},
     )
 
 

@@ -4,6 +4,7 @@ from typing import Final
 
 import msgspec
 
+from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
 from tidings.kernel.http.answers import Answer
 from tidings.kernel.http.callers import Caller
@@ -105,20 +106,31 @@ async def create_trigger(
 
 
 @triggers.get("/firings", owner=Owner.TENANT, verb="firings", listing="firings")
-async def list_firings(tx: TenantTx, query: ListFirings, paging: Paging) -> Page[FiringView]:
-    """List what triggers made of events, the newest first; `event` asks what one event has led to."""
+async def list_firings(tx: TenantTx, query: ListFirings, paging: Paging, clock: Clock) -> Page[FiringView]:
+    """List what triggers made of events, the newest first; `event` asks what one event has led to, in its order.
+
+    `event` and the result `failed` find theirs among all; other filters look among the newest, some 20,000 in a request:
+    where few fit, a page may be short or empty and still have a `next_cursor`.
+    """
     if query.event is not None:
-        found = [
-            one
-            for one in await firings.firings_of_event(tx, query.event)
-            if (query.trigger is None or one.trigger_id == query.trigger)
-            and (query.result is None or one.result.value == query.result)
-        ]
-        return Page(items=[FiringView.of(one) for one in found], next_cursor=None)
-    rows = await firings.list_firings(
-        tx, trigger_id=query.trigger, result=query.result, after_id=paging.after_id, limit=paging.fetch
+        rows = await firings.firings_of_event(
+            tx,
+            query.event,
+            trigger_id=query.trigger,
+            result=query.result,
+            after_id=paging.after_id,
+            limit=paging.fetch,
+        )
+        return paging.page(rows, FiringView.of)
+    found = await firings.list_firings(
+        tx,
+        trigger_id=query.trigger,
+        result=query.result,
+        after_id=paging.after_id,
+        limit=query.limit,
+        now=clock.now(),
     )
-    return paging.page(rows, FiringView.of)
+    return paging.page_until(found.next_id, [FiringView.of(one) for one in found.items])
 
 
 @triggers.get("/sets", owner=Owner.TENANT, verb="sets")

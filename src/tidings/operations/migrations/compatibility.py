@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=87, newest=87)
+SERVES: Final = SchemaRange(oldest=89, newest=89)
 
 
 async def check_servable(
