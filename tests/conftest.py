@@ -7,13 +7,14 @@ import os
 import sys
 from asyncio import AbstractEventLoop
 from collections.abc import AsyncIterator, Iterator
+from typing import Final
 
 import pytest
 from hypothesis import settings
 
-from tests.support.emitted_events import EmittedEvents, emitted_in_run, what_is_missing
+from tests.support.emitted_events import EmittedEvents, faults_of_run
 from tests.support.nats import NatsServer, running_nats
-from tests.support.postgres import RunningServer, TestDatabase, TestServer
+from tests.support.postgres import BEFORE_DROP, RunningServer, TestDatabase, TestServer
 from tests.support.recycled_database import RecycledDatabase
 from tests.support.run_folder import RunFolder
 from tidings.kernel.clock import SystemClock
@@ -31,6 +32,10 @@ sys.dont_write_bytecode = False
 
 #: The folders, from those whose tests mostly wait to those whose tests mostly compute: workers begin at both ends.
 _WAITING_FIRST = ["e2e", "conformance", "integration", "property", "simulation", "unit"]
+
+#: Every event that Tidings has emitted into this process' databases.
+EMITTED: Final = EmittedEvents()
+BEFORE_DROP.append(EMITTED.read)
 
 _folder: RunFolder | None = None
 _running: RunningServer | None = None
@@ -50,19 +55,24 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """After a run of all tests: names the declared events that none of them was seen to emit.
-
-    It sees what is left in the databases of a run; those that are emptied between tests are not all looked at, so it tells
-    and does not fail.
-    """
+    """Fail a run that emitted events which are not as declared; a run of all tests, also where one was not emitted."""
     config = session.config
-    if hasattr(config, "workerinput") or _folder is None or exitstatus != pytest.ExitCode.OK:
+    if not config.option.collectonly and BEFORE_DROP:
+        EMITTED.write()
+    if hasattr(config, "workerinput") or _folder is None:
         return
-    if config.args != config.getini("testpaths") or config.option.keyword or config.option.collectonly:
-        return
-    missing = what_is_missing(emitted_in_run(_folder.path))
-    if missing:
-        sys.stderr.write("\n" + "\n".join(missing) + "\n")
+    faults = faults_of_run(_folder.path, whole=exitstatus == pytest.ExitCode.OK and _is_whole(config))
+    if faults:
+        sys.stderr.write("\n" + "\n".join(faults) + "\n")
+        session.exitstatus = max(session.exitstatus, pytest.ExitCode.TESTS_FAILED)
+
+
+def _is_whole(config: pytest.Config) -> bool:
+    """Whether nothing was left out of the run."""
+    chosen = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")
+    return config.args == config.getini("testpaths") and not any(
+        getattr(config.option, name, None) for name in chosen
+    )
 
 
 def pytest_unconfigure() -> None:
@@ -160,26 +170,16 @@ def server(request: pytest.FixtureRequest) -> TestServer:
 
 
 @pytest.fixture(scope="session")
-def emitted() -> Iterator[EmittedEvents]:
-    """Every event that Tidings has emitted into this worker's databases; each is as its schema says."""
-    events = EmittedEvents()
-    yield events
-    events.write()
-    assert events.wrong == []
-
-
-@pytest.fixture(scope="session")
-async def worker_database(server: TestServer, emitted: EmittedEvents) -> AsyncIterator[TestDatabase]:
+async def worker_database(server: TestServer) -> AsyncIterator[TestDatabase]:
     """A migrated database that this worker's tests share; each test makes its own tenants."""
     async with server.clone() as database:
         yield database
-        await emitted.read(database)
 
 
 @pytest.fixture(scope="session")
-async def _recycled(server: TestServer, emitted: EmittedEvents) -> AsyncIterator[RecycledDatabase]:
+async def _recycled(server: TestServer) -> AsyncIterator[RecycledDatabase]:
     """What `fresh_database` is made of."""
-    recycled = RecycledDatabase(server, emitted)
+    recycled = RecycledDatabase(server, EMITTED)
     yield recycled
     await recycled.close()
 

@@ -5,7 +5,7 @@ import contextlib
 import itertools
 import os
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -22,6 +22,8 @@ from tidings.operations.migrations.runner import migrate_up
 from tidings.operations.partitions import make_missing
 
 TEMPLATE = "tidings_template"
+#: Looks at each clone before it is dropped.
+BEFORE_DROP: "list[Callable[[TestDatabase], Awaitable[None]]]" = []
 _names = (f"test_{os.getpid()}_{n}" for n in itertools.count())
 
 
@@ -50,6 +52,8 @@ class TestServer:
         try:
             yield self.database(name)
         finally:
+            for look in BEFORE_DROP:
+                await look(self.database(name))
             # Without FORCE it waits a few seconds for sessions that are just ending, whosesoever they are.
             await self.administer(f'DROP DATABASE IF EXISTS "{name}"')
 

@@ -4,7 +4,7 @@ Making and dropping a clone takes three to six times the work, and its connectio
 """
 
 import io
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from typing import Literal
 
 import asyncpg
@@ -67,9 +67,6 @@ class RecycledDatabase:
 
     async def close(self) -> None:
         """Drop it, if there is one."""
-        if self._owner is not None:
-            with suppress(asyncpg.PostgresConnectionError, asyncpg.InterfaceError, OSError):
-                await self._emitted.read_as(self._owner)
         self._owner = None
         await self._closing.aclose()
 
