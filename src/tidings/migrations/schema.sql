@@ -2477,6 +2477,8 @@ ALTER TABLE ONLY notification.dedup_ledger FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE notification.dedup_ledger IS 'One notification per event, template, recipient and channel.';
 
+COMMENT ON COLUMN notification.dedup_ledger.channel IS 'With what else tells messages apart that one event makes of a template for somebody: email@<time> for each time that it was planned for, test:… for tests.';
+
 COMMENT ON COLUMN notification.dedup_ledger.expires_at IS 'No default: it must outlive the bus''s retention plus the longest schedule offset.';
 
 CREATE TABLE notification.delivery_attempts (
@@ -2640,7 +2642,7 @@ COMMENT ON COLUMN notification.dispatch_batches.recipient_query IS 'Whom: a filt
 
 COMMENT ON COLUMN notification.dispatch_batches.variables_ciphertext IS 'Under the tenant''s key: they are everybody''s.';
 
-COMMENT ON COLUMN notification.dispatch_batches.rate_limit IS 'Pacing: people a minute, in all and by mail domain.';
+COMMENT ON COLUMN notification.dispatch_batches.rate_limit IS 'Pacing: people a minute, in all and by mail domain; rates and warm-up by vendor and by account.';
 
 COMMENT ON COLUMN notification.dispatch_batches.totals IS 'Its counts when nothing was under way any more.';
 
@@ -3509,7 +3511,7 @@ PARTITION BY RANGE (received_at);
 
 ALTER TABLE ONLY notification.received_events FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE notification.received_events IS 'Events that other systems sent. One partition a day, dropped after eight: a day later than the bus drops what follows from them.';
+COMMENT ON TABLE notification.received_events IS 'Events that other systems sent. One partition a day, dropped after fifteen: a day later than dead letters are.';
 
 COMMENT ON COLUMN notification.received_events.id IS 'Ours; the event that announces it on the bus has the same.';
 
@@ -4722,7 +4724,11 @@ CREATE INDEX ix_idempotency_keys_expiry ON notification.idempotency_keys USING b
 
 CREATE INDEX ix_imports_updated ON notification.imports USING btree (updated_at);
 
+CREATE INDEX ix_notification_scheduled_about ON notification.notification_scheduled USING btree (tenant_id, event_subject, id DESC) WHERE (event_subject IS NOT NULL);
+
 CREATE INDEX ix_notification_scheduled_due ON notification.notification_scheduled USING btree (run_after) WHERE ((processed_at IS NULL) AND (obsolete = false));
+
+CREATE INDEX ix_notification_scheduled_failed ON notification.notification_scheduled USING btree (tenant_id, id) WHERE (failed_at IS NOT NULL);
 
 CREATE INDEX ix_notification_scheduled_notification ON notification.notification_scheduled USING btree (tenant_id, notification_id) WHERE (notification_id IS NOT NULL);
 
@@ -4732,11 +4738,13 @@ CREATE INDEX ix_notification_scheduled_payload ON notification.notification_sche
 
 CREATE INDEX ix_notification_scheduled_planned_over ON notification.notification_scheduled USING btree (processed_at) WHERE ((processed_at IS NOT NULL) AND (trigger_id IS NOT NULL));
 
+CREATE INDEX ix_notification_scheduled_planned_subject ON notification.notification_scheduled USING btree (tenant_id, trigger_id, event_source, event_subject) WHERE ((trigger_id IS NOT NULL) AND (payload_ciphertext IS NOT NULL));
+
 CREATE INDEX ix_notification_scheduled_quiet ON notification.notification_scheduled USING btree (tenant_id, recipient_id) WHERE ((kind = 'quiet_hours'::text) AND (processed_at IS NULL) AND (obsolete = false));
 
-CREATE INDEX ix_notification_scheduled_source ON notification.notification_scheduled USING btree (tenant_id, source_event_id) WHERE ((processed_at IS NULL) AND (source_event_id IS NOT NULL));
+CREATE INDEX ix_notification_scheduled_recipient ON notification.notification_scheduled USING btree (tenant_id, recipient_id, id DESC) WHERE (recipient_id IS NOT NULL);
 
-CREATE INDEX ix_notification_scheduled_subject ON notification.notification_scheduled USING btree (tenant_id, trigger_id, event_source, event_subject) WHERE (trigger_id IS NOT NULL);
+CREATE INDEX ix_notification_scheduled_source ON notification.notification_scheduled USING btree (tenant_id, source_event_id) WHERE ((processed_at IS NULL) AND (source_event_id IS NOT NULL));
 
 CREATE INDEX ix_notification_trigger_map_tenant ON notification.notification_trigger_map USING btree (tenant_id, id);
 
@@ -4776,9 +4784,11 @@ CREATE INDEX ix_trigger_firings_event ON notification.trigger_firings USING btre
 
 CREATE INDEX ix_trigger_firings_expiry ON notification.trigger_firings USING btree (expires_at);
 
+CREATE INDEX ix_trigger_firings_failed ON notification.trigger_firings USING btree (tenant_id, id) WHERE (result = 'failed'::text);
+
 CREATE INDEX ix_trigger_firings_notification ON notification.trigger_firings USING btree (tenant_id, notification_id) WHERE (notification_id IS NOT NULL);
 
-CREATE INDEX ix_trigger_firings_subject ON notification.trigger_firings USING btree (tenant_id, trigger_id, event_source, event_subject) WHERE (event_subject IS NOT NULL);
+CREATE INDEX ix_trigger_firings_told ON notification.trigger_firings USING btree (tenant_id, trigger_id, event_source, event_subject, id DESC) WHERE ((event_subject IS NOT NULL) AND ((recipient_id IS NOT NULL) OR (result = 'cleared'::text) OR (reason = 'condition_not_met'::text)));
 
 CREATE INDEX ix_trigger_subjects_expiry ON notification.trigger_subjects USING btree (expires_at);
 
@@ -6405,6 +6415,10 @@ CREATE POLICY tenant_sets ON notification.delivery_attempts TO tidings_runtime U
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
 CREATE POLICY tenant_sets ON notification.digest_windows TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.dispatch_batches TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 

@@ -9,6 +9,18 @@ from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segm
 from tidings_client.results import Page
 from tidings_client.api.shared import AcceptedView, ImportView, RecipientInput
 
+
+class AccountRate(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
+    """How many messages of the batch go through a vendor or an account; each that is given holds."""
+
+    per_minute: int | None = None
+    per_hour: int | None = None
+    #: On each day of the batch's zone.
+    per_day: int | None = None
+    #: On its first day, on the second, …; afterwards the others hold alone.
+    warm_up: tuple[int, ...] = ()
+
+
 BatchStatus = Literal["cancelled", "completed", "draft", "failed", "paused", "running", "scheduled"]
 
 
@@ -55,15 +67,6 @@ class LedgerProof(ApiStruct, frozen=True, kw_only=True):
     people: int
     #: Whether they are the same.
     agrees: bool
-
-
-class Pacing(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
-    """How quickly people are written to. Limits of tenants, channels and vendor accounts hold beside it."""
-
-    #: People of this batch in a minute.
-    per_minute: int | None = None
-    #: Those of them whose mail address is at this domain, in a minute.
-    domains: Mapping[str, int] = field(default_factory=dict)
 
 
 PersonState = Literal["accepted", "bounced", "cancelled", "delivered", "expired", "failed", "planned", "refused", "sent", "superseded", "suppressed", "withdrawn"]
@@ -193,6 +196,21 @@ class BatchReport(ApiStruct, frozen=True, kw_only=True):
     unread_answers: tuple[UnreadAnswer, ...]
     #: Null unless it is asked for.
     proof: LedgerProof | None
+
+
+class Pacing(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
+    """How quickly people are written to. Limits of tenants, channels and vendor accounts hold beside it."""
+
+    #: People of this batch in a minute.
+    per_minute: int | None = None
+    #: Those of them whose mail address is at this domain, in a minute.
+    domains: Mapping[str, int] = field(default_factory=dict)
+    #: Its messages through an account, by the account's id.
+    accounts: Mapping[str, AccountRate] = field(default_factory=dict)
+    #: The same by vendor, whichever account is behind it.
+    vendors: Mapping[str, AccountRate] = field(default_factory=dict)
+    #: An IANA time zone such as Europe/Berlin.
+    timezone: str = "tenant"
 
 
 class BatchView(ApiStruct, frozen=True, kw_only=True):

@@ -107,7 +107,7 @@ class Events(Namespace):
         return self._client.call(self._json("POST", "/events/batch", EventBatchView, body=body))
 
     def list_received(self, *, limit: int | None = None, cursor: str | None = None, type: str | None = None, source: str | None = None, subject: str | None = None) -> Page[ReceivedEventView]:
-        """List the events that came in the last week, the newest first; what they say is shown one by one."""
+        """List the events that came in the last fifteen days, the newest first; what they say is shown one by one. Filters look among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor`."""
         return self._client.call(self._json("GET", "/events/received", Page[ReceivedEventView], query={"limit": limit, "cursor": cursor, "type": type, "source": source, "subject": subject}))
 
     def iterate_list_received(self, *, limit: int | None = None, type: str | None = None, source: str | None = None, subject: str | None = None) -> Iterator[ReceivedEventView]:
@@ -115,7 +115,7 @@ class Events(Namespace):
         return self._pages(self._json("GET", "/events/received", Page[ReceivedEventView], query={"limit": limit, "type": type, "source": source, "subject": subject}))
 
     def show(self, event_id: str, /) -> ReceivedEventView:
-        """Show an event that came in the last week. What it says may be about people: `data` and `extensions` are shown to callers with the scope `recipients:read`."""
+        """Show an event that came in the last fifteen days. What it says may be about people: `data` and `extensions` are shown to callers with the scope `recipients:read`."""
         return self._client.call(self._json("GET", f"/events/received/{segment(event_id)}", ReceivedEventView))
 
     def stream(self, *, after: str | None = None, types: str | None = None, reader: str | None = None) -> Iterator[bytes]:
@@ -139,7 +139,7 @@ class AsyncEvents(AsyncNamespace):
         return await self._client.call(self._json("POST", "/events/batch", EventBatchView, body=body))
 
     async def list_received(self, *, limit: int | None = None, cursor: str | None = None, type: str | None = None, source: str | None = None, subject: str | None = None) -> Page[ReceivedEventView]:
-        """List the events that came in the last week, the newest first; what they say is shown one by one."""
+        """List the events that came in the last fifteen days, the newest first; what they say is shown one by one. Filters look among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor`."""
         return await self._client.call(self._json("GET", "/events/received", Page[ReceivedEventView], query={"limit": limit, "cursor": cursor, "type": type, "source": source, "subject": subject}))
 
     def iterate_list_received(self, *, limit: int | None = None, type: str | None = None, source: str | None = None, subject: str | None = None) -> AsyncIterator[ReceivedEventView]:
@@ -147,7 +147,7 @@ class AsyncEvents(AsyncNamespace):
         return self._pages(self._json("GET", "/events/received", Page[ReceivedEventView], query={"limit": limit, "type": type, "source": source, "subject": subject}))
 
     async def show(self, event_id: str, /) -> ReceivedEventView:
-        """Show an event that came in the last week. What it says may be about people: `data` and `extensions` are shown to callers with the scope `recipients:read`."""
+        """Show an event that came in the last fifteen days. What it says may be about people: `data` and `extensions` are shown to callers with the scope `recipients:read`."""
         return await self._client.call(self._json("GET", f"/events/received/{segment(event_id)}", ReceivedEventView))
 
     def stream(self, *, after: str | None = None, types: str | None = None, reader: str | None = None) -> AsyncIterator[bytes]:

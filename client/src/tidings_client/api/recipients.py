@@ -337,7 +337,7 @@ class Recipients(Namespace):
         return self._client.call(self._json("GET", f"/recipients/{segment(recipient_id)}/erasure", ErasureReceipt))
 
     def export(self, recipient_id: str, /) -> Iterator[bytes]:
-        """Export everything that is held about a recipient, as a zip. Addresses in the clear, preferences, consents, suppressions, every notification with its words as far as they can still be put together, files, and the audit. Audited. The zip is made while it is sent: one that ends early has no table of contents and does not open."""
+        """Export everything that is held about a recipient, as a zip. Addresses in the clear, preferences, consents, suppressions, every notification with its words as far as they can still be put together, files, what is planned, digests, batches, and the audit. Audited. The zip is made while it is sent: one that ends early has no table of contents and does not open."""
         return self._client.download(self._json("POST", f"/recipients/{segment(recipient_id)}/export", bytes, accept="application/zip"))
 
     def preferences(self, recipient_id: str, /) -> PreferencesView:
@@ -413,7 +413,7 @@ class AsyncRecipients(AsyncNamespace):
         return await self._client.call(self._json("GET", f"/recipients/{segment(recipient_id)}/erasure", ErasureReceipt))
 
     def export(self, recipient_id: str, /) -> AsyncIterator[bytes]:
-        """Export everything that is held about a recipient, as a zip. Addresses in the clear, preferences, consents, suppressions, every notification with its words as far as they can still be put together, files, and the audit. Audited. The zip is made while it is sent: one that ends early has no table of contents and does not open."""
+        """Export everything that is held about a recipient, as a zip. Addresses in the clear, preferences, consents, suppressions, every notification with its words as far as they can still be put together, files, what is planned, digests, batches, and the audit. Audited. The zip is made while it is sent: one that ends early has no table of contents and does not open."""
         return self._client.download(self._json("POST", f"/recipients/{segment(recipient_id)}/export", bytes, accept="application/zip"))
 
     async def preferences(self, recipient_id: str, /) -> PreferencesView:

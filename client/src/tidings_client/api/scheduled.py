@@ -57,7 +57,7 @@ class Scheduled(Namespace):
     """The calls of `scheduled`."""
 
     def list(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["failed", "obsolete", "planned", "processed"] | None = None, trigger: str | None = None, subject: str | None = None, recipient: str | None = None) -> Page[ScheduledView]:
-        """List what is to be sent at its time, the newest first. What triggers have planned, and notifications that wait. What is over is kept for a day, of what was planned for 30."""
+        """List what is to be sent at its time, the newest first. What triggers have planned, and notifications that wait. What is over is kept for a day, of what was planned for 30. `subject`, `recipient` and the status `failed` find theirs among all; other filters look among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor`."""
         return self._client.call(self._json("GET", "/scheduled", Page[ScheduledView], query={"limit": limit, "cursor": cursor, "status": status, "trigger": trigger, "subject": subject, "recipient": recipient}))
 
     def iterate(self, *, limit: int | None = None, status: Literal["failed", "obsolete", "planned", "processed"] | None = None, trigger: str | None = None, subject: str | None = None, recipient: str | None = None) -> Iterator[ScheduledView]:
@@ -81,7 +81,7 @@ class AsyncScheduled(AsyncNamespace):
     """The calls of `scheduled`."""
 
     async def list(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["failed", "obsolete", "planned", "processed"] | None = None, trigger: str | None = None, subject: str | None = None, recipient: str | None = None) -> Page[ScheduledView]:
-        """List what is to be sent at its time, the newest first. What triggers have planned, and notifications that wait. What is over is kept for a day, of what was planned for 30."""
+        """List what is to be sent at its time, the newest first. What triggers have planned, and notifications that wait. What is over is kept for a day, of what was planned for 30. `subject`, `recipient` and the status `failed` find theirs among all; other filters look among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor`."""
         return await self._client.call(self._json("GET", "/scheduled", Page[ScheduledView], query={"limit": limit, "cursor": cursor, "status": status, "trigger": trigger, "subject": subject, "recipient": recipient}))
 
     def iterate(self, *, limit: int | None = None, status: Literal["failed", "obsolete", "planned", "processed"] | None = None, trigger: str | None = None, subject: str | None = None, recipient: str | None = None) -> AsyncIterator[ScheduledView]:

@@ -276,7 +276,7 @@ class Triggers(Namespace):
         return self._client.call(self._json("POST", "/triggers", TriggerView, body=body, key=self._key(idempotency_key)))
 
     def firings(self, *, limit: int | None = None, cursor: str | None = None, event: str | None = None, trigger: str | None = None, result: Literal["cleared", "failed", "obsolete", "planned", "sent", "skipped"] | None = None) -> Page[FiringView]:
-        """List what triggers made of events, the newest first; `event` asks what one event has led to."""
+        """List what triggers made of events, the newest first; `event` asks what one event has led to, in its order. `event` and the result `failed` find theirs among all; other filters look among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor`."""
         return self._client.call(self._json("GET", "/triggers/firings", Page[FiringView], query={"limit": limit, "cursor": cursor, "event": event, "trigger": trigger, "result": result}))
 
     def iterate_firings(self, *, limit: int | None = None, event: str | None = None, trigger: str | None = None, result: Literal["cleared", "failed", "obsolete", "planned", "sent", "skipped"] | None = None) -> Iterator[FiringView]:
@@ -344,7 +344,7 @@ class AsyncTriggers(AsyncNamespace):
         return await self._client.call(self._json("POST", "/triggers", TriggerView, body=body, key=self._key(idempotency_key)))
 
     async def firings(self, *, limit: int | None = None, cursor: str | None = None, event: str | None = None, trigger: str | None = None, result: Literal["cleared", "failed", "obsolete", "planned", "sent", "skipped"] | None = None) -> Page[FiringView]:
-        """List what triggers made of events, the newest first; `event` asks what one event has led to."""
+        """List what triggers made of events, the newest first; `event` asks what one event has led to, in its order. `event` and the result `failed` find theirs among all; other filters look among the newest, some 20,000 in a request: where few fit, a page may be short or empty and still have a `next_cursor`."""
         return await self._client.call(self._json("GET", "/triggers/firings", Page[FiringView], query={"limit": limit, "cursor": cursor, "event": event, "trigger": trigger, "result": result}))
 
     def iterate_firings(self, *, limit: int | None = None, event: str | None = None, trigger: str | None = None, result: Literal["cleared", "failed", "obsolete", "planned", "sent", "skipped"] | None = None) -> AsyncIterator[FiringView]:

@@ -14,4 +14,6 @@ class UnknownReceivedEventError(NotFoundError):
     code = "event_not_found"
 
     def __init__(self, event_id: str) -> None:
-        super().__init__(f"no event {event_id} came here in the last fifteen days; its sender can send it again")
+        super().__init__(
+            f"no event {event_id} came here in the last fifteen days; its sender can send it again"
+        )
