@@ -75,6 +75,7 @@ def _previewed(preview: JsonObject) -> Iterator[str]:
         yield f"  {n:,} have an address on {channel}"
     for one in preview["sample"]:
         yield shown(f"  {one['recipient_id']}  {', '.join(one['to'])}").rstrip()
+        yield from (shown(f"    problem: {problem}") for problem in one["problems"])
     for problem in preview["problems"]:
         yield shown(f"problem: {problem}")
 

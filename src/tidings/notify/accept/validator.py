@@ -1,6 +1,6 @@
 """Validates orders against everything that needs no transaction: template, category, times, sizes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -131,8 +131,11 @@ class OrderValidator:
     #: The names in metadata that a tenant's notifications are found by.
     searchable: Callable[[TenantId], Sequence[str]] = lambda _: ()
 
-    async def validate(self, order: Order) -> ValidOrder:
-        """The order with all that is chosen for it; an `InvalidError` that names every wrong field where it can't be met."""
+    async def validate(self, order: Order, *, may_lack: Container[str] = ()) -> ValidOrder:
+        """The order with all that is chosen for it; an `InvalidError` that names every wrong field where it can't be met.
+
+        `may_lack`: variables that may be missing, of an order that is only a pattern of others.
+        """
         now, tenant_id = self.clock.now(), order.by.tenant_id
         wrong = list(order.wrong)
         if order.channel in RESERVED_CHANNELS:
@@ -161,7 +164,7 @@ class OrderValidator:
         if wrong or order.recipient is None or category is None:
             raise InvalidError(wrong)
         for version in versions.values() if versions else (published,):
-            self.templates.check_variables(version, order.variables)
+            self.templates.check_variables(version, order.variables, may_lack=may_lack)
         return ValidOrder(
             id=NOTIFICATION.new(now),
             order=order,
@@ -179,6 +182,11 @@ class OrderValidator:
             searchable=found_by,
             traceparent=current_traceparent(),
         )
+
+    async def published_for(self, order: Order) -> list[Published]:
+        """The versions that the order may be said in; none where its template is not there."""
+        first, versions = await self._frozen(order, [])
+        return list(versions.values()) if versions else [first] if first is not None else []
 
     async def repeat(
         self, by: OrderedBy, row: NotificationRow, variables: bytes, files: Stored | None

@@ -1,7 +1,7 @@
 """The use cases around a batch that is not started: write it, change it, copy it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from msgspec import structs
@@ -89,10 +89,11 @@ class BatchDrafts:
             raise BatchStateError(
                 f"{batch_id} is {known.status.value}: only a draft is changed; clone it to write another"
             )
-        batch = await self.as_batch(tx, draft, batch_id, actor=actor)
         listed = draft.people is not None or (known.audience.listed and draft.audience.filter is None)
-        audience = structs.replace(draft.audience, listed=listed)
-        await store.update_draft(tx, structs.replace(batch, audience=audience), now=self.clock.now())
+        kept = known.audience.variables if listed and draft.people is None else ()
+        audience = structs.replace(draft.audience, listed=listed, variables=kept)
+        batch = await self.as_batch(tx, replace(draft, audience=audience), batch_id, actor=actor)
+        await store.update_draft(tx, batch, now=self.clock.now())
         if draft.people is not None or not listed:
             await store.clear_list(tx, batch_id)
         await self._list(tx, batch, draft)
@@ -158,7 +159,7 @@ class BatchDrafts:
     async def _list(self, tx: TenantTx, batch: StoredBatch, draft: BatchDraft) -> None:
         if draft.people is None:
             return
-        await store.add_to_list(tx, batch.id, await self.known_people(tx, draft.people))
+        await store.add_to_list(tx, batch.id, dict.fromkeys(await self.known_people(tx, draft.people)))
 
     async def known_people(self, tx: TenantTx, people: Sequence[RecipientSpec]) -> list[RecipientId]:
         """Their ids; an `InvalidError` that names every one who can't be meant."""

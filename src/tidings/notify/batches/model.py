@@ -1,8 +1,8 @@
 """A batch, its states, its shares and its totals; pure."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, TypeAlias
@@ -76,6 +76,13 @@ class PersonState(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+class _Whatever:
+    """Holds every name."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
 class BatchAudience(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whom a batch is for."""
 
@@ -83,11 +90,18 @@ class BatchAudience(Struct, frozen=True, kw_only=True, omit_defaults=True):
     filter: str | None = None
     #: Those of a list, as far as the filter lets them.
     listed: bool = False
+    #: The names of variables that the list brings for some of them.
+    variables: tuple[str, ...] = ()
 
     @property
     def is_said(self) -> bool:
         """Whether it says anything: a batch is never for everybody by mistake."""
         return self.filter is not None or self.listed
+
+    @property
+    def may_lack(self) -> Container[str]:
+        """Names of variables that the batch need not have: its list has them, or will, where it is for nobody yet."""
+        return self.variables if self.is_said else _Whatever()
 
 
 class AccountRate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -252,6 +266,8 @@ class Person:
 
     recipient_id: RecipientId
     timezone: str
+    #: What a list says of them alone, sealed under their key.
+    variables_ciphertext: bytes | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -10,15 +11,25 @@ import msgspec
 from tidings.contracts.ids import RecipientId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.keys.ciphers import UnreadableError
+from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import FieldError, InvalidError, RefusalError
 from tidings.notify.accept.order import Order, OrderedBy
 from tidings.notify.accept.validator import OrderValidator, ValidOrder
-from tidings.notify.batches.model import SEALED_FOR, VARIABLES_PURPOSE, BatchVariables, StoredBatch
+from tidings.notify.batches.list_variables import WordsToFill, laid_over
+from tidings.notify.batches.model import (
+    SEALED_FOR,
+    VARIABLES_PURPOSE,
+    BatchVariables,
+    StoredBatch,
+)
+from tidings.notify.recipients.model import LIST_VARIABLES_PURPOSE
 from tidings.notify.recipients.recipient_input import RecipientSpec
 
 #: Nobody: an order is checked before its person is known.
 _NOBODY: Final = RecipientSpec(id=RecipientId("rcp_00000000000000000000000000"))
+_decode_own = msgspec.json.Decoder(dict[str, Any]).decode
 _decode = msgspec.json.Decoder(BatchVariables).decode
 
 
@@ -45,16 +56,19 @@ class BatchOrders:
         variables: BatchVariables,
         recipient_id: RecipientId,
         variant: int,
+        own: Mapping[str, Any] | None = None,
         *,
         expires_at: datetime | None = None,
     ) -> Order:
-        """What is said to one person."""
+        """What is said to one person; `own`: what a list says of them alone."""
         return Order(
             by=OrderedBy(batch.tenant_id),
             recipient=RecipientSpec(id=recipient_id),
             template=batch.template_of(variant),
             channel=batch.channel,
-            variables=variables_of(variables, variant),
+            variables=laid_over(variables_of(variables, variant), own)
+            if own
+            else variables_of(variables, variant),
             category=batch.category,
             priority=batch.priority,
             expires_at=expires_at,
@@ -75,7 +89,7 @@ class BatchOrders:
             if choose_category:
                 order = msgspec.structs.replace(order, category=None)
             try:
-                checked = await self.validator.validate(order)
+                checked = await self.validator.validate(order, may_lack=batch.audience.may_lack)
             except InvalidError as error:
                 wrong += [_of_variant(fault, variant, batch) for fault in error.errors]
             else:
@@ -83,6 +97,33 @@ class BatchOrders:
         if wrong or valid is None:
             raise InvalidError(wrong)
         return valid
+
+    async def words(self, batch: StoredBatch, variables: BatchVariables) -> list[WordsToFill]:
+        """Every version that somebody may get, with what is filled in for all who get it."""
+        found: list[WordsToFill] = []
+        for variant in range(len(batch.variants) + 1):
+            order = self.order(batch, variables, RecipientId(""), variant)
+            found += [
+                WordsToFill(
+                    variant=variant,
+                    variables=order.variables,
+                    schema=published.version.variables_schema,
+                    faults=partial(self.validator.templates.variable_faults, published),
+                )
+                for published in await self.validator.published_for(order)
+            ]
+        return found
+
+    def open_own(self, sealed: bytes, key: DataKey | None) -> Mapping[str, Any] | str:
+        """What a list says of one person alone; the reason where it can't be read."""
+        if key is None:
+            return "recipient_erased"
+        try:
+            return _decode_own(key.unseal(sealed, LIST_VARIABLES_PURPOSE))
+        except DestroyedKeyError:
+            return "recipient_erased"
+        except UnreadableError:
+            return "variables_unreadable"
 
     async def problem(self, batch: StoredBatch, variables: BatchVariables) -> str | None:
         """Why no message can be made of it now; None where one can."""

@@ -1,8 +1,8 @@
 """What a batch would do, and what it has done."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -16,7 +16,8 @@ from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.mapping import attributes
 from tidings.notify.batches import store
-from tidings.notify.batches.model import BatchCounts, BatchVariables, StoredBatch
+from tidings.notify.batches.list_variables import WordsToFill, laid_over
+from tidings.notify.batches.model import BatchCounts, BatchVariables, Person, StoredBatch
 from tidings.notify.batches.orders import BatchOrders
 from tidings.notify.batches.paced_accounts import unknown_paced
 from tidings.notify.batches.wire import (
@@ -53,15 +54,18 @@ class BatchReporter:
         said = batch.audience.is_said
         count = await store.count_people(tx, batch, as_of=now) if said else 0
         channels = await store.channels_of_people(tx, batch, as_of=now) if said else {}
-        problem = await self.orders.problem(batch, variables or await self.orders.open(tx, batch))
+        variables = variables or await self.orders.open(tx, batch)
+        problem = await self.orders.problem(batch, variables)
+        without = await store.count_without_variables(tx, batch.id) if batch.audience.variables else 0
         return BatchPreview(
             count=count,
-            sample=await self._sample(tx, batch) if said else [],
+            sample=await self._sample(tx, batch, variables) if said else [],
             channels=channels,
             problems=[
                 *([problem] if problem is not None else []),
                 *(f"{one.field} {one.remedy}" for one in await unknown_paced(tx, self.configs, batch)),
                 *_problems_of_people(batch, count, channels, said=said),
+                *([f"{without} on the list have no variables of their own"] if without else []),
             ],
         )
 
@@ -87,7 +91,9 @@ class BatchReporter:
             proof=_proof(counts, await store.count_ledger(tx, batch.id)) if verify else None,
         )
 
-    async def _sample(self, tx: TenantTx, batch: StoredBatch) -> list[SampledPerson]:
+    async def _sample(
+        self, tx: TenantTx, batch: StoredBatch, variables: BatchVariables
+    ) -> list[SampledPerson]:
         people = await store.next_people(tx, batch, as_of=self.clock.now(), limit=_SAMPLE)
         ids = [one.recipient_id for one in people]
         channels = None if batch.channel == AUTO else [batch.channel]
@@ -96,7 +102,33 @@ class BatchReporter:
         hints: dict[str, list[str]] = {id_: [] for id_ in ids}
         for address in addresses:
             hints[address.recipient_id].append(_hint(address, keys.get(address.recipient_id)))
-        return [SampledPerson(recipient_id=id_, to=hints[id_]) for id_ in ids]
+        words = await self.orders.words(batch, variables) if people else []
+        return [
+            SampledPerson(
+                recipient_id=one.recipient_id,
+                to=hints[one.recipient_id],
+                problems=self._wrong_words(batch, one, words, keys.get(one.recipient_id)),
+            )
+            for one in people
+        ]
+
+    def _wrong_words(
+        self, batch: StoredBatch, one: Person, words: Sequence[WordsToFill], key: DataKey | None
+    ) -> list[str]:
+        """Why no message could be made for them of what is filled in, by name and never by value."""
+        own: Mapping[str, Any] | str = {}
+        if one.variables_ciphertext is not None:
+            own = self.orders.open_own(one.variables_ciphertext, key)
+        if isinstance(own, str):
+            return [own]
+        variant = batch.variant_of(one.recipient_id)
+        wrong = [
+            f"{fault.field} {fault.remedy}"
+            for some in words
+            if some.variant == variant
+            for fault in some.faults(laid_over(some.variables, own))
+        ]
+        return list(dict.fromkeys(wrong))
 
 
 def _hint(address: StoredAddress, key: DataKey | None) -> str:

@@ -16,6 +16,7 @@ from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.idempotency import HEADER
 from tidings.kernel.ids import TenantId
+from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.accept.accept import Acceptor
 from tidings.notify.accept.group_commit import Wake
 from tidings.notify.accept.order import Order, OrderedBy, accepted
@@ -24,6 +25,7 @@ from tidings.notify.batches import store
 from tidings.notify.batches.control import BatchControl
 from tidings.notify.batches.drafts import BatchDrafts
 from tidings.notify.batches.list_target import BatchListTarget
+from tidings.notify.batches.list_variables import ListVariables, laid_over
 from tidings.notify.batches.model import StoredBatch
 from tidings.notify.batches.orders import BatchOrders, variables_of
 from tidings.notify.batches.progress import progress_lines, show
@@ -186,7 +188,7 @@ async def test_batch(
                 recipient=person,
                 template=batch.template_of(body.variant),
                 channel=batch.channel,
-                variables=variables_of(variables, body.variant),
+                variables=laid_over(variables_of(variables, body.variant), body.variables),
                 category=batch.category,
                 metadata={"batch_test": batch.id},
             )
@@ -215,16 +217,23 @@ async def upload_recipients(
     caller: Caller,
     importer: Importer,
     upserter: RecipientUpserter,
+    orders: BatchOrders,
+    keyring: Keyring,
     clock: Clock,
 ) -> ImportView:
     """Put everybody in a file on the list of a draft.
 
     A CSV or JSON lines as for importing recipients: ids, identities or addresses; who is not known is made known. It is
     read as it arrives. Somebody who is named twice is on the list once. A further file adds to the list.
+
+    Columns that the template declares as variables (or `variables.<name>`) are that person's own, over those of the
+    batch, and are held against the template line by line.
     """
     require_table(request)
     async with open_tx() as tx:
-        await store.find_batch(tx, batch_id)
+        batch = await store.find_batch(tx, batch_id)
+        variables = await orders.open(tx, batch)
+    personal = ListVariables(await orders.words(batch, variables))
     order = ImportRequest(
         tenant_id=tenant_id,
         kind=ImportKind.RECIPIENTS,
@@ -235,7 +244,7 @@ async def upload_recipients(
         actor=caller.actor,
         role=caller.role,
     )
-    target = BatchListTarget(upserter, batch_id, clock=clock)
+    target = BatchListTarget(upserter, batch, personal, keyring=keyring, clock=clock)
     done = await importer.run(order, target, request.pieces())
     async with open_tx() as tx:
         first = await import_store.list_problems(tx, done.id, after_place=0, limit=_SHOWN)

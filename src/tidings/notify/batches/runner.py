@@ -6,11 +6,11 @@ as the dispatcher can follow.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -248,9 +248,7 @@ class _Turn:
         """Messages for the next people."""
         batch = self._batch
         people = await store.next_people(self._tx, batch, as_of=batch.started_at or self._now, limit=room)
-        lines = await self._accept(
-            variables, [(one.recipient_id, batch.variant_of(one.recipient_id)) for one in people]
-        )
+        lines = await self._accept(variables, [(one, batch.variant_of(one.recipient_id)) for one in people])
         await store.write_people(self._tx, batch.id, lines, stripe=self._runner.stripe)
         self._walked(people, asked=room)
         self._paced(pace, len(people))
@@ -272,7 +270,7 @@ class _Turn:
             if one.recipient_id in later
         ]
         lines += await self._accept(
-            variables, [(one.recipient_id, one.variant) for one in due if one.recipient_id not in later]
+            variables, [(one, one.variant) for one in due if one.recipient_id not in later]
         )
         await store.settle_planned(self._tx, batch.id, lines, stripe=self._runner.stripe)
         self._paced(pace, len(due) - len(later))
@@ -352,15 +350,20 @@ class _Turn:
         return found
 
     async def _accept(
-        self, variables: BatchVariables, people: Sequence[tuple[RecipientId, int]]
+        self, variables: BatchVariables, people: Sequence[tuple[Person | PlannedPerson, int]]
     ) -> list[LedgerLine]:
         """Make their messages; one that can't be made is noted, and holds up no other."""
-        expires_at = (
-            self._now + _PACED_EXPIRY if self._batch.pacing and self._batch.pacing.by_account else None
-        )
+        paced = self._batch.pacing is not None and self._batch.pacing.by_account
+        expires_at = self._now + _PACED_EXPIRY if paced else None
+        own, unreadable = await self._own_variables([one for one, _ in people])
+        readable = [
+            (one.recipient_id, variant) for one, variant in people if one.recipient_id not in unreadable
+        ]
         orders = [
-            self._runner.orders.order(self._batch, variables, recipient_id, variant, expires_at=expires_at)
-            for recipient_id, variant in people
+            self._runner.orders.order(
+                self._batch, variables, recipient_id, variant, own.get(recipient_id), expires_at=expires_at
+            )
+            for recipient_id, variant in readable
         ]
 
         async def accept(some: Sequence[Order]) -> list[Outcome]:
@@ -377,8 +380,37 @@ class _Turn:
                 raise part.error
         return [
             _line(recipient_id, variant, outcome)
-            for (recipient_id, variant), outcome in zip(people, outcomes, strict=True)
+            for (recipient_id, variant), outcome in zip(readable, outcomes, strict=True)
+        ] + [
+            LedgerLine(
+                recipient_id=one.recipient_id,
+                variant=variant,
+                state=PersonState.REFUSED,
+                error_code=unreadable[one.recipient_id],
+            )
+            for one, variant in people
+            if one.recipient_id in unreadable
         ]
+
+    async def _own_variables(
+        self, people: Sequence[Person | PlannedPerson]
+    ) -> tuple[dict[RecipientId, Mapping[str, Any]], dict[RecipientId, str]]:
+        """What the list says of them alone; and of whom it can't be read, with the reason."""
+        sealed = {
+            one.recipient_id: one.variables_ciphertext
+            for one in people
+            if one.variables_ciphertext is not None
+        }
+        keys = await self._runner.keyring.data_keys(self._tx, sealed, create=False) if sealed else {}
+        own: dict[RecipientId, Mapping[str, Any]] = {}
+        unreadable: dict[RecipientId, str] = {}
+        for recipient_id, box in sealed.items():
+            found = self._runner.orders.open_own(box, keys.get(recipient_id))
+            if isinstance(found, str):
+                unreadable[recipient_id] = found
+            else:
+                own[recipient_id] = found
+        return own, unreadable
 
     def _walked(self, people: Sequence[Person], *, asked: int) -> None:
         self._batch = structs.replace(

@@ -1,7 +1,7 @@
 """The only Python here that runs SQL on batches."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -65,6 +65,7 @@ class PlannedPerson:
     variant: int
     timezone: str
     send_at: datetime
+    variables_ciphertext: bytes | None = field(default=None, repr=False)
 
 
 async def insert_batch(tx: TenantTx, batch: StoredBatch) -> None:
@@ -165,9 +166,13 @@ async def set_approval(tx: TenantTx, batch_id: BatchId, *, approved_by: str, now
     await tx.execute(QUERIES.set_approval, id=batch_id, approved_by=approved_by, now=now)
 
 
-async def set_listed(tx: TenantTx, batch_id: BatchId, *, changed_by: str, now: datetime) -> None:
-    """It is for those of a list, which somebody adds to."""
-    await tx.execute(QUERIES.set_listed, id=batch_id, changed_by=changed_by, now=now)
+async def set_listed(
+    tx: TenantTx, batch_id: BatchId, *, variables: Sequence[str], changed_by: str, now: datetime
+) -> None:
+    """It is for those of a list, which somebody adds to; with the names of the variables that it brings."""
+    await tx.execute(
+        QUERIES.set_listed, id=batch_id, variables=list(variables), changed_by=changed_by, now=now
+    )
 
 
 async def advance(tx: TenantTx, batch: StoredBatch) -> None:
@@ -236,9 +241,20 @@ def _expression(audience: BatchAudience) -> Expression | None:
     return None if audience.filter is None else read_filter(audience.filter)
 
 
-async def add_to_list(tx: TenantTx, batch_id: BatchId, recipient_ids: Sequence[RecipientId]) -> int:
-    """How many of them were not on it."""
-    return await tx.execute(QUERIES.add_to_list, batch_id=batch_id, recipient_ids=list(recipient_ids))
+async def add_to_list(tx: TenantTx, batch_id: BatchId, people: Mapping[RecipientId, bytes | None]) -> None:
+    """Put them on it, each with the sealed variables of their own."""
+    await tx.execute(
+        QUERIES.add_to_list,
+        batch_id=batch_id,
+        recipient_ids=list(people),
+        variables_ciphertexts=list(people.values()),
+    )
+
+
+async def count_without_variables(tx: TenantTx, batch_id: BatchId) -> int:
+    """On its list: of how many nothing of their own is said."""
+    found: int = await tx.fetch_value(QUERIES.count_without_variables, batch_id=batch_id)
+    return found
 
 
 async def clear_list(tx: TenantTx, batch_id: BatchId) -> None:

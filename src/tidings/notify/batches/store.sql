@@ -95,7 +95,7 @@ WHERE tenant_id = :tenant_id AND id = :id;
 -- name: set_listed
 -- Under its lock: it is for those of a list, and the list grows. An approval was for others.
 UPDATE notification.dispatch_batches
-SET recipient_query = jsonb_set(recipient_query, '{listed}', 'true'), changed_by = :changed_by, approved_by = NULL, approved_at = NULL,
+SET recipient_query = recipient_query || jsonb_build_object('listed', true, 'variables', to_jsonb(:variables::text[])), changed_by = :changed_by, approved_by = NULL, approved_at = NULL,
     updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id;
 
@@ -148,13 +148,13 @@ WHERE claimed_by IS NOT NULL AND (
 
 -- name: next_people
 -- The next page of those that a filter means.
-SELECT {person} FROM notification.recipients AS r
+SELECT {person}, NULL::bytea AS variables_ciphertext FROM notification.recipients AS r
 WHERE {those_meant}
 ORDER BY r.id LIMIT :limit;
 
 -- name: next_listed
 -- The same among those of a list.
-SELECT {person}
+SELECT {person}, listed.variables_ciphertext
 FROM notification.batch_list AS listed
 JOIN notification.recipients AS r ON r.tenant_id = listed.tenant_id AND r.id = listed.recipient_id
 WHERE listed.tenant_id = :tenant_id AND listed.batch_id = :batch_id AND listed.recipient_id > :after AND {those_meant}
@@ -189,11 +189,19 @@ WHERE listed.tenant_id = :tenant_id AND listed.batch_id = :batch_id AND {those_m
 GROUP BY a.channel ORDER BY a.channel;
 
 -- name: add_to_list
--- Each person once, however often a file names them.
-INSERT INTO notification.batch_list (tenant_id, batch_id, recipient_id)
-SELECT DISTINCT :tenant_id, :batch_id, given.recipient_id
-FROM unnest(:recipient_ids::text[]) AS given (recipient_id)
-ON CONFLICT DO NOTHING;
+-- Each person once, however often files name them. What a later one says of them takes the place of what was said before; one
+-- that says nothing leaves it.
+INSERT INTO notification.batch_list AS known (tenant_id, batch_id, recipient_id, variables_ciphertext)
+SELECT :tenant_id, :batch_id, given.recipient_id, given.variables_ciphertext
+FROM unnest(:recipient_ids::text[], :variables_ciphertexts::bytea[]) AS given (recipient_id, variables_ciphertext)
+ORDER BY given.recipient_id COLLATE "C"
+ON CONFLICT ON CONSTRAINT pk_batch_list DO UPDATE SET variables_ciphertext = excluded.variables_ciphertext
+WHERE excluded.variables_ciphertext IS NOT NULL;
+
+-- name: count_without_variables
+-- Of a list: those of whom it says nothing of their own.
+SELECT count(*) FROM notification.batch_list
+WHERE tenant_id = :tenant_id AND batch_id = :batch_id AND variables_ciphertext IS NULL;
 
 -- name: clear_list
 -- Before another list takes its place.
@@ -201,8 +209,8 @@ DELETE FROM notification.batch_list WHERE tenant_id = :tenant_id AND batch_id = 
 
 -- name: copy_list
 -- A clone is for the same people.
-INSERT INTO notification.batch_list (tenant_id, batch_id, recipient_id)
-SELECT tenant_id, :to_id, recipient_id FROM notification.batch_list WHERE tenant_id = :tenant_id AND batch_id = :from_id;
+INSERT INTO notification.batch_list (tenant_id, batch_id, recipient_id, variables_ciphertext)
+SELECT tenant_id, :to_id, recipient_id, variables_ciphertext FROM notification.batch_list WHERE tenant_id = :tenant_id AND batch_id = :from_id;
 
 -- name: waiting_in_queue
 -- How many of the tenant's messages of this priority wait to be sent, up to so many: how far the runner is ahead of the dispatcher.
@@ -237,10 +245,13 @@ ON CONFLICT ON CONSTRAINT pk_batch_counts DO UPDATE SET n = known.n + excluded.n
 
 -- name: due_people
 -- Those planned whose time has come, the longest waiting first.
-SELECT p.recipient_id AS id, p.variant, p.send_at, coalesce(chose.timezone, r.primary_timezone, 'UTC') AS timezone
+SELECT p.recipient_id AS id, p.variant, p.send_at, coalesce(chose.timezone, r.primary_timezone, 'UTC') AS timezone,
+       listed.variables_ciphertext
 FROM notification.batch_people AS p
 LEFT JOIN notification.recipients AS r ON r.tenant_id = p.tenant_id AND r.id = p.recipient_id
 LEFT JOIN notification.notification_preferences AS chose ON chose.tenant_id = p.tenant_id AND chose.recipient_id = p.recipient_id
+LEFT JOIN notification.batch_list AS listed
+    ON listed.tenant_id = p.tenant_id AND listed.batch_id = p.batch_id AND listed.recipient_id = p.recipient_id
 WHERE p.tenant_id = :tenant_id AND p.batch_id = :batch_id AND p.send_at IS NOT NULL AND p.send_at <= :now
 ORDER BY p.send_at, p.recipient_id
 LIMIT :limit;

@@ -263,6 +263,8 @@ class TestBatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     recipients: Annotated[list[str | RecipientInput], Meta(min_length=1, max_length=MOST_TESTED)]
     #: Which share's words, counted from 1; 0: those of the batch as it is.
     variant: Annotated[int, Meta(ge=0, le=10)] = 0
+    #: Over those of the batch, in the place of what its list says of each person.
+    variables: dict[str, Any] = {}
 
     def people(self) -> list[RecipientSpec]:
         """Whom it names."""
@@ -366,6 +368,8 @@ class SampledPerson(Struct, frozen=True, kw_only=True):
     recipient_id: str
     #: Where it would go, as hints such as `l…@e….test`.
     to: list[str]
+    #: Why no message could be made for them: variables that are missing or wrong, by name.
+    problems: list[str]
 
 
 class BatchPreview(Struct, frozen=True, kw_only=True):

@@ -60,6 +60,7 @@ from tidings.notify.ids import BatchId
 from tidings.notify.preference_center.links import MessageLinks, UnsubscribeLinks
 from tidings.notify.tracking.tracker import MailTracking, Tracker
 
+_NO_BATCH: Final = BatchId("")
 _RESULTS: Final[dict[str, DeliveryResult]] = {
     GateReason.SENDER_UNAUTHORISED: "REFUSED_SENDER_UNAUTHORIZED",
     GateReason.CHANNEL_NOT_SET_UP: "REFUSED_NO_CHANNEL",
@@ -182,7 +183,9 @@ class StepMaker:
                 )
                 made.append(
                     StepMade(
-                        prepared=ReadyStep(message=message, pace=paces.get(work.pending.batch_id)),
+                        prepared=ReadyStep(
+                            message=message, pace=paces.get(work.pending.batch_id or _NO_BATCH)
+                        ),
                         lines=(*decision.trace, *dropped),
                         composed=composition,
                         links=links[place],
@@ -219,12 +222,12 @@ class StepMaker:
             tx, [step.links for step in made if step is not None and step.links is not None]
         )
 
-    async def _paces_of(self, works: Sequence[StepWork]) -> Mapping[BatchId | None, MessagePace]:
+    async def _paces_of(self, works: Sequence[StepWork]) -> Mapping[BatchId, MessagePace]:
         """The paces of their batches; nothing is asked where they are in none."""
         batches = {
             (work.tenant_id, work.pending.batch_id) for work in works if work.pending.batch_id is not None
         }
-        return dict(await self.paces.of(batches)) if batches and self.paces is not None else {}
+        return await self.paces.of(batches) if batches and self.paces is not None else {}
 
     async def _watched_by(self, facts: Mapping[TenantId, Facts]) -> dict[TenantId, MailTracking]:
         """Of those tenants who have their mails watched."""

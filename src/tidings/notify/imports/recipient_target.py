@@ -23,6 +23,7 @@ from tidings.notify.recipients.upsert import RecipientUpserter
 PLAIN: Final = ("id", "display_name", "locale", "timezone")
 IDENTITY: Final = ("identity_type", "identity_id")
 _ATTRIBUTE = "attributes."
+_KNOWN: Final = frozenset({*PLAIN, *IDENTITY, *CHANNELS, "tags"})
 
 
 class RecipientTarget:
@@ -30,23 +31,18 @@ class RecipientTarget:
 
     def __init__(self, upserter: RecipientUpserter) -> None:
         self._upserter = upserter
-        self._jsonl = False
+        self.reads_json = False
 
     def begin(self, reader: RowReader) -> str:
         """Refuse headings that mean nothing: a typing mistake must not lose a column."""
-        self._jsonl = reader.form == "jsonl"
-        if self._jsonl:
+        self.reads_json = reader.form == "jsonl"
+        if self.reads_json:
             return "json lines"
-        known = {*PLAIN, *IDENTITY, *CHANNELS, "tags"}
-        strange = [
-            n
-            for n, name in enumerate(reader.header, start=1)
-            if name not in known and not name.startswith(_ATTRIBUTE)
-        ]
+        strange = [n for n, name in enumerate(reader.header, start=1) if not self.means(name)]
         if strange:
             raise UnreadableFileError(
                 f"has headings that mean nothing here, in column {', '.join(map(str, strange[:10]))}; "
-                f"known are {', '.join(sorted(known))} and {_ATTRIBUTE}<name>"
+                f"known are {self.known_headings()}"
             )
         if not ({"id", "identity_id"} | set(CHANNELS)) & set(reader.header):
             raise UnreadableFileError(
@@ -54,9 +50,21 @@ class RecipientTarget:
             )
         return "csv"
 
-    def check(self, row: ImportedRow) -> RecipientSpec | list[LineProblem]:
+    def means(self, heading: str) -> bool:
+        """Whether a heading means anything here."""
+        return heading in _KNOWN or heading.startswith(_ATTRIBUTE)
+
+    def known_headings(self) -> str:
+        """Those that do, in words."""
+        return f"{', '.join(sorted(_KNOWN))} and {_ATTRIBUTE}<name>"
+
+    def check(self, row: ImportedRow) -> Any:
         """The spec, or all that is wrong."""
-        values = dict(row.values) if self._jsonl else _nested(row.values)
+        return self.recipient_in(row)
+
+    def recipient_in(self, row: ImportedRow) -> RecipientSpec | list[LineProblem]:
+        """Who a row is about, or all that is wrong with that."""
+        values = dict(row.values) if self.reads_json else _nested(row.values)
         try:
             return spec_of(msgspec.convert(values, RecipientInput))
         except msgspec.ValidationError as error:
@@ -72,6 +80,11 @@ class RecipientTarget:
         """A second line about the same person may say something else."""
         return None
 
+    def recipient_of(self, spec: Any) -> RecipientSpec:
+        """Who a spec is about."""
+        found: RecipientSpec = spec
+        return found
+
     async def write(
         self,
         tx: TenantTx,
@@ -79,7 +92,7 @@ class RecipientTarget:
         by: Author,  # noqa: ARG002  # recipients don't say where they came from
     ) -> WriteResult:
         """Upsert them all; who can't be is reported."""
-        done = await self._upserter.upsert(tx, [spec for _, spec in specs])
+        done = await self._upserter.upsert(tx, [self.recipient_of(spec) for _, spec in specs])
         problems: list[LineProblem] = []
         added = changed = unchanged = 0
         seen: dict[str, Any] = {}
@@ -101,17 +114,17 @@ class RecipientTarget:
                 added += result.created
                 changed += result.changed and not result.created
                 unchanged += not (result.created or result.changed)
-        await self.written(tx, [RecipientId(id_) for id_ in seen])
+        await self.written(tx, {RecipientId(id_): spec for id_, spec in seen.items()})
         return WriteResult(
             tally=LineCounts(added=added, changed=changed, unchanged=unchanged), problems=problems
         )
 
-    async def written(self, tx: TenantTx, people: Sequence[RecipientId]) -> None:
-        """Hears who the rows of a set were about, in its transaction."""
+    async def written(self, tx: TenantTx, people: Mapping[RecipientId, Any]) -> None:
+        """Hears who the rows of a set were about, each with the last of their specs, in its transaction."""
 
     def _column(self, values: Mapping[str, Any], field: str) -> str:
         """How the file calls the field that a fault names."""
-        if self._jsonl:
+        if self.reads_json:
             # The names in a line are its own and may hold anything; ours say as much.
             first = field.partition(".")[0].partition("[")[0]
             return field if first in RecipientInput.__struct_fields__ else ""

@@ -11,6 +11,8 @@ from tidings.kernel.ids import time_of
 
 #: What a sealed box is for; bound into it together with the tenant and the recipient.
 NAME_PURPOSE = "display_name"
+#: What the list of a batch says of somebody alone.
+LIST_VARIABLES_PURPOSE = "batch_list_variables"
 
 
 def address_purpose(channel: str) -> str:

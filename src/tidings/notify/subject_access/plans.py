@@ -11,13 +11,14 @@ from tidings.kernel.db import Database, Row, TenantTx
 from tidings.kernel.keys.ciphers import UnreadableError
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
-from tidings.notify.schedule.model import PLANNED_PURPOSE, PlannedOrder
+from tidings.notify.recipients.model import LIST_VARIABLES_PURPOSE
+from tidings.notify.schedule.model import PLANNED_PURPOSE
 from tidings.notify.subject_access import store
 from tidings.notify.subject_access.sent_messages import AccessRequest
 
 #: Rows that are held at once.
 _PAGE: Final = 200
-_read_order = msgspec.json.Decoder(PlannedOrder).decode
+_read_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 class _List(Protocol):
@@ -36,12 +37,10 @@ class PlanReader:
 
     async def planned(self, asked: AccessRequest) -> AsyncIterator[dict[str, Any]]:
         """What triggers have planned, the oldest first, each with what it would be filled with."""
-        async with self.db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
-            keys = await self.keyring.data_keys(tx, [asked.recipient_id], create=False)
-        key = keys.get(asked.recipient_id)
+        key = await self._key(asked)
         async for page in self._pages(asked, store.list_planned):
             for row in page:
-                order = _opened(row["payload_ciphertext"], key)
+                order = _opened(row["payload_ciphertext"], key, PLANNED_PURPOSE) or {}
                 yield {
                     "id": row["id"],
                     "due_at": row["run_after"],
@@ -60,7 +59,7 @@ class PlanReader:
                         "local_time": row["local_time"],
                         "zone": row["zone"],
                     },
-                    "variables": None if order is None else order.variables,
+                    "variables": order.get("variables"),
                     "failed_at": row["failed_at"],
                     "last_error": row["last_error"],
                     "is_test": row["is_test"],
@@ -78,7 +77,8 @@ class PlanReader:
                 }
 
     async def batches(self, asked: AccessRequest) -> AsyncIterator[dict[str, Any]]:
-        """The batches that they are in, the oldest first, with what became of their message."""
+        """The batches that they are in, the oldest first, with what became of their message, and what a list says of them."""
+        key = await self._key(asked)
         async for page in self._pages(asked, store.list_batches):
             for row in page:
                 if row["has_line"] or row["is_named"]:
@@ -87,8 +87,14 @@ class PlanReader:
                         "batch_status": row["status"],
                         "template": row["template_key"],
                         "named_in_list": row["is_named"],
-                        **_but(row, "id status template_key has_line is_named"),
+                        "variables": _opened(row["variables_ciphertext"], key, LIST_VARIABLES_PURPOSE),
+                        **_but(row, "id status template_key has_line is_named variables_ciphertext"),
                     }
+
+    async def _key(self, asked: AccessRequest) -> DataKey | None:
+        async with self.db.tenant(asked.tenant_id, caller_role=asked.role) as tx:
+            keys = await self.keyring.data_keys(tx, [asked.recipient_id], create=False)
+        return keys.get(asked.recipient_id)
 
     async def _pages(self, asked: AccessRequest, read: _List) -> AsyncIterator[Sequence[Row]]:
         after = ""
@@ -106,10 +112,11 @@ def _but(row: Row, left_out: str) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in gone}
 
 
-def _opened(sealed: bytes, key: DataKey | None) -> PlannedOrder | None:
-    if key is None:
+def _opened(sealed: bytes | None, key: DataKey | None, purpose: str) -> dict[str, Any] | None:
+    """What was sealed, a JSON object; None where there is nothing, or where nobody can read it any more."""
+    if sealed is None or key is None:
         return None
     try:
-        return _read_order(key.unseal(sealed, PLANNED_PURPOSE))
+        return _read_object(key.unseal(sealed, purpose))
     except (DestroyedKeyError, UnreadableError, msgspec.MsgspecError):
         return None

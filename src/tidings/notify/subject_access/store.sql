@@ -66,7 +66,8 @@ ORDER BY w.id;
 -- name: list_batches
 -- Batches that have a line for them, or name them in a list: each batch's by its key. The page is of batches, whether they fit or not.
 SELECT b.id, b.name, b.template_key, b.channel, b.category, b.status, b.created_at, line.state, line.send_at, line.notification_id,
-       line.error_code, line.recipient_id IS NOT NULL AS has_line, named.recipient_id IS NOT NULL AS is_named
+       line.error_code, line.recipient_id IS NOT NULL AS has_line, named.recipient_id IS NOT NULL AS is_named,
+       named.variables_ciphertext
 FROM (
     SELECT mine.* FROM notification.dispatch_batches AS mine
     WHERE mine.tenant_id = :tenant_id AND mine.id > :after_id
@@ -79,7 +80,7 @@ LEFT JOIN LATERAL (
     OFFSET 0
 ) AS line ON true
 LEFT JOIN LATERAL (
-    SELECT l.recipient_id FROM notification.batch_list AS l
+    SELECT l.recipient_id, l.variables_ciphertext FROM notification.batch_list AS l
     WHERE l.tenant_id = :tenant_id AND l.batch_id = b.id AND l.recipient_id = :recipient_id
     OFFSET 0
 ) AS named ON true

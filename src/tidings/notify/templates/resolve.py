@@ -5,7 +5,7 @@ its content is kept while there is room. What is missing is read in sets, of wha
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final, TypeAlias
@@ -17,6 +17,7 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.gather import Gatherer
 from tidings.kernel.ids import TenantId
+from tidings.kernel.refusals import FieldError
 from tidings.kernel.set_cache import SetCache
 from tidings.kernel.ttl_cache import ANNOUNCED_TTL
 from tidings.notify.ids import TemplateVersionId
@@ -25,7 +26,7 @@ from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.assets import cid_of
 from tidings.notify.templates.errors import InvalidVariablesError, UnknownTemplateError
 from tidings.notify.templates.model import Published
-from tidings.notify.templates.variables import Checker
+from tidings.notify.templates.variables import REQUIRED, Checker
 
 #: Below a second, so that a publish counts within one even when its announcement is lost.
 _REMEMBERED_SECONDS: Final = 0.5
@@ -178,16 +179,33 @@ class TemplateResolver:
             content = kept.contents[locale] = published.content_for(locale)
         return content
 
-    def check_variables(self, published: Published, variables: Any, *, field: str = "variables") -> None:
-        """Return where the variables fit; an `InvalidVariablesError` naming every fault where they don't."""
+    def check_variables(
+        self, published: Published, variables: Any, *, field: str = "variables", may_lack: Container[str] = ()
+    ) -> None:
+        """Return where the variables fit; an `InvalidVariablesError` naming every fault where they don't.
+
+        `may_lack`: names of those that are no fault where they are missing.
+        """
+        faults = [
+            fault
+            for fault in self.variable_faults(published, variables, field=field)
+            if fault.remedy != REQUIRED
+            or fault.field.removeprefix(f"{field}.").partition(".")[0] not in may_lack
+        ]
+        if faults:
+            raise InvalidVariablesError(faults)
+
+    def variable_faults(
+        self, published: Published, variables: Any, *, field: str = "variables"
+    ) -> list[FieldError]:
+        """All that is wrong with the variables; nothing where they fit."""
         kept = self._kept.get(published.version.id)
         checker = kept.checker if kept is not None else None
         if checker is None:
             checker = Checker(published.version.variables_schema)
             if kept is not None:
                 kept.checker = checker
-        if faults := checker.faults(variables, field=field):
-            raise InvalidVariablesError(faults)
+        return checker.faults(variables, field=field)
 
     def invalidate(self, tenant_id: str | None = None) -> None:
         """Look anew at the next question; where a tenant is named, only about its own templates."""

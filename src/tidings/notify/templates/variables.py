@@ -7,6 +7,8 @@ from tidings.kernel.refusals import FieldError
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _MOST_FAULTS: Final = 50
+#: The remedy where a variable is missing.
+REQUIRED: Final = "is required"
 
 #: Rule → what to do; `{}` is what the schema says. The library's own words quote the value.
 _REMEDIES: Final = {
@@ -119,7 +121,7 @@ def _faults_of(error: Any, field: str) -> list[FieldError]:
     rule, said = error.kind.name, getattr(error.kind, "value", None)
     match rule:
         case "required":
-            return [FieldError(f"{at}.{said}", "is required")]
+            return [FieldError(f"{at}.{said}", REQUIRED)]
         case "additionalProperties" | "unevaluatedProperties":
             return [FieldError(f"{at}.{name}", "is not declared; leave it out") for name in said or ()]
         case "type":
