@@ -136,6 +136,8 @@ class DigestChoice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     minutes: Annotated[int, Meta(ge=1, le=1440)] | None = None
     #: Of `pause`: however many messages follow, it comes so long after the first at the latest.
     at_most_minutes: Annotated[int, Meta(ge=1, le=10080)] | None = None
+    #: The items of a digest that was not opened are in the next one once more.
+    merge_unread: bool = False
 
 
 class SendingLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -411,6 +411,7 @@ ELSEWHERE = {
     GateReason.DIGEST_NOT_MADE: "is said once its digest is flushed: test_where_there_is_no_template_each_goes_by_itself",
     GateReason.DIGEST_FOR_ANOTHER: "is said once its digest is flushed: test_what_was_gathered_for_a_guardian_of_before_is_decided_anew",
     GateReason.IS_DIGEST: "is said of the digest: test_an_explanation_tells_which_digest_took_it_and_of_a_digest_what_it_took",
+    GateReason.DIGEST_REPEATS: "is said of the digest: test_what_was_not_opened_is_told_once_more",
     GateReason.DIGESTED: "is said once its digest is flushed: test_an_explanation_tells_which_digest_took_it_and_of_a_digest_what_it_took",
     GateReason.COPY_FOR_GUARDIAN: "is said of the copy: test_guardians_of_each_other_get_one_each",
     GateReason.ADDRESS_GONE: "is said of answers: test_an_address_that_is_not_theirs_any_more_is_not_written_to",

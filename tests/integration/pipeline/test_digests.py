@@ -119,6 +119,7 @@ async def test_an_explanation_tells_which_digest_took_it_and_of_a_digest_what_it
             "digest_notification_id": digest_id,
             "items": sorted(ids),
             "more_items": False,
+            "repeats": None,
         }
 
 

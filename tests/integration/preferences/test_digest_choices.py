@@ -119,6 +119,19 @@ async def test_what_is_left_alone_is_not_changed(world: PipelineWorld) -> None:
         assert "kept" not in offered(await page_of(laila), "social")
 
 
+async def test_whether_unread_digests_merge_stays_as_it_is(world: PipelineWorld) -> None:
+    """The page does not ask it."""
+    async with world.sender() as sender:
+        laila = await visitor(world, sender)
+        merging = {"every": "day", "at": "18:00", "merge_unread": True}
+        await sender.choose(laila.recipient_id, digest_schedule={"social": merging})
+
+        await choose(laila, when_social="day", at_social="07:00")
+        assert await schedule(laila) == {"social": merging | {"at": "07:00"}}
+        await choose(laila, when_social="now")
+        assert await schedule(laila) == {"social": {"every": "never"}}
+
+
 async def test_the_tenants_schedule_is_told_to_those_who_have_not_chosen(world: PipelineWorld) -> None:
     policy = NotificationPolicy(
         digest_schedule={

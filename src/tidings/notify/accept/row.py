@@ -25,7 +25,12 @@ RANKS: Final[dict[str, int]] = {"critical": 0, "high": 1, "normal": 2, "low": 3}
 
 
 #: Reasons in the trace of what joins no digest any more.
-LEFT_DIGEST: Final = (GateReason.DIGEST_OF_ONE, GateReason.DIGEST_NOT_MADE, GateReason.IS_DIGEST)
+LEFT_DIGEST: Final = (
+    GateReason.DIGEST_OF_ONE,
+    GateReason.DIGEST_NOT_MADE,
+    GateReason.IS_DIGEST,
+    GateReason.DIGEST_REPEATS,
+)
 
 
 class Pin(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -37,6 +37,7 @@ class GateReason(StrEnum):
     DIGEST_NOT_MADE = "digest_not_made"
     DIGEST_FOR_ANOTHER = "digest_for_another"
     IS_DIGEST = "is_digest"
+    DIGEST_REPEATS = "digest_repeats"
     DIGESTED = "digested"
     RATE_LIMITED = "rate_limited"
     RECIPIENT_CHANNEL_LIMITED = "recipient_channel_limited"
@@ -88,6 +89,7 @@ SENTENCES: dict[GateReason, str] = {
     GateReason.DIGEST_NOT_MADE: "No digest could be made of it and the others; each goes by itself.",
     GateReason.DIGEST_FOR_ANOTHER: "Its digest was for a guardian who no longer hears for the recipient; it was decided anew.",
     GateReason.IS_DIGEST: "It is a digest, and stands for the messages that were gathered in it.",
+    GateReason.DIGEST_REPEATS: "The digest before it was not opened, and its messages are told once more.",
     GateReason.DIGESTED: "A digest took its place.",
     GateReason.RATE_LIMITED: "A limit is used up; it waits until there is room again.",
     GateReason.RECIPIENT_CHANNEL_LIMITED: "The recipient has had as many messages over this channel as the tenant allows; it waits until there is room again.",

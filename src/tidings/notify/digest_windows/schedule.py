@@ -102,6 +102,14 @@ def schedule_faults(
                 f"come only after {_words(longest)}; choose one that comes sooner",
             )
         )
+    elif not wrong and choice.merge_unread and longest.total_seconds() >= expires_after:
+        wrong.append(
+            FieldError(
+                f"{at}.merge_unread",
+                f"messages of this category expire after {_words(timedelta(seconds=expires_after))}, before the next digest "
+                "could tell them again; leave it out",
+            )
+        )
     return wrong
 
 

@@ -36,6 +36,8 @@ class DigestLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary: str | None = None
     url: str | None = None
     at: datetime
+    #: The digest before told it too, and was not opened.
+    again: bool = False
 
     def __repr__(self) -> str:
         return "DigestLine(***)"
@@ -65,15 +67,16 @@ def variables_of(
     lines: Mapping[NotificationId, DigestLine],
     live: Sequence[NotificationId],
     channels: Collection[Channel],
+    again: Sequence[NotificationId] = (),
 ) -> dict[str, Any]:
-    """What the template is filled with, of those of the lines that are still wanted, the newest first.
+    """What the template is filled with, of those of the lines that are still wanted, the newest first; then those told `again`.
 
     `channels`: those that the digest may go over; a chat takes shorter messages than a mail.
     """
     shown: list[Any] = []
     size = characters = 0
     in_chat = not _CHATS.isdisjoint(channels)
-    for id_ in sorted(live, reverse=True):
+    for id_ in (*sorted(live, reverse=True), *sorted(again, reverse=True)):
         line = lines.get(id_)
         if line is None or len(shown) == MOST_SHOWN:
             continue
@@ -83,8 +86,9 @@ def variables_of(
         if size > _MOST_BYTES or (in_chat and characters > _MOST_IN_A_CHAT):
             break
         shown.append(msgspec.json.decode(encoded))
-    more = len(live) - len(shown)
-    return {"count": len(live), "items": shown, **({"more": more} if more else {})}
+    count = len(live) + len(again)
+    more = count - len(shown)
+    return {"count": count, "items": shown, **({"more": more} if more else {})}
 
 
 def _characters(line: DigestLine) -> int:

@@ -258,6 +258,8 @@ class ExplainedDigest(Struct, frozen=True, kw_only=True):
     items: list[str]
     #: Whether there are more than those.
     more_items: bool
+    #: The digest before it, which was not opened, and whose messages it tells once more; null where it tells none again.
+    repeats: str | None = None
 
     @classmethod
     def of(cls, trace: DeliveryTrace) -> "ExplainedDigest | None":
@@ -275,6 +277,7 @@ class ExplainedDigest(Struct, frozen=True, kw_only=True):
             digest_notification_id=one.id if of is not None else trace.taken_by or taken_by,
             items=list(trace.digest_items[:MOST_DIGEST_ITEMS]),
             more_items=len(trace.digest_items) > MOST_DIGEST_ITEMS,
+            repeats=trace.repeats,
         )
 
 

@@ -69,6 +69,11 @@ class DeliveryTrace:
         return next((line.by for line in self.lines if line.reason == GateReason.IS_DIGEST), None)
 
     @property
+    def repeats(self) -> str | None:
+        """The digest before it, whose messages it tells once more."""
+        return next((line.by for line in self.lines if line.reason == GateReason.DIGEST_REPEATS), None)
+
+    @property
     def taken_by(self) -> str | None:
         """The digest that took its place."""
         return next((line.by for line in self.lines if line.reason == GateReason.DIGESTED), None)

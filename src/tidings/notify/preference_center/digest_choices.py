@@ -111,6 +111,10 @@ def with_digests(before: Choices, offers: Mapping[str, DigestOffer], said: Mappi
             schedule.pop(category, None)
             continue
         chosen = _read(wish, at=said.get(AT + category), day=said.get(DAY + category))
+        in_use = offer.own or offer.usual
+        if in_use is not None and in_use.merge_unread and chosen.every != "never":
+            # The page does not ask: it stays as it is.
+            chosen = structs.replace(chosen, merge_unread=True)
         if offer.own is None or not _same(chosen, offer.own):
             schedule[category] = chosen
     return structs.replace(before, digest_schedule=schedule)

@@ -13,7 +13,7 @@ def form_faults(choice: DigestChoice, *, at: str) -> list[FieldError]:
     """Fields that are missing, or that would mean nothing."""
     every, minutes, most = choice.every, choice.minutes, choice.at_most_minutes
     if every == "never":
-        given = choice.at or choice.day or choice.days or minutes or most
+        given = choice.at or choice.day or choice.days or minutes or most or choice.merge_unread
         return [FieldError(at, "with never, leave everything else out")] if given else []
     wrong: list[FieldError] = []
     if choice.at is not None and every not in _BY_CLOCK:
