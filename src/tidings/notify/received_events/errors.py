@@ -1,11 +1,20 @@
 """What can go wrong with received events.
 
-RefusalError
-└── NotFoundError
-    └── UnknownReceivedEventError   no such event came, or it is no longer kept
+TidingsError
+├── SetTooLargeError                    too much for one transaction: it is taken in smaller sets
+└── RefusalError
+    └── NotFoundError
+        └── UnknownReceivedEventError   no such event came, or it is no longer kept
 """
 
+from tidings.kernel.errors import TidingsError
 from tidings.kernel.refusals import NotFoundError
+
+
+class SetTooLargeError(TidingsError):
+    """These events say too much, or lead to too much, to be dealt with at once; they are taken in smaller sets."""
+
+    code = "set_too_large"
 
 
 class UnknownReceivedEventError(NotFoundError):

@@ -16,12 +16,15 @@ from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
+from tidings.notify.received_events.errors import SetTooLargeError
 from tidings.notify.received_events.model import SEALED_FOR, EventContent, ReceivedEvent
 
 QUERIES = Queries.beside(__file__)
 _PURPOSE = "event"
 #: Greater than every id.
 _NEWEST: Final = "evt_~"
+#: What several events say together at most where they are loaded at once; read, it takes five times as much memory.
+MOST_LOADED_BYTES: Final = 16 * 1024 * 1024
 _decode_content = msgspec.json.Decoder(EventContent).decode
 _encode = msgspec.json.Encoder().encode
 _event_of = RowMapper(
@@ -93,13 +96,19 @@ async def find_in_ledger(
 async def load(
     tx: TenantTx | TenantsTx, keyring: Keyring, wanted: Sequence[tuple[TenantId, EventId]]
 ) -> list[ReceivedEvent]:
-    """These events, with what they say; those that are no longer kept are left out."""
+    """These events, with what they say; those that are no longer kept are left out.
+
+    A `SetTooLargeError` where several of them say too much together.
+    """
     rows = await tx.fetch(
         QUERIES.load_received_events,
         tenant_ids=[tenant_id for tenant_id, _ in wanted],
         ids=[id_ for _, id_ in wanted],
         received_ats=[time_of(id_) for _, id_ in wanted],
+        most_bytes=MOST_LOADED_BYTES,
     )
+    if any(row["content_ciphertext"] is None for row in rows):
+        raise SetTooLargeError
     keys = await event_keys(tx, keyring, {TenantId(row["tenant_id"]) for row in rows}, create=False)
     return [_opened(row, keys) for row in rows]
 

@@ -49,10 +49,14 @@ CROSS JOIN LATERAL (
 ) AS entry;
 
 -- name: load_received_events
--- Each by its tenant and its id; the time inside the id says which day it is in.
+-- Each by its tenant and its id; the time inside the id says which day it is in. What they say comes along as long as all
+-- of it together is not too much, and that of the first one always.
 SELECT event.tenant_id, event.id, event.source, event.source_event_id, event.type, event.subject, event.happened_at,
-    event.is_test, event.content_ciphertext
-FROM unnest(:tenant_ids::text[], :ids::text[], :received_ats::timestamptz[]) AS wanted (tenant_id, id, received_at)
+    event.is_test,
+    CASE WHEN wanted.place = 1 OR sum(octet_length(event.content_ciphertext)) OVER (ORDER BY wanted.place) <= :most_bytes
+         THEN event.content_ciphertext END AS content_ciphertext
+FROM unnest(:tenant_ids::text[], :ids::text[], :received_ats::timestamptz[])
+    WITH ORDINALITY AS wanted (tenant_id, id, received_at, place)
 CROSS JOIN LATERAL (
     SELECT * FROM notification.received_events AS known
     WHERE known.tenant_id = wanted.tenant_id AND known.id = wanted.id AND known.received_at = wanted.received_at

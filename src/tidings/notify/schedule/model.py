@@ -159,6 +159,27 @@ class PlannedRow(Struct, frozen=True, kw_only=True):
         return self.tenant_id, self.recipient_id or _NOBODY
 
 
+class StandingPlan(Struct, frozen=True, kw_only=True):
+    """What is planned about something, or has failed, as far as a later event has to know of it."""
+
+    tenant_id: TenantId
+    id: ScheduledWorkId
+    recipient_id: RecipientId | None
+    trigger_id: str
+    event_source: str
+    event_subject: str
+    #: The event that planned it.
+    source_event_id: str
+    failed_at: datetime | None
+    #: How large its order is.
+    order_bytes: int
+
+    @property
+    def key_subject(self) -> tuple[TenantId, str]:
+        """Whose key seals its order."""
+        return self.tenant_id, self.recipient_id or _NOBODY
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScheduledWork:
     """An entry as it is shown; nothing of the message."""

@@ -14,7 +14,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.mapping import RowMapper, columns, sparse_columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import ScheduledWorkId
-from tidings.notify.schedule.model import PlannedRow, ScheduledWork, WorkStatus
+from tidings.notify.schedule.model import PlannedRow, ScheduledWork, StandingPlan, WorkStatus
 
 QUERIES = Queries.beside(__file__)
 
@@ -25,7 +25,7 @@ _ALWAYS: Final = (
 _SELDOM: Final = "recipient_id event_subject anchor_offset local_time zone failed_at last_error"
 
 _work = RowMapper(ScheduledWork, [QUERIES.find_several, QUERIES.find_work])
-planned_row = RowMapper(PlannedRow, [QUERIES.lock_planned_of_subjects, QUERIES.planned_of_subject])
+_standing = RowMapper(StandingPlan, [QUERIES.lock_planned_of_subjects, QUERIES.planned_of_subject])
 
 
 class Ended(Struct, frozen=True, kw_only=True):
@@ -61,7 +61,7 @@ async def insert_planned(tx: TenantTx | TenantsTx, rows: Sequence[PlannedRow], *
 
 async def lock_planned_of_subjects(
     tx: TenantTx | TenantsTx, subjects: Sequence[TriggerSubject]
-) -> list[PlannedRow]:
+) -> list[StandingPlan]:
     """What these triggers have planned about these subjects, and what has failed of it; locked in one order."""
     if not subjects:
         return []
@@ -69,13 +69,23 @@ async def lock_planned_of_subjects(
         QUERIES.lock_planned_of_subjects,
         **columns(subjects, "tenant_id trigger_id event_source event_subject"),
     )
-    return [planned_row(row) for row in rows]
+    return [_standing(row) for row in rows]
 
 
-async def planned_of_subject(tx: TenantTx, subject: TriggerSubject) -> list[PlannedRow]:
+async def planned_of_subject(tx: TenantTx, subject: TriggerSubject) -> list[StandingPlan]:
     """The same of one subject, to look at."""
     rows = await tx.fetch(QUERIES.planned_of_subject, subject)
-    return [planned_row(row) for row in rows]
+    return [_standing(row) for row in rows]
+
+
+async def load_orders(
+    tx: TenantTx | TenantsTx, plans: Sequence[StandingPlan]
+) -> dict[ScheduledWorkId, bytes]:
+    """What these plans are to order; sealed."""
+    if not plans:
+        return {}
+    rows = await tx.fetch(QUERIES.load_orders, **columns(plans, "tenant_id id"))
+    return {ScheduledWorkId(row["id"]): row["payload_ciphertext"] for row in rows}
 
 
 async def end_planned(tx: TenantTx | TenantsTx, ended: Sequence[Ended], *, now: datetime) -> None:

@@ -21,10 +21,9 @@ FROM unnest(
 );
 
 -- name: lock_planned_of_subjects
--- What waits, or has failed and may be tried again: a later event moves or clears both.
-SELECT s.tenant_id, s.id, s.run_after, s.recipient_id, s.payload_ciphertext AS payload, s.trigger_id, s.trigger_version,
-       s.template_key, s.channel, s.priority, s.source_event_id, s.event_type, s.event_source, s.event_subject, s.event_time,
-       s.anchor, s.anchor_offset, s.local_time, s.zone, s.is_test, s.attempt_count, s.failed_at, s.last_error
+-- What waits, or has failed and may be tried again: a later event moves or clears both. Not the orders: how large they are.
+SELECT s.tenant_id, s.id, s.recipient_id, s.trigger_id, s.event_source, s.event_subject, s.source_event_id, s.failed_at,
+       octet_length(s.payload_ciphertext) AS order_bytes
 FROM unnest(:tenant_ids::text[], :trigger_ids::text[], :event_sources::text[], :event_subjects::text[])
     AS wanted (tenant_id, trigger_id, event_source, event_subject)
 JOIN notification.notification_scheduled AS s
@@ -36,14 +35,20 @@ FOR UPDATE OF s;
 
 -- name: planned_of_subject
 -- The same of one subject, without a lock.
-SELECT s.tenant_id, s.id, s.run_after, s.recipient_id, s.payload_ciphertext AS payload, s.trigger_id, s.trigger_version,
-       s.template_key, s.channel, s.priority, s.source_event_id, s.event_type, s.event_source, s.event_subject, s.event_time,
-       s.anchor, s.anchor_offset, s.local_time, s.zone, s.is_test, s.attempt_count, s.failed_at, s.last_error
+SELECT s.tenant_id, s.id, s.recipient_id, s.trigger_id, s.event_source, s.event_subject, s.source_event_id, s.failed_at,
+       octet_length(s.payload_ciphertext) AS order_bytes
 FROM notification.notification_scheduled AS s
 WHERE s.tenant_id = :tenant_id AND s.trigger_id = :trigger_id AND s.event_source = :event_source
   AND s.event_subject = :event_subject
   AND s.payload_ciphertext IS NOT NULL AND s.obsolete = false AND (s.processed_at IS NULL OR s.failed_at IS NOT NULL)
 ORDER BY s.id;
+
+-- name: load_orders
+-- What is to be ordered by entries that are locked; sealed.
+SELECT s.tenant_id, s.id, s.payload_ciphertext
+FROM unnest(:tenant_ids::text[], :ids::text[]) AS wanted (tenant_id, id)
+JOIN notification.notification_scheduled AS s ON s.tenant_id = wanted.tenant_id AND s.id = wanted.id
+WHERE s.payload_ciphertext IS NOT NULL;
 
 -- name: end_planned
 -- What became of planned entries. Their order is personal: it goes with the need for it.

@@ -17,8 +17,11 @@ from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.accept.row import VARIABLES_PURPOSE
 from tidings.notify.ids import ScheduledWorkId
+from tidings.notify.received_events.errors import SetTooLargeError
+from tidings.notify.received_events.store import MOST_LOADED_BYTES
+from tidings.notify.schedule import store as schedule_store
 from tidings.notify.schedule.firings import FiringResult
-from tidings.notify.schedule.model import PLANNED_PURPOSE, PlannedOrder, PlannedRow
+from tidings.notify.schedule.model import PLANNED_PURPOSE, PlannedOrder, StandingPlan
 from tidings.notify.schedule.store import TriggerSubject
 from tidings.notify.triggers import store
 from tidings.notify.triggers.evaluate import Why
@@ -50,20 +53,28 @@ class Before:
 async def load_before(
     tx: TenantsTx,
     keyring: Keyring,
-    rows: Mapping[TriggerSubject, Sequence[PlannedRow]],
+    rows: Mapping[TriggerSubject, Sequence[StandingPlan]],
     lines: Mapping[TriggerSubject, Sequence[SubjectLine]],
     moved: Collection[TriggerSubject],
 ) -> Before:
-    """Open the planned orders about things that are moved, and the words of the messages that were sent about them."""
+    """Open the planned orders about things that are moved, and the words of the messages that were sent about them.
+
+    A `SetTooLargeError` where those of several things are too much for one transaction.
+    """
     planned = [row for subject in moved for row in rows.get(subject, ())]
     told = {
         (subject.tenant_id, id_): subject
         for subject in moved
         for id_ in people_told(lines.get(subject, ()), rows.get(subject, ())).values()
     }
-    words = await store.words_of_sent(tx, list(told))
+    if len(moved) > 1 and sum(row.order_bytes for row in planned) > MOST_LOADED_BYTES:
+        raise SetTooLargeError
+    words = await store.words_of_sent(
+        tx, list(told), most_bytes=MOST_LOADED_BYTES if len(moved) > 1 else None
+    )
     if not planned and not words:
         return Before()
+    sealed = await schedule_store.load_orders(tx, planned)
     subjects = {row.key_subject for row in planned} | {(one.tenant_id, one.recipient_id) for one in words}
     keys = await keyring.data_keys_of(tx, subjects, create=False)
     sent: dict[TriggerSubject, list[SaidBefore]] = {}
@@ -75,7 +86,9 @@ async def load_before(
                 SaidBefore(recipient=one.recipient_id, variables=_read_words(said))
             )
     orders = {
-        row.id: _read_order(keys[row.key_subject].unseal(row.payload, PLANNED_PURPOSE)) for row in planned
+        row.id: _read_order(keys[row.key_subject].unseal(sealed[row.id], PLANNED_PURPOSE))
+        for row in planned
+        if row.id in sealed
     }
     return Before(
         planned={
@@ -97,7 +110,7 @@ async def lines_by_subject(
 
 
 def people_told(
-    lines: Sequence[SubjectLine], planned: Sequence[PlannedRow]
+    lines: Sequence[SubjectLine], planned: Sequence[StandingPlan]
 ) -> dict[RecipientId, NotificationId]:
     """Whom the last event reached that said who they are, and has nothing planned for any more, with their newest message.
 

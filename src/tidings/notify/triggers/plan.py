@@ -6,7 +6,7 @@ in the ledger, with the reason where nothing came of it.
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple, cast
@@ -28,10 +28,11 @@ from tidings.notify.accept.accept import Acceptor
 from tidings.notify.accept.order import DuplicateOrder, Order, OrderedBy, RefusedOrder
 from tidings.notify.facts import store as facts_store
 from tidings.notify.facts.store import PersonRow
-from tidings.notify.ids import FIRING, SCHEDULED_WORK, ScheduledWorkId
+from tidings.notify.ids import FIRING, SCHEDULED_WORK, ScheduledWorkId, TriggerId
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.errors import TooLateToCancelError
 from tidings.notify.received_events import store as received_store
+from tidings.notify.received_events.errors import SetTooLargeError
 from tidings.notify.recipients.recipient_input import RecipientSpec
 from tidings.notify.recipients.upsert import RecipientUpserter
 from tidings.notify.schedule import store as schedule_store
@@ -49,6 +50,7 @@ from tidings.notify.schedule.model import (
     PLANNED_PURPOSE,
     PlannedOrder,
     PlannedRow,
+    StandingPlan,
     WorkStatus,
     spec_of_recipient,
 )
@@ -88,6 +90,8 @@ OWN_SUBJECTS: Final = (
     "template.published.v1",
 )
 SUBJECTS: Final = (EVENT_RECEIVED_SUBJECT, *OWN_SUBJECTS)
+#: Bytes of words that are sealed before they are written.
+_MOST_WORDS: Final = 16 * 1024 * 1024
 
 _encode = msgspec.json.Encoder().encode
 
@@ -115,7 +119,7 @@ class _Set:
     now: datetime
     states: dict[TriggerSubject, SubjectState]
     #: What is planned, or has failed, about each subject.
-    planned: dict[TriggerSubject, list[PlannedRow]]
+    planned: dict[TriggerSubject, list[StandingPlan]]
     #: What came of earlier events about each.
     lines: dict[TriggerSubject, list[SubjectLine]]
     #: By the numbers of their places.
@@ -130,6 +134,8 @@ class _Set:
     ended: list[Ended] = field(default_factory=list)
     ends: list[FiringEnd] = field(default_factory=list)
     rows: list[PlannedRow] = field(default_factory=list)
+    #: Of which event which trigger has planned something for whom.
+    seen: set[tuple[str, str, RecipientId]] = field(default_factory=set)
     #: Sent messages that are taken back if they still wait: why, and by which event.
     taken_back: dict[NotificationId, tuple[TriggerSubject, Why, str]] = field(default_factory=dict)
 
@@ -248,6 +254,8 @@ class TriggerPlanner:
     canceller: Canceller
     keyring: Keyring
     clock: Clock
+    #: So many messages one event makes at most, and one transaction.
+    most_of_set: int = 5_000
 
     async def handle(self, tx: TenantsTx, events: Sequence[Event]) -> None:
         """Apply a set of events, of several tenants, all in `tx`."""
@@ -340,7 +348,6 @@ class TriggerPlanner:
         await schedule_store.end_planned(tx, work.ended, now=now)
         await end_firings(tx, work.ends)
         await self._make(tx, work)
-        await schedule_store.insert_planned(tx, work.rows, now=now)
         await insert_firings(tx, work.firings)
         changed = [(subject, state) for subject, state in work.states.items() if state != states[subject]]
         await store.put_subjects(tx, changed, expires_at=expires_at)
@@ -361,9 +368,6 @@ class TriggerPlanner:
                 )
             except TooLateToCancelError:
                 continue
-            # Also where another trigger would have said the same.
-            for about, lines in work.lines.items():
-                work.lines[about] = [line for line in lines if line.notification_id != notification_id]
             back.append(
                 FiringEnd(
                     tenant_id=tenant_id,
@@ -375,11 +379,49 @@ class TriggerPlanner:
                     ended_by=event_id,
                 )
             )
+        if back:
+            # Also where another trigger would have said the same.
+            gone = {one.notification_id for one in back}
+            for about, lines in work.lines.items():
+                work.lines[about] = [line for line in lines if line.notification_id not in gone]
         await end_sent(tx, back)
 
     async def _make(self, tx: TenantsTx, work: _Set) -> None:
-        """Send and plan the drafts."""
-        drafts = await self._for_each_admin(tx, work)
+        """Send and plan the drafts, so many at a time that their words have room."""
+        drafts = self._as_many_as_may_be(work, await self._for_each_admin(tx, work))
+        for part in _parts(drafts):
+            await self._make_part(tx, work, part)
+            await schedule_store.insert_planned(tx, work.rows, now=work.now)
+            work.rows.clear()
+
+    def _as_many_as_may_be(self, work: _Set, drafts: Sequence[MessageDraft]) -> list[MessageDraft]:
+        """Those that one event may make, whatever the number of triggers; a `SetTooLargeError` where several make too many."""
+        if len(drafts) > self.most_of_set and len({draft.event.id for draft in drafts}) > 1:
+            raise SetTooLargeError
+        counts: dict[tuple[str, TriggerId], int] = {}
+        for draft in drafts:
+            counts[draft.event.id, draft.trigger.id] = counts.get((draft.event.id, draft.trigger.id), 0) + 1
+        left: dict[str, int] = {}
+        for (event_id, trigger_id), count in list(counts.items()):
+            rest = left.setdefault(event_id, self.most_of_set)
+            if count <= rest:
+                left[event_id] = rest - count
+            else:
+                counts[event_id, trigger_id] = 0
+        kept: list[MessageDraft] = []
+        told: set[tuple[str, TriggerId]] = set()
+        for draft in drafts:
+            key = draft.event.id, draft.trigger.id
+            if counts[key]:
+                kept.append(draft)
+            elif key not in told:
+                told.add(key)
+                work.note(
+                    draft.event, draft.trigger, draft.subject, FiringResult.SKIPPED, Why.TOO_MANY_RECIPIENTS
+                )
+        return kept
+
+    async def _make_part(self, tx: TenantsTx, work: _Set, drafts: Sequence[MessageDraft]) -> None:
         specs: list[tuple[MessageDraft, RecipientSpec]] = []
         failed: list[tuple[MessageDraft, Exception]] = []
         for draft in drafts:
@@ -455,12 +497,11 @@ class TriggerPlanner:
                 known.append((draft, person.recipient.id))
         rows = await facts_store.load_people(tx, [(d.event.tenant_id, who) for d, who in known])
         now_due: list[tuple[datetime, MessageDraft, RecipientId]] = []
-        seen: set[tuple[str, str, RecipientId]] = set()
         for undated, recipient_id in known:
             event, trigger = undated.event, undated.trigger
-            if (event.id, trigger.id, recipient_id) in seen:
+            if (event.id, trigger.id, recipient_id) in work.seen:
                 continue
-            seen.add((event.id, trigger.id, recipient_id))
+            work.seen.add((event.id, trigger.id, recipient_id))
             zone = _zone_of(rows[event.tenant_id, recipient_id])
             due = undated.rule.due(zone)
             when = when_of(trigger, event, due, work.now)
@@ -631,6 +672,20 @@ def _gone(event: Event) -> HeardEvent:
     )
 
 
+def _parts(drafts: Sequence[MessageDraft]) -> Iterator[list[MessageDraft]]:
+    """In their order; each is sealed for itself, so that the words of a thousand people take a thousand times the room."""
+    part: list[MessageDraft] = []
+    size = 0
+    for draft in drafts:
+        size += len(memoryview(draft.words)) if draft.words is not None else 0
+        part.append(draft)
+        if size > _MOST_WORDS:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
 def _type_of(event: Event) -> str:
     if event.subject != EVENT_RECEIVED_SUBJECT:
         return event.subject
@@ -638,12 +693,12 @@ def _type_of(event: Event) -> str:
     return received.type
 
 
-def _subject_of_row(row: PlannedRow) -> TriggerSubject:
+def _subject_of_row(row: StandingPlan) -> TriggerSubject:
     return TriggerSubject(
         tenant_id=row.tenant_id,
         trigger_id=row.trigger_id,
         event_source=row.event_source,
-        event_subject=row.event_subject or "",
+        event_subject=row.event_subject,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +13,7 @@ from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import RowMapper, columns
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import TriggerId
+from tidings.notify.received_events.errors import SetTooLargeError
 from tidings.notify.schedule.firings import FiringResult
 from tidings.notify.schedule.store import TriggerSubject
 from tidings.notify.triggers.evaluate import Why
@@ -20,6 +22,9 @@ from tidings.notify.triggers.resolvers import MOST_RECIPIENTS
 
 QUERIES = Queries.beside(__file__)
 Side = TenantTx | PlatformTx
+
+#: Lines of the ledger that are read at once.
+_MOST_LINES: Final = 20_000
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
@@ -255,12 +260,16 @@ _words = RowMapper(
 
 
 async def lines_about(tx: TenantTx | TenantsTx, subjects: Sequence[TriggerSubject]) -> list[SubjectLine]:
-    """What came of events about these subjects."""
+    """What came of events about these subjects; a `SetTooLargeError` where of several of them that is too much."""
     if not subjects:
         return []
     rows = await tx.fetch(
-        QUERIES.lines_about, **columns(subjects, "tenant_id trigger_id event_source event_subject")
+        QUERIES.lines_about,
+        **columns(subjects, "tenant_id trigger_id event_source event_subject"),
+        most=_MOST_LINES,
     )
+    if len(rows) == _MOST_LINES and len(subjects) > 1:
+        raise SetTooLargeError
     return [
         SubjectLine(
             subject=_subject(row),
@@ -275,9 +284,12 @@ async def lines_about(tx: TenantTx | TenantsTx, subjects: Sequence[TriggerSubjec
 
 
 async def words_of_sent(
-    tx: TenantTx | TenantsTx, sent: Sequence[tuple[TenantId, NotificationId]]
+    tx: TenantTx | TenantsTx, sent: Sequence[tuple[TenantId, NotificationId]], *, most_bytes: int | None
 ) -> list[SentWords]:
-    """What was said in these messages, as far as they and their recipients are still known."""
+    """What was said in these messages, as far as they and their recipients are still known.
+
+    A `SetTooLargeError` where that is more than `most_bytes`.
+    """
     if not sent:
         return []
     rows = await tx.fetch(
@@ -285,7 +297,10 @@ async def words_of_sent(
         tenant_ids=[tenant_id for tenant_id, _ in sent],
         ids=[id_ for _, id_ in sent],
         created_ats=[time_of(id_) for _, id_ in sent],
+        most_bytes=most_bytes,
     )
+    if any(row["variables_ciphertext"] is None for row in rows):
+        raise SetTooLargeError
     return [_words(row) for row in rows]
 
 

@@ -141,11 +141,16 @@ CROSS JOIN LATERAL (
       AND (mine.recipient_id IS NOT NULL OR mine.result = 'cleared' OR mine.reason = 'condition_not_met')
     ORDER BY mine.id DESC
     LIMIT 1000
-) AS f;
+) AS f
+LIMIT :most;
 
 -- name: words_of_sent
--- What was said in messages that triggers have sent, as long as they are kept; of people who are still known.
-SELECT n.tenant_id, n.id, n.recipient_id, n.variables_ciphertext
+-- What was said in messages that triggers have sent, as long as they are kept; of people who are still known. Nothing of
+-- what would be too much together.
+SELECT n.tenant_id, n.id, n.recipient_id,
+       CASE WHEN CAST(:most_bytes AS bigint) IS NULL
+                 OR sum(octet_length(n.variables_ciphertext)) OVER (ORDER BY n.id) <= :most_bytes
+            THEN n.variables_ciphertext END AS variables_ciphertext
 FROM unnest(:tenant_ids::text[], :ids::text[], :created_ats::timestamptz[]) AS wanted (tenant_id, id, created_at)
 CROSS JOIN LATERAL (
     SELECT mine.tenant_id, mine.id, mine.recipient_id, mine.variables_ciphertext FROM notification.notifications AS mine
