@@ -14,7 +14,7 @@ from hypothesis import settings
 
 from tests.support.emitted_events import EmittedEvents, faults_of_run
 from tests.support.nats import NatsServer, running_nats
-from tests.support.postgres import BEFORE_DROP, RunningServer, TestDatabase, TestServer
+from tests.support.postgres import BEFORE_LOSS, RunningServer, TestDatabase, TestServer
 from tests.support.recycled_database import RecycledDatabase
 from tests.support.run_folder import RunFolder
 from tidings.kernel.clock import SystemClock
@@ -35,7 +35,7 @@ _WAITING_FIRST = ["e2e", "conformance", "integration", "property", "simulation",
 
 #: Every event that Tidings has emitted into this process' databases.
 EMITTED: Final = EmittedEvents()
-BEFORE_DROP.append(EMITTED.read)
+BEFORE_LOSS.append(EMITTED.read)
 
 _folder: RunFolder | None = None
 _running: RunningServer | None = None
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """Fail a run that emitted events which are not as declared; a run of all tests, also where one was not emitted."""
     config = session.config
-    if not config.option.collectonly and BEFORE_DROP:
+    if not config.option.collectonly and BEFORE_LOSS:
         EMITTED.write()
     if hasattr(config, "workerinput") or _folder is None:
         return

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.support.clock import ManualClock
 from tests.support.nats import NatsServer
-from tests.support.postgres import TestDatabase
+from tests.support.postgres import TestDatabase, look_before_loss
 from tidings.kernel.bus import Bus, Runner, Subscription
 from tidings.kernel.clock import Clock, SystemClock
 from tidings.kernel.db import Database, PlatformTx, TenantTx
@@ -238,6 +238,8 @@ async def emptied(database: TestDatabase) -> AsyncIterator[None]:
     """Without events, groups and dead letters, and with the table of effects; before and after."""
     async with database.owner() as connection:
         await connection.execute("SET client_min_messages = warning")
+        # Other tests share the database: what they have emitted is noted first.
+        await look_before_loss(database)
         await connection.execute(_EMPTY)
         await connection.execute(_EFFECTS)
         await _back_to_postgres(database)

@@ -22,8 +22,8 @@ from tidings.operations.migrations.runner import migrate_up
 from tidings.operations.partitions import make_missing
 
 TEMPLATE = "tidings_template"
-#: Looks at each clone before it is dropped.
-BEFORE_DROP: "list[Callable[[TestDatabase], Awaitable[None]]]" = []
+#: Looks at each database before it is dropped, or its events are.
+BEFORE_LOSS: "list[Callable[[TestDatabase], Awaitable[None]]]" = []
 _names = (f"test_{os.getpid()}_{n}" for n in itertools.count())
 
 
@@ -52,8 +52,7 @@ class TestServer:
         try:
             yield self.database(name)
         finally:
-            for look in BEFORE_DROP:
-                await look(self.database(name))
+            await look_before_loss(self.database(name))
             # Without FORCE it waits a few seconds for sessions that are just ending, whosesoever they are.
             await self.administer(f'DROP DATABASE IF EXISTS "{name}"')
 
@@ -103,6 +102,12 @@ class TestDatabase:
             yield db
         finally:
             await db.close()
+
+
+async def look_before_loss(database: TestDatabase) -> None:
+    """Call it before events of a database are removed."""
+    for look in BEFORE_LOSS:
+        await look(database)
 
 
 class RunningServer:
