@@ -40,7 +40,7 @@ class PlanReader:
         key = await self._key(asked)
         async for page in self._pages(asked, store.list_planned):
             for row in page:
-                order = _opened(row["payload_ciphertext"], key, PLANNED_PURPOSE) or {}
+                order = _opened(row["payload_ciphertext"], key, PLANNED_PURPOSE)
                 yield {
                     "id": row["id"],
                     "due_at": row["run_after"],
@@ -59,7 +59,7 @@ class PlanReader:
                         "local_time": row["local_time"],
                         "zone": row["zone"],
                     },
-                    "variables": order.get("variables"),
+                    "variables": None if order is None else order.get("variables", {}),
                     "failed_at": row["failed_at"],
                     "last_error": row["last_error"],
                     "is_test": row["is_test"],

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=89, newest=89)
+SERVES: Final = SchemaRange(oldest=91, newest=91)
 
 
 async def check_servable(
