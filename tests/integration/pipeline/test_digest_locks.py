@@ -186,3 +186,16 @@ async def test_writers_and_replanning_at_once_make_no_deadlock(world: PipelineWo
 
         counts = await sender.rows("SELECT sum(item_count) AS n FROM notification.digest_windows")
         assert counts == [{"n": 4 * 15 * len(wished)}]
+
+
+async def test_more_windows_than_a_page_has_are_planned_anew(world: PipelineWorld) -> None:
+    """Of two people, so that a page ends within the windows of one and goes on with them."""
+    async with world.sender() as sender:
+        people = [(await somebody(sender))[0] for _ in range(2)]
+        await join(world, sender, [(who, f"k{n:04}") for who in people for n in range(700)], hours=1)
+
+        async with world.db.tenant(sender.tenant_id) as tx:
+            moved = await replan_digests(tx, None, now=world.clock.now())
+
+        times = await sender.rows("SELECT DISTINCT flush_at FROM notification.digest_windows")
+        assert (moved, times) == (1_400, [{"flush_at": evening(world)}])
