@@ -19,6 +19,10 @@ CORRECTIONS: dict[str, str] = {
     r"/components/schemas/(DigestChoice/|\w+/properties/(digest_schedule|digest_key|digest)/)": (
         "a digest schedule was refused, and acts now: it has more forms, the tenant has one too, and a message may name its digest"
     ),
+    r"/paths/~1p~1\{token\}/post/": "the preference page asks how messages come, and a digest may be refused",
+    r"/paths/~1api~1v1~1recipients~1\{recipient_id\}~1export/post/description\Z": (
+        "the archive has what is planned, digests and batches too"
+    ),
     r"/components/schemas/ExplainView/required\Z": "an explanation tells of digests too",
     r"/components/schemas/(ExplainView/properties/trigger/|Happening/properties/kind/description)": (
         "what triggers make is explained too"
