@@ -74,6 +74,51 @@ async def test_it_may_be_moved_again_and_again(world: PipelineWorld) -> None:
     assert len(world.received(to)) == 2
 
 
+@pytest.mark.parametrize("days", [-30, 2000], ids=["over", "too far"])
+async def test_a_plan_that_was_moved_out_of_reach_comes_back_with_the_next_move(
+    world: PipelineWorld, days: int
+) -> None:
+    """A slip of the pen at the desk; nothing was sent before it."""
+    to, arrival = somebody(), world.clock.now() + timedelta(days=20)
+    async with world.sender() as sender:
+        await make_trigger(sender, **REMINDER)
+        await tell(sender, reservation(arrival, to=to, place="Bagh-e Babur"))
+        await tell(sender, _moved(to, arrival + timedelta(days=days)))
+        out_of_reach = [(one["status"], one["obsolete_reason"]) for one in await scheduled(sender)]
+        await tell(sender, _moved(to, arrival))
+        planned = await scheduled(sender, status="planned")
+        kept = await sender.rows(
+            "SELECT obsolete FROM notification.notification_scheduled WHERE payload_ciphertext IS NOT NULL"
+        )
+        await world.until(arrival)
+
+    assert [reason for _, reason in out_of_reach] == ["replanned", "too_late" if days < 0 else "too_far"]
+    assert len(planned) == 1
+    assert kept == [{"obsolete": False}], "what took its place has the words now"
+    [message] = world.received(to)
+    assert "Bagh-e Babur" in (message.text or "")
+
+
+async def test_a_plan_out_of_reach_ends_with_the_person_and_with_the_thing(world: PipelineWorld) -> None:
+    erased, cancelled = somebody(), somebody()
+    arrival = world.clock.now() + timedelta(days=20)
+    async with world.sender() as sender:
+        await make_trigger(sender, **REMINDER)
+        for to in (erased, cancelled):
+            await tell(sender, reservation(arrival, to=to), _moved(to, arrival - timedelta(days=40)))
+        [entry, *_] = await scheduled(sender, subject=f"res-{erased}")
+        await sender.client.post(f"/api/v1/recipients/{entry['recipient_id']}/erase", json={})
+        await tell(sender, reservation(arrival, to=cancelled, kind="cancelled"))
+        kept = await sender.rows(
+            "SELECT id FROM notification.notification_scheduled WHERE payload_ciphertext IS NOT NULL"
+        )
+        for to in (erased, cancelled):
+            await tell(sender, _moved(to, arrival))
+        planned = await scheduled(sender, status="planned")
+
+    assert (kept, planned) == ([], [])
+
+
 async def test_one_who_was_reminded_at_once_is_reminded_again(world: PipelineWorld) -> None:
     """Nothing was ever planned for a booking of today for tomorrow."""
     to, now = somebody(), world.clock.now()

@@ -144,6 +144,8 @@ class PlannedRow(Struct, frozen=True, kw_only=True):
     #: Since when it is given up, and why; it is kept to be tried again by hand.
     failed_at: datetime | None = None
     last_error: str | None = None
+    #: Why it is written and not to be sent: its time is over, or too far ahead, and the thing may be moved again.
+    obsolete_reason: str | None = None
 
     def __repr__(self) -> str:
         return f"PlannedRow({self.id}, ***)"

@@ -67,7 +67,7 @@ SCHEDULE_SETTINGS: Final = ClaimSettings(
     longest_outage_pause=2.0,
 )
 
-_planned = RowMapper(PlannedRow, [QUERIES.release])
+_planned = RowMapper(PlannedRow, [QUERIES.release], omit="obsolete_reason")
 _read = msgspec.json.Decoder(PlannedOrder).decode
 _log = get_logger("schedule")
 

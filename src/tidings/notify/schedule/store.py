@@ -22,7 +22,9 @@ _ALWAYS: Final = (
     "tenant_id id run_after payload trigger_id trigger_version template_key channel priority source_event_id "
     "event_type event_source event_time anchor is_test"
 )
-_SELDOM: Final = "recipient_id event_subject anchor_offset local_time zone failed_at last_error"
+_SELDOM: Final = (
+    "recipient_id event_subject anchor_offset local_time zone failed_at last_error obsolete_reason"
+)
 
 _work = RowMapper(ScheduledWork, [QUERIES.find_several, QUERIES.find_work])
 _standing = RowMapper(StandingPlan, [QUERIES.lock_planned_of_subjects, QUERIES.planned_of_subject])

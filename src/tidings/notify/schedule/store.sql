@@ -1,27 +1,31 @@
 -- name: insert_planned
--- A set of planned entries, of many tenants. What could not be ordered is written as failed, to be seen and tried again.
+-- A set of planned entries, of many tenants. What could not be ordered is written as failed, to be seen and tried again; what
+-- has no time at which it could be sent as obsolete, with its order: the thing may be moved again.
 INSERT INTO notification.notification_scheduled (
     tenant_id, id, kind, run_after, recipient_id, payload_ciphertext, trigger_id, trigger_version, template_key, channel,
     priority, source_event_id, event_type, event_source, event_subject, event_time, anchor, anchor_offset, local_time, zone,
-    is_test, failed_at, processed_at, last_error, attempt_count, created_at, updated_at
+    is_test, failed_at, obsolete, obsolete_reason, processed_at, last_error, attempt_count, created_at, updated_at
 )
 SELECT tenant_id, id, 'trigger', run_after, recipient_id, payload, trigger_id, trigger_version, template_key, channel,
        priority, source_event_id, event_type, event_source, event_subject, event_time, anchor, anchor_offset, local_time, zone,
-       is_test, failed_at, failed_at, last_error, CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END, :now, :now
+       is_test, failed_at, obsolete_reason IS NOT NULL, obsolete_reason,
+       CASE WHEN failed_at IS NOT NULL OR obsolete_reason IS NOT NULL THEN CAST(:now AS timestamptz) END, last_error,
+       CASE WHEN failed_at IS NULL THEN 0 ELSE 1 END, :now, :now
 FROM unnest(
     :tenant_ids::text[], :ids::text[], :run_afters::timestamptz[], :recipient_ids::text[], :payloads::bytea[],
     :trigger_ids::text[], :trigger_versions::integer[], :template_keys::text[], :channels::text[], :priorities::text[],
     :source_event_ids::text[], :event_types::text[], :event_sources::text[], :event_subjects::text[],
     :event_times::timestamptz[], :anchors::text[], :anchor_offsets::text[], :local_times::text[], :zones::text[],
-    :is_tests::boolean[], :failed_ats::timestamptz[], :last_errors::text[]
+    :is_tests::boolean[], :failed_ats::timestamptz[], :last_errors::text[], :obsolete_reasons::text[]
 ) AS fresh (
     tenant_id, id, run_after, recipient_id, payload, trigger_id, trigger_version, template_key, channel, priority,
     source_event_id, event_type, event_source, event_subject, event_time, anchor, anchor_offset, local_time, zone, is_test,
-    failed_at, last_error
+    failed_at, last_error, obsolete_reason
 );
 
 -- name: lock_planned_of_subjects
--- What waits, or has failed and may be tried again: a later event moves or clears both. Not the orders: how large they are.
+-- What waits, has failed and may be tried again, or had no time at which it could be sent: a later event moves or clears it.
+-- Not the orders: how large they are.
 SELECT s.tenant_id, s.id, s.recipient_id, s.trigger_id, s.event_source, s.event_subject, s.source_event_id, s.failed_at,
        octet_length(s.payload_ciphertext) AS order_bytes
 FROM unnest(:tenant_ids::text[], :trigger_ids::text[], :event_sources::text[], :event_subjects::text[])
@@ -29,7 +33,8 @@ FROM unnest(:tenant_ids::text[], :trigger_ids::text[], :event_sources::text[], :
 JOIN notification.notification_scheduled AS s
     ON s.tenant_id = wanted.tenant_id AND s.trigger_id = wanted.trigger_id AND s.event_source = wanted.event_source
    AND s.event_subject = wanted.event_subject
-WHERE s.payload_ciphertext IS NOT NULL AND s.obsolete = false AND (s.processed_at IS NULL OR s.failed_at IS NOT NULL)
+WHERE s.payload_ciphertext IS NOT NULL
+  AND (s.obsolete_reason IN ('too_late', 'too_far') OR s.obsolete = false AND (s.processed_at IS NULL OR s.failed_at IS NOT NULL))
 ORDER BY s.tenant_id, s.id
 FOR UPDATE OF s;
 
@@ -40,7 +45,8 @@ SELECT s.tenant_id, s.id, s.recipient_id, s.trigger_id, s.event_source, s.event_
 FROM notification.notification_scheduled AS s
 WHERE s.tenant_id = :tenant_id AND s.trigger_id = :trigger_id AND s.event_source = :event_source
   AND s.event_subject = :event_subject
-  AND s.payload_ciphertext IS NOT NULL AND s.obsolete = false AND (s.processed_at IS NULL OR s.failed_at IS NOT NULL)
+  AND s.payload_ciphertext IS NOT NULL
+  AND (s.obsolete_reason IN ('too_late', 'too_far') OR s.obsolete = false AND (s.processed_at IS NULL OR s.failed_at IS NOT NULL))
 ORDER BY s.id;
 
 -- name: load_orders

@@ -241,6 +241,8 @@ class _Set:
         return len(rows) + len(over)
 
 
+#: It is kept for 30 days, to be planned when the thing is moved again.
+_MAY_BE_MOVED: Final = frozenset({Why.TOO_LATE, Why.TOO_FAR})
 _MADE: Final = frozenset({FiringResult.SENT, FiringResult.PLANNED, FiringResult.FAILED})
 
 
@@ -513,6 +515,10 @@ class TriggerPlanner:
             ):
                 when = Why.ALREADY_SENT
             if isinstance(when, Why):
+                if when in _MAY_BE_MOVED and trigger.replanned_by and draft.subject is not None:
+                    key = people.keys[recipient_id]
+                    row = _row(draft, recipient_id, key, work.now, run_after=work.now, zone=None)
+                    work.rows.append(msgspec.structs.replace(row, obsolete_reason=when))
                 work.note(
                     event, trigger, draft.subject, FiringResult.SKIPPED, when, recipient_id=recipient_id
                 )
