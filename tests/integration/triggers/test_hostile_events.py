@@ -67,9 +67,9 @@ async def test_a_character_that_no_database_keeps_is_refused_at_the_door(
     assert parked == 0
 
 
-async def _hear(world: PipelineWorld, group: str, **bounds: int) -> None:
+async def _hear(world: PipelineWorld, group: str, *, most_of_set: int) -> None:
     """Let another group hear of all events, with other bounds."""
-    planner = replace(world.system.triggers.planner, **bounds)
+    planner = replace(world.system.triggers.planner, most_of_set=most_of_set)
     consumer = world.system.kernel.bus.consumer(
         Subscription(
             group,

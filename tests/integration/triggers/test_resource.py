@@ -220,6 +220,30 @@ async def test_an_event_is_rehearsed_and_nothing_is_written(world: PipelineWorld
     assert not world.received(to)
 
 
+async def test_a_rehearsal_knows_what_was_heard_and_said_before(world: PipelineWorld) -> None:
+    to, now = somebody(), world.clock.now()
+    async with world.sender() as sender:
+        for _ in range(2):
+            await make_trigger(sender, **REMINDER)
+        twice = await _test(sender, reservation(now + timedelta(days=10), to=to))
+        await tell(sender, reservation(now + timedelta(days=1), to=to, time=now.isoformat()))
+        again = await _test(sender, reservation(now + timedelta(days=1), to=to, kind="moved"))
+        earlier = reservation(now, to=to, kind="moved", time=(now - timedelta(days=1)).isoformat())
+        late = await _test(sender, earlier)
+        await tell(sender, reservation(now + timedelta(days=1), to=to, kind="cancelled"))
+        after = await _test(sender, reservation(now + timedelta(days=9), to=to, kind="moved"))
+
+    assert [len(twice["planned"]), *_reasons(twice)] == [1, "duplicate"]
+    assert _reasons(again) == ["already_sent"] * 2
+    assert _reasons(late) == ["out_of_order"] * 2
+    assert _reasons(after) == ["cancelled_before"] * 2
+    assert again["planned"] == late["planned"] == after["planned"] == []
+
+
+def _reasons(rehearsal: dict[str, Any]) -> list[str]:
+    return [one["reason"] for one in rehearsal["not_planned"] if one["reason"] != "disabled"]
+
+
 async def test_the_rehearsal_tells_what_would_be_cleared(world: PipelineWorld) -> None:
     to, arrival = somebody(), world.clock.now() + timedelta(days=10)
     async with world.sender() as sender:

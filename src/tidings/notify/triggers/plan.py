@@ -511,7 +511,7 @@ class TriggerPlanner:
             if (
                 due is not None
                 and _was_sent(work, draft, recipient_id)
-                and _repeats(draft, due, when, work.now)
+                and repeats(draft, due, when, work.now)
             ):
                 when = Why.ALREADY_SENT
             if isinstance(when, Why):
@@ -601,7 +601,7 @@ def _hear(work: _Set, match: _Match, before: Before) -> None:
             return
     else:
         state = work.states[subject]
-        why = _not_heard(event, hears, state)
+        why = not_heard(event, hears, state)
         if why is not None:
             work.note(event, trigger, subject, FiringResult.SKIPPED, why)
             return
@@ -708,7 +708,7 @@ def _subject_of_row(row: StandingPlan) -> TriggerSubject:
     )
 
 
-def _not_heard(event: HeardEvent, hears: Hears, state: SubjectState) -> Why | None:
+def not_heard(event: HeardEvent, hears: Hears, state: SubjectState) -> Why | None:
     """Why an event changes nothing about its subject any more."""
     if event.ordered_at < state.event_time:
         return Why.OUT_OF_ORDER
@@ -771,7 +771,7 @@ def _was_sent(work: _Set, draft: MessageDraft, recipient_id: RecipientId) -> boo
     return any(one.recipient_id == recipient_id and one.is_sent for one in work.lines.get(draft.subject, ()))
 
 
-def _repeats(draft: MessageDraft, due: Any, when: datetime | Why, now: datetime) -> bool:
+def repeats(draft: MessageDraft, due: Any, when: datetime | Why, now: datetime) -> bool:
     """Whether it would say at once what was said before: its time is over, or the event only moves the thing."""
     if isinstance(when, Why) or when > now:
         return False

@@ -1,9 +1,9 @@
 """The question "which messages would this event make, to whom, when, and why not?"; nothing is written."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import UnsetType
@@ -35,9 +35,10 @@ from tidings.notify.triggers.evaluate import (
     when_of,
 )
 from tidings.notify.triggers.model import HeardEvent, Hears, Trigger
-from tidings.notify.triggers.plan import order_of
+from tidings.notify.triggers.plan import not_heard, order_of, repeats
 from tidings.notify.triggers.registry import TriggerRegistry
 from tidings.notify.triggers.resolvers import Circle, RecipientValue
+from tidings.notify.triggers.store import SubjectLine
 from tidings.notify.triggers.wire import (
     HintedAddress,
     RehearsedClearing,
@@ -60,8 +61,21 @@ _WORDS: Final[dict[str, str]] = {
     Why.OUT_OF_ORDER: "a later event about the same was heard before",
     Why.CANCELLED_BEFORE: "the thing was cancelled, and this event only moves it",
     Why.ALREADY_SENT: "this person was written to about it before",
+    Why.DUPLICATE: "another trigger sends the same template to this person at the same time",
     "disabled": "it is switched off",
 }
+#: Template, channel, person and time.
+_What: TypeAlias = tuple[str, str, str, datetime]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Told:
+    """The answer, while it is found out."""
+
+    planned: list[RehearsedMessage] = field(default_factory=list)
+    not_planned: list[RehearsedNothing] = field(default_factory=list)
+    clears: list[RehearsedClearing] = field(default_factory=list)
+    said: set[_What] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -77,14 +91,14 @@ class TriggerRehearser:
         """What the event would lead to if it came now."""
         event = self._heard(tx, given, is_test=is_test)
         triggers = (await self.registry.of_all([tx.tenant_id]))[tx.tenant_id]
-        told = TriggerRehearsal(planned=[], not_planned=[], clears=[])
+        told = _Told()
         for trigger, hears in triggers.hearing(event.type):
             await self._one(tx, event, trigger, hears, told)
         for trigger, hears in triggers.silenced(event.type):
             await self._one(tx, event, trigger, hears, told, silent=True)
         for trigger in triggers.switched_off(event.type):
             told.not_planned.append(_nothing(trigger, "disabled"))
-        return told
+        return TriggerRehearsal(planned=told.planned, not_planned=told.not_planned, clears=told.clears)
 
     def _heard(self, tx: TenantTx, given: CloudEvent, *, is_test: bool) -> HeardEvent:
         now = self.clock.now()
@@ -116,7 +130,7 @@ class TriggerRehearser:
         event: HeardEvent,
         trigger: Trigger,
         hears: Hears,
-        told: TriggerRehearsal,
+        told: _Told,
         *,
         silent: bool = False,
     ) -> None:
@@ -127,6 +141,11 @@ class TriggerRehearser:
         rows = await schedule_store.planned_of_subject(tx, subject) if subject is not None else []
         if silent and not rows:
             return
+        state = await store.find_subject(tx, subject) if subject is not None else None
+        if state is not None and (unheard := not_heard(event, hears, state)) is not None:
+            told.not_planned.append(_nothing(trigger, unheard))
+            return
+        lines = (await lines_by_subject(tx, [subject])).get(subject, []) if subject is not None else []
         meaning = meaning_of(event, trigger, hears) if hears is not Hears.CANCEL else Meaning()
         if hears is Hears.CANCEL:
             told.clears.extend(
@@ -141,9 +160,8 @@ class TriggerRehearser:
             if silent:
                 people, rows = (), [row for row in rows if row.failed_at is None]
             people = people or [row.recipient_id for row in rows if row.recipient_id is not None]
-            if subject is not None and not meaning.recipients and not silent:
-                lines = await lines_by_subject(tx, [subject])
-                people = [*people, *people_told(lines.get(subject, ()), rows)]
+            if not meaning.recipients and not silent:
+                people = [*people, *people_told(lines, rows)]
             if not people or not trigger.is_shifted:
                 told.not_planned.append(_nothing(trigger, Why.NOTHING_PLANNED))
                 return
@@ -163,10 +181,16 @@ class TriggerRehearser:
                 variables=meaning.variables,
                 rule=meaning.rule,
             )
-            await self._draft(tx, draft, told)
+            await self._draft(tx, draft, lines, told)
 
-    async def _draft(self, tx: TenantTx, draft: MessageDraft, told: TriggerRehearsal) -> None:
-        trigger, event, now = draft.trigger, draft.event, self.clock.now()
+    async def _draft(
+        self,
+        tx: TenantTx,
+        draft: MessageDraft,
+        lines: Sequence[SubjectLine],
+        told: _Told,
+    ) -> None:
+        trigger, event, now = draft.trigger, draft.event, draft.event.received_at
         try:
             spec = spec_of_recipient(draft.person)
             person = await self._person(tx, spec)
@@ -178,9 +202,14 @@ class TriggerRehearser:
             return
         due = draft.rule.due(person.timezone)
         when = when_of(trigger, event, due, now)
+        if due is not None and repeats(draft, due, when, now) and _has_message(lines, person.id):
+            when = Why.ALREADY_SENT
+        elif not isinstance(when, Why):
+            when = Why.DUPLICATE if _what(draft, person, when) in told.said else when
         if isinstance(when, Why):
             told.not_planned.append(_nothing(trigger, when))
             return
+        told.said.add(_what(draft, person, when))
         told.planned.append(
             RehearsedMessage(
                 trigger=trigger.id,
@@ -216,6 +245,18 @@ class TriggerRehearser:
             locale=locale,
             addresses=[HintedAddress(channel=a.channel, hint=redact(a.address)) for a in spec.addresses],
         )
+
+
+def _has_message(lines: Sequence[SubjectLine], recipient_id: str | None) -> bool:
+    return recipient_id is not None and any(
+        line.is_sent and line.recipient_id == recipient_id for line in lines
+    )
+
+
+def _what(draft: MessageDraft, person: RehearsedRecipient, when: datetime) -> _What:
+    """What it would say, to whom, and when: a second trigger that says the same sends nothing."""
+    who = person.id or msgspec.json.encode(draft.person).decode()
+    return draft.trigger.template, draft.trigger.channel, who, when
 
 
 def _nothing(trigger: Trigger, reason: str) -> RehearsedNothing:

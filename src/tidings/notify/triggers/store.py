@@ -205,6 +205,12 @@ async def hold_subjects(
     }
 
 
+async def find_subject(tx: TenantTx, subject: TriggerSubject) -> SubjectState | None:
+    """What a trigger has heard last about a subject; None where it never heard of it."""
+    row = await tx.fetch_one(QUERIES.find_subject, subject)
+    return None if row is None else SubjectState(**{n: row[n] for n in SubjectState.__struct_fields__})
+
+
 def _subject(row: Row) -> TriggerSubject:
     return TriggerSubject(**{name: row[name] for name in TriggerSubject.__struct_fields__})
 

@@ -114,6 +114,11 @@ JOIN notification.trigger_subjects AS s
 ORDER BY s.tenant_id, s.trigger_id, s.event_source, s.event_subject
 FOR UPDATE OF s;
 
+-- name: find_subject
+-- The same of one, without a lock.
+SELECT event_id, event_time, cancelled FROM notification.trigger_subjects
+WHERE tenant_id = :tenant_id AND trigger_id = :trigger_id AND event_source = :event_source AND event_subject = :event_subject;
+
 -- name: put_subjects
 -- Which event each has heard last.
 UPDATE notification.trigger_subjects AS s
