@@ -3,6 +3,7 @@
 The runner works in a process of its own, without a dispatcher beside it: what it is given is people, and what is measured
 is the ledger, the messages, their places in the queue and their events. The raw limit writes rows of messages and of a
 ledger that are made already, with the same indexes, five hundred of each in a commit: nobody reads, checks or seals there.
+A list with words for each person is measured too: lines a second through the import, and the batch that is made of it.
 `python -m bench.batches 1000000` measures this alone; memory is printed for a tenth and for all of them.
 """
 
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +28,14 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.notify.batches.control import BatchControl
 from tidings.notify.batches.drafts import BatchDrafts
+from tidings.notify.batches.list_target import BatchListTarget
+from tidings.notify.batches.list_variables import ListVariables
+from tidings.notify.batches.model import StoredBatch
+from tidings.notify.batches.orders import BatchOrders
 from tidings.notify.batches.runner import RunnerSettings
 from tidings.notify.batches.wire import WriteBatch
 from tidings.notify.ids import BATCH
+from tidings.notify.imports.model import ImportKind, ImportRequest
 from tidings.notify.recipients.model import IdentityType
 from tidings.notify.recipients.recipient_input import AddressInput, IdentityInput, RecipientInput, spec_of
 from tidings.notify.tenants.wire import CreateTenant
@@ -89,13 +96,61 @@ async def _run(runtime_url: str, folder: str, count: int) -> dict[str, float]:
         await make_people(system, tenant.id, count, "all")
         # Nobody dispatches here.
         runner = system.batches.runner
-        object.__setattr__(runner, "settings", RunnerSettings(chunk=_CHUNK, most_ahead=1 << 30))
+        far = 1 << 30
+        settings_of_runner = RunnerSettings(chunk=_CHUNK, most_ahead=far, most_deferred=far)
+        object.__setattr__(runner, "settings", settings_of_runner)
         figures: dict[str, float] = {}
         for tag, people in (("tenth", tenth), ("all", count)):
             took = await _batch(system, tenant.id, tag, people)
             figures[f"batch_people_per_second_{tag}"] = people / took
             figures[f"batch_peak_memory_mb_{tag}"] = _peak_mb()
+        for tag, people in (("tenth", tenth), ("all", count)):
+            batch, took = await _list(system, tenant.id, tag, people)
+            figures[f"batch_list_lines_per_second_{tag}"] = people / took
+            figures[f"batch_of_a_list_people_per_second_{tag}"] = people / await _send(
+                system, tenant.id, batch, people
+            )
+            figures[f"batch_list_peak_memory_mb_{tag}"] = _peak_mb()
         return figures
+
+
+async def _list(system: System, tenant_id: TenantId, tag: str, count: int) -> tuple[StoredBatch, float]:
+    """A draft, and the seconds that its list took, in which each line has a number of its own."""
+    words = {name: value for name, value in _ORDER.items() if name != "order_number"}
+    wish = WriteBatch(name=tag, template="order_confirmation", channel="email", variables=words)
+    parts = system.notify.parts
+    drafts, orders = parts.get(BatchDrafts), parts.get(BatchOrders)
+    async with system.db.tenant(tenant_id) as tx:
+        batch = await drafts.create(tx, wish.draft(system.clock.now()), actor="bench")
+        variables = await orders.open(tx, batch)
+    target = BatchListTarget(
+        system.accept.upserter,
+        batch,
+        ListVariables(await orders.words(batch, variables)),
+        keyring=system.kernel.keyring,
+        clock=system.clock,
+    )
+    order = ImportRequest(
+        tenant_id=tenant_id,
+        kind=ImportKind.RECIPIENTS,
+        options=tag,
+        dry_run=False,
+        emit_events=True,
+        idempotency_key=None,
+        actor="bench",
+        role="tenant.admin",
+    )
+
+    async def lines() -> AsyncIterator[bytes]:
+        yield b"email,order_number,total.amount_micros\n"
+        for number in range(count):
+            yield f"{tag}-{number}@example.test,A-{number},{number}\n".encode()
+
+    began = time.perf_counter()
+    done = await system.notify.importer.run(order, target, lines())
+    if done.tally.refused:
+        raise AssertionError(f"{done.tally.refused} lines were refused")
+    return batch, time.perf_counter() - began
 
 
 async def _batch(system: System, tenant_id: TenantId, tag: str, count: int) -> float:
@@ -103,9 +158,15 @@ async def _batch(system: System, tenant_id: TenantId, tag: str, count: int) -> f
     wish = WriteBatch(
         name=tag, template="order_confirmation", channel="email", filter=f"tag = '{tag}'", variables=_ORDER
     )
-    drafts, control = system.notify.parts.get(BatchDrafts), system.notify.parts.get(BatchControl)
+    drafts = system.notify.parts.get(BatchDrafts)
     async with system.db.tenant(tenant_id) as tx:
         batch = await drafts.create(tx, wish.draft(system.clock.now()), actor="bench")
+    return await _send(system, tenant_id, batch, count)
+
+
+async def _send(system: System, tenant_id: TenantId, batch: StoredBatch, count: int) -> float:
+    """Seconds that all messages of a draft took to be made."""
+    control = system.notify.parts.get(BatchControl)
     began = time.perf_counter()
     async with system.db.tenant(tenant_id) as tx:
         await control.start(tx, batch.id, actor="bench")

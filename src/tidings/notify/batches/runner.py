@@ -6,11 +6,11 @@ as the dispatcher can follow.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 from msgspec import structs
 
@@ -18,7 +18,6 @@ from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.durable.claims import ClaimSettings
-from tidings.kernel.durable.halving import SetDone, halve, is_of_an_item
 from tidings.kernel.durable.retry_policy import RetryPolicy
 from tidings.kernel.errors import DatabaseError, DatabaseUnavailableError, TidingsError
 from tidings.kernel.ids import TenantId
@@ -27,14 +26,13 @@ from tidings.kernel.keys.data_key import DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.mapping import by_name
-from tidings.notify.accept.accept import Acceptor
 from tidings.notify.accept.group_commit import Wake
-from tidings.notify.accept.order import AcceptedOrder, Order, Outcome, RefusedOrder
 from tidings.notify.accept.row import RANKS
 from tidings.notify.batches import store
 from tidings.notify.batches.account_pace import MostAhead, PacedBatch, most_ahead, pace_at
 from tidings.notify.batches.control import BatchControl, due_now, totals_of
 from tidings.notify.batches.domain_pace import DomainRows
+from tidings.notify.batches.messages import BatchMessages
 from tidings.notify.batches.model import (
     BatchCounts,
     BatchStatus,
@@ -60,8 +58,6 @@ _RETRY: Final = RetryPolicy(max_attempts=10, first_delay=timedelta(seconds=1))
 _OVERDUE: Final = timedelta(minutes=10)
 #: The first look at what a batch that ended before its time has under way still; the others are later and later.
 _WIND_UP: Final = timedelta(seconds=2)
-#: How long messages live that may have to wait for their turn: over the longest weekend that a window may have, and some days.
-_PACED_EXPIRY: Final = timedelta(days=7)
 _NO_PACE: Final = MostAhead(waiting=1_000_000_000, under_way=1_000_000_000)
 _FAILED_OFTEN: Final = "its messages could not be made; the log of the workers says why"
 
@@ -93,7 +89,7 @@ class BatchRunner:
     """Works on batches that are due."""
 
     db: Database
-    acceptor: Acceptor
+    messages: BatchMessages
     orders: BatchOrders
     control: BatchControl
     keyring: Keyring
@@ -248,7 +244,9 @@ class _Turn:
         """Messages for the next people."""
         batch = self._batch
         people = await store.next_people(self._tx, batch, as_of=batch.started_at or self._now, limit=room)
-        lines = await self._accept(variables, [(one, batch.variant_of(one.recipient_id)) for one in people])
+        lines = await self._make_messages(
+            variables, [(one, batch.variant_of(one.recipient_id)) for one in people]
+        )
         await store.write_people(self._tx, batch.id, lines, stripe=self._runner.stripe)
         self._walked(people, asked=room)
         self._paced(pace, len(people))
@@ -269,7 +267,7 @@ class _Turn:
             for one in due
             if one.recipient_id in later
         ]
-        lines += await self._accept(
+        lines += await self._make_messages(
             variables, [(one, one.variant) for one in due if one.recipient_id not in later]
         )
         await store.settle_planned(self._tx, batch.id, lines, stripe=self._runner.stripe)
@@ -349,68 +347,10 @@ class _Turn:
                 found[address.recipient_id] = written.rpartition("@")[2]
         return found
 
-    async def _accept(
+    async def _make_messages(
         self, variables: BatchVariables, people: Sequence[tuple[Person | PlannedPerson, int]]
     ) -> list[LedgerLine]:
-        """Make their messages; one that can't be made is noted, and holds up no other."""
-        paced = self._batch.pacing is not None and self._batch.pacing.by_account
-        expires_at = self._now + _PACED_EXPIRY if paced else None
-        own, unreadable = await self._own_variables([one for one, _ in people])
-        readable = [
-            (one.recipient_id, variant) for one, variant in people if one.recipient_id not in unreadable
-        ]
-        orders = [
-            self._runner.orders.order(
-                self._batch, variables, recipient_id, variant, own.get(recipient_id), expires_at=expires_at
-            )
-            for recipient_id, variant in readable
-        ]
-
-        async def accept(some: Sequence[Order]) -> list[Outcome]:
-            async with self._tx.savepoint():
-                return await self._runner.acceptor.accept_within(self._tx, some)
-
-        outcomes: list[Outcome] = []
-        async for part in halve(orders, accept, blames_item=_blames_order):
-            if isinstance(part, SetDone):
-                outcomes += part.result
-            elif isinstance(part.error, TidingsError) and _blames_order(part.error):
-                outcomes.append(RefusedOrder(part.error))
-            else:
-                raise part.error
-        return [
-            _line(recipient_id, variant, outcome)
-            for (recipient_id, variant), outcome in zip(readable, outcomes, strict=True)
-        ] + [
-            LedgerLine(
-                recipient_id=one.recipient_id,
-                variant=variant,
-                state=PersonState.REFUSED,
-                error_code=unreadable[one.recipient_id],
-            )
-            for one, variant in people
-            if one.recipient_id in unreadable
-        ]
-
-    async def _own_variables(
-        self, people: Sequence[Person | PlannedPerson]
-    ) -> tuple[dict[RecipientId, Mapping[str, Any]], dict[RecipientId, str]]:
-        """What the list says of them alone; and of whom it can't be read, with the reason."""
-        sealed = {
-            one.recipient_id: one.variables_ciphertext
-            for one in people
-            if one.variables_ciphertext is not None
-        }
-        keys = await self._runner.keyring.data_keys(self._tx, sealed, create=False) if sealed else {}
-        own: dict[RecipientId, Mapping[str, Any]] = {}
-        unreadable: dict[RecipientId, str] = {}
-        for recipient_id, box in sealed.items():
-            found = self._runner.orders.open_own(box, keys.get(recipient_id))
-            if isinstance(found, str):
-                unreadable[recipient_id] = found
-            else:
-                own[recipient_id] = found
-        return own, unreadable
+        return await self._runner.messages.make(self._tx, self._batch, variables, people, now=self._now)
 
     def _walked(self, people: Sequence[Person], *, asked: int) -> None:
         self._batch = structs.replace(
@@ -517,20 +457,3 @@ def _soon(batch: StoredBatch, now: datetime) -> timedelta:
     """Often while the end is near, and less so the longer it takes."""
     since = now - (batch.walked_at or now)
     return min(max(since / 10, timedelta(seconds=0.5)), timedelta(seconds=15))
-
-
-def _blames_order(error: Exception) -> bool:
-    return isinstance(error, DatabaseError) and is_of_an_item(error)
-
-
-def _line(recipient_id: RecipientId, variant: int, outcome: Outcome) -> LedgerLine:
-    if isinstance(outcome, AcceptedOrder):
-        return LedgerLine(
-            recipient_id=recipient_id,
-            variant=variant,
-            state=PersonState.ACCEPTED,
-            notification_id=outcome.id,
-        )
-    return LedgerLine(
-        recipient_id=recipient_id, variant=variant, state=PersonState.REFUSED, error_code=outcome.error.code
-    )
