@@ -2258,12 +2258,15 @@ COMMENT ON COLUMN notification.batch_counts.stripe IS 'Writers of different stri
 CREATE TABLE notification.batch_list (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     batch_id text NOT NULL COLLATE pg_catalog."C",
-    recipient_id text NOT NULL COLLATE pg_catalog."C"
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    variables_ciphertext bytea
 );
 
 ALTER TABLE ONLY notification.batch_list FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE notification.batch_list IS 'Whom a batch is for, where a file or a list names them.';
+
+COMMENT ON COLUMN notification.batch_list.variables_ciphertext IS 'What a list says of this person alone, over the variables of the batch; sealed under their key.';
 
 CREATE TABLE notification.batch_people (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -7500,7 +7503,7 @@ GRANT SELECT,INSERT,UPDATE ON TABLE notification.batch_counts TO tidings_runtime
 
 GRANT SELECT ON TABLE notification.batch_list TO tidings_breakglass;
 
-GRANT SELECT,INSERT,DELETE ON TABLE notification.batch_list TO tidings_runtime;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.batch_list TO tidings_runtime;
 
 GRANT DELETE ON TABLE notification.batch_list TO tidings_worker;
 

@@ -78,6 +78,8 @@ class SampledPerson(ApiStruct, frozen=True, kw_only=True):
     recipient_id: str
     #: Where it would go, as hints such as `l…@e….test`.
     to: tuple[str, ...]
+    #: Why no message could be made for them: variables that are missing or wrong, by name.
+    problems: tuple[str, ...]
 
 
 class SendingWindow(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
@@ -99,6 +101,8 @@ class TestBatch(TypedDict):
     recipients: Sequence[str | RecipientInput]
     #: Which share's words, counted from 1; 0: those of the batch as it is.
     variant: NotRequired[int]
+    #: Over those of the batch, in the place of what its list says of each person.
+    variables: NotRequired[Mapping[str, Any]]
 
 
 class TestedBatch(ApiStruct, frozen=True, kw_only=True):
@@ -339,7 +343,7 @@ class Batches(Namespace):
         return self._client.download(self._json("GET", f"/batches/{segment(batch_id)}/progress", bytes, accept="text/event-stream"))
 
     def upload(self, batch_id: str, content: bytes | Iterable[bytes], /, *, media_type: Literal["text/csv", "application/x-ndjson", "application/jsonl"] = "text/csv", dry_run: bool | None = None, idempotency_key: str | None = None) -> ImportView:
-        """Put everybody in a file on the list of a draft. A CSV or JSON lines as for importing recipients: ids, identities or addresses; who is not known is made known. It is read as it arrives. Somebody who is named twice is on the list once. A further file adds to the list."""
+        """Put everybody in a file on the list of a draft. A CSV or JSON lines as for importing recipients: ids, identities or addresses; who is not known is made known. It is read as it arrives. Somebody who is named twice is on the list once. A further file adds to the list. Columns that the template declares as variables (or `variables.<name>`) are that person's own, over those of the batch, and are held against the template line by line."""
         return self._file(self._json("POST", f"/batches/{segment(batch_id)}/recipients", ImportView, query={"dry_run": dry_run}, key=self._key(idempotency_key), media_type=media_type), content)
 
     def report(self, batch_id: str, /, *, verify: bool | None = None) -> BatchReport:
@@ -419,7 +423,7 @@ class AsyncBatches(AsyncNamespace):
         return self._client.download(self._json("GET", f"/batches/{segment(batch_id)}/progress", bytes, accept="text/event-stream"))
 
     async def upload(self, batch_id: str, content: bytes | Iterable[bytes] | AsyncIterable[bytes], /, *, media_type: Literal["text/csv", "application/x-ndjson", "application/jsonl"] = "text/csv", dry_run: bool | None = None, idempotency_key: str | None = None) -> ImportView:
-        """Put everybody in a file on the list of a draft. A CSV or JSON lines as for importing recipients: ids, identities or addresses; who is not known is made known. It is read as it arrives. Somebody who is named twice is on the list once. A further file adds to the list."""
+        """Put everybody in a file on the list of a draft. A CSV or JSON lines as for importing recipients: ids, identities or addresses; who is not known is made known. It is read as it arrives. Somebody who is named twice is on the list once. A further file adds to the list. Columns that the template declares as variables (or `variables.<name>`) are that person's own, over those of the batch, and are held against the template line by line."""
         return await self._file(self._json("POST", f"/batches/{segment(batch_id)}/recipients", ImportView, query={"dry_run": dry_run}, key=self._key(idempotency_key), media_type=media_type), content)
 
     async def report(self, batch_id: str, /, *, verify: bool | None = None) -> BatchReport:

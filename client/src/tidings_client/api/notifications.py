@@ -99,6 +99,8 @@ class ExplainedDigest(ApiStruct, frozen=True, kw_only=True):
     items: tuple[str, ...]
     #: Whether there are more than those.
     more_items: bool
+    #: The digest before it, which was not opened, and whose messages it tells once more; null where it tells none again.
+    repeats: str | None = None
 
 
 class ExplainedGuardian(ApiStruct, frozen=True, kw_only=True):

@@ -44,7 +44,7 @@ class ScheduledView(ApiStruct, frozen=True, kw_only=True):
     attempts: int
     #: A code.
     last_error: str | None
-    #: Why it is obsolete: `cancelled_by`, `replanned`, `cancelled`, `erased`.
+    #: Why it is obsolete: `cancelled_by`, `replanned`, `condition_not_met`, `cancelled`, `erased`; `too_late` and `too_far` where it had no time at which it could be sent.
     obsolete_reason: str | None
     #: The event that made it so.
     obsolete_event_id: str | None

@@ -123,6 +123,8 @@ class DigestChoice(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     minutes: int | None = None
     #: Of `pause`: however many messages follow, it comes so long after the first at the latest.
     at_most_minutes: int | None = None
+    #: The items of a digest that was not opened are in the next one once more.
+    merge_unread: bool = False
 
 
 class FieldProblem(ApiStruct, frozen=True, kw_only=True):
