@@ -106,6 +106,24 @@ class ExecutionsStage:
             )
         )
 
+    @cached_property
+    def urgent_requests(self) -> "Runner":
+        """Hears of the urgent ones first; whoever comes second finds a request in the inbox.
+
+        It begins now: what was there before it is the other group's.
+        """
+        return self._kernel.bus.consumer(
+            Subscription(
+                take_requests.URGENT_GROUP,
+                take_requests.SUBJECTS,
+                ledger="chan",
+                by_index=True,
+                start="now",
+                only=take_requests.is_urgent,
+                on_tenants_events=self.request_taker.apply,
+            )
+        )
+
     async def free_orphans(self, tx: "WorkerTx") -> int:
         """Free what no living worker has in hand."""
         return await self.due.free_orphans(tx)

@@ -362,6 +362,7 @@ class System:
         if self._runs_router:
             self.apart.serve_ledgers(self.executions)
             jobs["dispatch_requests"] = self.executions.requests
+            jobs["urgent_dispatch_requests"] = self.executions.urgent_requests
         return jobs
 
     def checks(self) -> "Mapping[str, Check]":

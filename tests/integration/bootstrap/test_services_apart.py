@@ -23,7 +23,11 @@ async def test_the_jobs_of_both_are_those_of_each(worker_database: TestDatabase)
 
 async def test_without_a_broker_one_process_has_no_job_for_others(worker_database: TestDatabase) -> None:
     alone = set(system_over(worker_database).jobs())
-    assert jobs(worker_database) - alone == {"requests", "dispatch_requests"}
+    assert jobs(worker_database) - alone == {
+        "requests",
+        "dispatch_requests",
+        "urgent_dispatch_requests",
+    }
 
 
 async def test_sweeps_are_of_the_own_schema(worker_database: TestDatabase) -> None:

@@ -106,6 +106,30 @@ async def test_what_passes_the_bus_has_no_address(split: ApartWorld) -> None:
         assert await sender.status(sent["id"]) == "delivered"
 
 
+async def test_an_urgent_hand_over_does_not_wait_behind_a_backlog(split: ApartWorld) -> None:
+    """A group of its own passes over the others; who comes second finds it taken, and each arrives once."""
+    mail, number = f"{unused()}@example.test", phone()
+    await split.router.executions.urgent_requests.register()  # type: ignore[attr-defined]
+    async with split.sender(channels=("email", "sms")) as sender:
+        usual = [await sender.send(mail) for _ in range(5)]
+        urgent = await sender.send(**CODE, recipient=person(number), priority="critical")
+        await split.notify.dispatch.job.drain()
+        await split.relays[0].drain()
+
+        assert await split.router.executions.urgent_requests.drain() == 1
+
+        assert await count(sender, "chan.delivery_inbox") == 1
+        await split.router.executions.due.drain()
+        assert len(split.received(number)) == 1
+        assert split.received(mail) == []
+        await split.settle()
+        assert len(split.received(number)) == 1
+        assert len(split.received(mail)) == 5
+        assert await count(sender, "chan.delivery_inbox") == 6
+        for sent in (*usual, urgent):
+            assert await sender.status(sent["id"]) == "delivered"
+
+
 async def test_a_hand_over_that_is_announced_again_begins_no_second_execution(split: ApartWorld) -> None:
     """Also where the first one is over: only the inbox knows of it then."""
     mail = f"{unused()}@example.test"

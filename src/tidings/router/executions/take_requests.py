@@ -10,6 +10,7 @@ from tidings.contracts.delivery import (
     HandOff,
     PlannedDelivery,
 )
+from tidings.contracts.enums import Priority
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantsTx
@@ -25,6 +26,9 @@ from tidings.router.state_machine.machine import ExecutionStateMachine
 
 GROUP: Final = "router.dispatch_requests"
 SUBJECTS: Final = (DISPATCH_REQUESTED_SUBJECT,)
+#: Reads the same requests and takes the urgent ones, which do not wait behind a backlog of others then.
+URGENT_GROUP: Final = "router.urgent_dispatch_requests"
+_URGENT: Final[frozenset[Priority]] = frozenset({"critical", "high"})
 #: Where the processes of the router hear that executions are due which none of them has in hand.
 WAKEUP_CHANNEL: Final = "tidings_executions"
 WAKEUP_PAYLOAD: Final = "due"
@@ -75,6 +79,12 @@ class RequestTaker:
         async with self.db.tenants({tenant_id for tenant_id, _ in requests}, by_index=True) as tx:
             rows = await tx.fetch(QUERIES.find_taken, **tuple_columns(requests, "tenant_ids ids"))
         return {(row["tenant_id"], row["notification_id"]) for row in rows}
+
+
+def is_urgent(event: Event) -> bool:
+    """Whether the request is one that others have to stand back for."""
+    requested: DispatchRequested = event.payload_as(DispatchRequested)
+    return requested.priority in _URGENT
 
 
 def _hand_off(event: Event) -> HandOff:
