@@ -13,8 +13,11 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.deduplicate import ConsumedEvents
 from tidings.kernel.errors import DatabaseError
+from tidings.kernel.nats_bus.address import parse_address
+from tidings.kernel.nats_bus.bus import NatsBus
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
+from tidings.kernel.secrets import Secret
 from tidings.kernel.sql import LOADED, Queries
 
 _SOURCE = Path(next(iter(tidings.__path__)))
@@ -28,9 +31,11 @@ def load_everything() -> list[Queries]:
     # Read once per schema, when the first one is made.
     clock = SystemClock()
     bus = PostgresBus("", Database(""), clock=clock)
+    nats = NatsBus("", Database(""), parse_address(Secret("nats://127.0.0.1")), clock=clock)
     for schema in ("notification", "chan", "bff_backoffice"):
         Outbox(schema)
         bus.relay(schema)
+        nats.relay(schema)
     for ledger in ("notification", "chan"):
         ConsumedEvents(ledger)
     return [queries for queries in LOADED if queries.path.is_relative_to(_SOURCE)]
