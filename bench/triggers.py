@@ -3,7 +3,7 @@
 Events of ten tenants come over HTTP in batches of a hundred, each with a person and three variables; a trigger of each
 tenant plans a message for a local hour. What is planned is then made due. The raw limit is the same content inserted by
 bare asyncpg in sets of the same size: nobody takes an event in faster than Postgres writes its row. All sides run in
-turns, in one process without workers.
+turns, in one process without workers. `main` measures once with the bus in Postgres and once with its stream on NATS.
 """
 
 import asyncio
@@ -11,12 +11,14 @@ import contextlib
 import json
 import statistics
 import time
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
 
 import httpx2
 import uvloop
+from tests.support.nats import running_nats
 
 from bench.house import House, Resident
 from bench.workload import KEY, PEOPLE, VERSION
@@ -44,15 +46,46 @@ _TYPE = "application/cloudevents-batch+json"
 
 
 def measure(beside: int = BESIDE) -> dict[str, float]:
-    """Events, triggers and planned rows a second. Call it in the main thread."""
-    with House(workers=0, vendors={"smtp": {"host": "127.0.0.1", "port": 9, "security": "none"}}) as house:
+    """Events, triggers and planned rows a second, with the bus in Postgres. Call it in the main thread."""
+    found = _medians(beside)
+    return {
+        **_bus_figures(found),
+        "planned_due_per_s": found["due"],
+        "planned_due_beside_a_million_per_s": found["due_beside"],
+        "planned_due_beside_a_million_ratio": found["due_beside"] / found["due"],
+    }
+
+
+def measure_on_nats() -> dict[str, float]:
+    """The part that the bus has a share in, with its stream on NATS; what is due does not pass it."""
+    with running_nats() as server:
+        found = _medians(None, TIDINGS_BUS_URL=server.url().reveal())
+    return {f"nats_{name}": value for name, value in _bus_figures(found).items()}
+
+
+def _bus_figures(found: Mapping[str, float]) -> dict[str, float]:
+    return {
+        "events_raw_inserts_per_s": found["raw"],
+        "events_in_per_s": found["in"],
+        "events_in_ratio_to_raw": found["in"] / found["raw"],
+        "events_relayed_per_s": found["relayed"],
+        "triggers_evaluated_per_s": found["evaluated"],
+        "triggers_evaluated_ratio_to_raw": found["evaluated"] / found["raw"],
+    }
+
+
+def _medians(beside: int | None, **extra: str) -> dict[str, float]:
+    """The median of each figure; without `beside` nothing is planned beside."""
+    vendors: dict[str, dict[str, object]] = {"smtp": {"host": "127.0.0.1", "port": 9, "security": "none"}}
+    with House(workers=0, vendors=vendors, extra=extra) as house:
         residents = house.residents([f"told-{n}" for n in range(TENANTS)])
         house.publish_for_all(residents, KEY, "email", VERSION)
-        return uvloop.run(_measure(house, residents, beside))
+        found = uvloop.run(_measure(house, residents, beside))
+    return {name: statistics.median(values) for name, values in found.items() if values}
 
 
-async def _measure(house: House, residents: Sequence[Resident], beside: int) -> dict[str, float]:
-    found: dict[str, list[float]] = {name: [] for name in ("raw", "in", "evaluated", "due", "due_beside")}
+async def _measure(house: House, residents: Sequence[Resident], beside: int | None) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = defaultdict(list)
     async with house.system() as system:
         stop = asyncio.Event()
         alive = asyncio.create_task(system.kernel.presence.run(stop))
@@ -62,8 +95,8 @@ async def _measure(house: House, residents: Sequence[Resident], beside: int) -> 
             for resident in residents:
                 await _post(client, resident, "/api/v1/triggers", json.dumps(_TRIGGER).encode())
             # The first round prepares statements and caches, and does not count.
-            for turn in range(2 * ROUNDS + 1):
-                if turn == ROUNDS + 1:
+            for turn in range((1 if beside is None else 2) * ROUNDS + 1):
+                if beside is not None and turn == ROUNDS + 1:
                     await _plan_beside(system, residents, beside)
                 figures = await _round(system, client, residents, turn)
                 if turn:
@@ -72,17 +105,7 @@ async def _measure(house: House, residents: Sequence[Resident], beside: int) -> 
                         found[name].append(value)
         stop.set()
         await alive
-    per_s = {name: statistics.median(values) for name, values in found.items()}
-    return {
-        "events_raw_inserts_per_s": per_s["raw"],
-        "events_in_per_s": per_s["in"],
-        "events_in_ratio_to_raw": per_s["in"] / per_s["raw"],
-        "triggers_evaluated_per_s": per_s["evaluated"],
-        "triggers_evaluated_ratio_to_raw": per_s["evaluated"] / per_s["raw"],
-        "planned_due_per_s": per_s["due"],
-        "planned_due_beside_a_million_per_s": per_s["due_beside"],
-        "planned_due_beside_a_million_ratio": per_s["due_beside"] / per_s["due"],
-    }
+    return found
 
 
 _TRIGGER: Final = {
@@ -150,8 +173,10 @@ async def _round(
     )
     taken_in = EVENTS / (time.perf_counter() - started)
     relay = system.kernel.bus.relay("notification")
-    while await relay.drain():
-        pass
+    started, moved = time.perf_counter(), 0
+    while count := await relay.drain():
+        moved += count
+    relayed = moved / (time.perf_counter() - started)
     started = time.perf_counter()
     while await system.triggers.consumer.drain():
         pass
@@ -170,7 +195,13 @@ async def _round(
             released += int(done.split()[-1])
     if released != EVENTS:
         raise AssertionError(f"{released} of {EVENTS} planned rows became messages")
-    return {"raw": raw, "in": taken_in, "evaluated": evaluated, "released": released / seconds}
+    return {
+        "raw": raw,
+        "in": taken_in,
+        "relayed": relayed,
+        "evaluated": evaluated,
+        "released": released / seconds,
+    }
 
 
 async def _raw(system: System, residents: Sequence[Resident], turn: int) -> float:
@@ -208,8 +239,9 @@ async def _plan_beside(system: System, residents: Sequence[Resident], count: int
 def main() -> None:
     """Measure and show."""
     print(f"{EVENTS:,} events of {TENANTS} tenants, {ROUNDS} rounds, then beside {BESIDE:,} that are planned")
-    for name, value in measure().items():
-        print(f"{name:44} {value:>12,.2f}")
+    for figures in (measure(), measure_on_nats()):
+        for name, value in figures.items():
+            print(f"{name:44} {value:>12,.2f}")
 
 
 if __name__ == "__main__":
