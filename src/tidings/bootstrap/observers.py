@@ -1,7 +1,10 @@
-"""Observers that count what happens in the router, each in the words of the part that it watches."""
+"""Observers that count what happens in the services, each in the words of the part that it watches."""
 
 from collections.abc import Sequence
 
+from tidings.notify.event_subscriptions.reader import SubscriptionObserver
+from tidings.notify.ids import EventSubscriptionId
+from tidings.notify.metrics import NotifyMetrics
 from tidings.router.callbacks.model import CallbackObserver
 from tidings.router.conversations.model import ConversationObserver
 from tidings.router.executions.model import ExecutionObserver
@@ -123,3 +126,25 @@ class ConversationMetrics(ConversationObserver):
 
     def failed(self, part: str) -> None:
         self._metrics.job_failures.labels(part).inc()
+
+
+class SubscriptionMetrics(SubscriptionObserver):
+    """Counts what others publish."""
+
+    def __init__(self, metrics: NotifyMetrics) -> None:
+        self._metrics = metrics
+        self._troubled: set[EventSubscriptionId] = set()
+
+    def taken(
+        self, subscription_id: EventSubscriptionId, *, accepted: int, repeated: int, refused: int
+    ) -> None:
+        counter = self._metrics.event_messages
+        for result, count in (("accepted", accepted), ("repeated", repeated), ("refused", refused)):
+            counter.labels(subscription_id, result).inc(count)
+
+    def troubled(self, subscription_id: EventSubscriptionId, *, troubled: bool) -> None:
+        (self._troubled.add if troubled else self._troubled.discard)(subscription_id)
+        self._metrics.event_subscriptions_troubled.set(len(self._troubled))
+
+    def stopped(self, subscription_id: EventSubscriptionId) -> None:
+        self.troubled(subscription_id, troubled=False)

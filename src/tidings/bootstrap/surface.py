@@ -15,6 +15,7 @@ from tidings.notify.channels import routes as channels_routes
 from tidings.notify.digests import routes as digests_routes
 from tidings.notify.erasure import routes as erasure_routes
 from tidings.notify.event_feed import routes as event_feed_routes
+from tidings.notify.event_subscriptions import routes as event_subscriptions_routes
 from tidings.notify.imports import routes as imports_routes
 from tidings.notify.notifications import explain_routes
 from tidings.notify.notifications import routes as notifications_routes
@@ -87,6 +88,7 @@ def resources_of(system: "System") -> Served:
                 batches_routes.batches,
                 event_feed_routes.feed,
                 event_feed_routes.readers,
+                event_subscriptions_routes.event_subscriptions,
                 erasure_routes.erasures,
                 subject_access_routes.subject_access,
                 *templates_routes.RESOURCES,

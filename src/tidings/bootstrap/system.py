@@ -112,7 +112,7 @@ class System:
         """What other systems say."""
         from tidings.bootstrap.events import EventsStage
 
-        return EventsStage(self.kernel, self.notify)
+        return EventsStage(self.kernel, self.access, self.notify)
 
     @cached_property
     def composition(self) -> "CompositionStage":

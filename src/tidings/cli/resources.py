@@ -28,6 +28,11 @@ event_reader = ResourceCommands(
     columns=("name", "types", "updated_at"),
     empty="no reader keeps its place here; `tidings event-reader put NAME` makes one",
 ).app()
+event_subscription = ResourceCommands(
+    "event-subscriptions",
+    columns=("id", "name", "subject", "enabled", "for_tenant", "tenant_word"),
+    empty="nothing is read from the broker; `tidings event-subscription create` takes what another system publishes there",
+).app()
 own_tenant = ResourceCommands("tenant").app()
 platform_suppression = ResourceCommands(
     "platform-suppressions",

@@ -34,3 +34,13 @@ class NotifyMetrics:
             "tidings_hand_overs_repeated_total",
             "Hand-overs that no router had taken some minutes after they were announced, and that were announced again.",
         )
+        self.event_messages = metrics.counter(
+            "tidings_event_messages_total",
+            "Messages that other systems published and an event subscription brought, by what became of them: accepted, "
+            "repeated or refused.",
+            ("subscription", "result"),
+        )
+        self.event_subscriptions_troubled = metrics.gauge(
+            "tidings_event_subscriptions_troubled",
+            "Event subscriptions whose turn to be read is at this process, and which it can't read.",
+        )

@@ -51,6 +51,7 @@ READABLE_CONTENT = {
         "bff_backoffice.idempotency_keys": "the platform's own rows",
         "notification.audit": "the platform's own rows",
         "chan.audit": "the platform's own rows",
+        "notification_platform.event_subscription_refusals": "messages of no tenant, under a key of the platform's",
         "notification_platform.suppressions": "the platform's own table; hashes only",
         "notification_platform.template_versions": "the platform's own table",
         "kernel.tenant_keys": "rotating the master key wraps them anew",

@@ -29,7 +29,11 @@ from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.job_watch import LATE
 from tidings.kernel.durable.jobs import run_jobs
 from tidings.kernel.errors import DegradedError
+from tidings.kernel.nats_bus.address import parse_address
+from tidings.kernel.nats_bus.connection import NatsConnection
+from tidings.kernel.nats_bus.outside_subjects import NatsOutsideSubjects
 from tidings.kernel.secrets import Secret
+from tidings.notify.ids import EVENT_SUBSCRIPTION
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.accounts.store import find_accounts
 from tidings.router.conversations.jobs import ConversationJob
@@ -186,6 +190,33 @@ async def nats_away(watched: Watched) -> None:
         system.kernel.metrics.bus_degraded.set(0)
 
     watched.endings.append(end)
+
+
+async def subscription_troubled(watched: Watched) -> None:
+    """Events are to be read from a broker that nobody reaches."""
+    system, stop = watched.system, asyncio.Event()
+    connection = NatsConnection(parse_address(Secret("nats://127.0.0.1:1")))
+    async with system.db.platform() as tx:
+        await tx.connection.execute(
+            "INSERT INTO notification_platform.event_subscriptions "
+            "(id, name, subject, is_test, may_erase, enabled, version, created_at, updated_at) "
+            "VALUES ($1, 'away', 'pms.a', false, false, true, 1, now(), now())",
+            EVENT_SUBSCRIPTION.new(system.clock.now()),
+        )
+    reading = asyncio.create_task(system.events.readers(NatsOutsideSubjects(connection)).run(stop))
+
+    async def end() -> None:
+        stop.set()
+        await reading
+        await connection.close()
+        async with system.db.platform() as tx:
+            await tx.connection.execute("DELETE FROM notification_platform.event_subscriptions")
+
+    watched.endings.append(end)
+    troubled = system.access.metrics.event_subscriptions_troubled
+    async with asyncio.timeout(60):
+        while troubled._value.get() == 0:
+            await asyncio.sleep(0.02)
 
 
 async def dead_letters(watched: Watched) -> None:
@@ -454,6 +485,7 @@ CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
     "TidingsRelayLagging": relay_lagging,
     "TidingsGroupBehind": group_behind,
     "TidingsNatsAway": nats_away,
+    "TidingsEventSubscriptionTroubled": subscription_troubled,
     "TidingsCallbacksWaiting": callbacks_waiting,
     "TidingsCallbacksRefused": callbacks_refused,
     "TidingsReceiptsUnreadable": receipts_unreadable,

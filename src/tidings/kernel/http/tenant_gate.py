@@ -15,6 +15,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import (
     NotAllowedError,
+    RefusalError,
     TenantDeletingError,
     TenantFrozenError,
     TenantSuspendedError,
@@ -32,6 +33,15 @@ class TenantState:
     status: Literal["active", "suspended", "deleting"]
     #: Independent of the status: a frozen tenant drains and takes no new writes.
     frozen: bool
+
+
+def refusal_of(state: TenantState, *, writes: bool) -> RefusalError | None:
+    """What is in the way of a tenant that stands so; None where it may pass."""
+    if state.status == "deleting":
+        return TenantDeletingError()
+    if state.status == "suspended":
+        return TenantSuspendedError()
+    return TenantFrozenError() if state.frozen and writes else None
 
 
 class TenantStates(Protocol):
@@ -63,12 +73,8 @@ class TenantGate:
             if named_by_header:
                 raise BadValueError("X-Tenant-Id", "names a tenant that is not known here")
             raise NotAllowedError("the tenant of this key or token is not known here")
-        if state.status == "deleting":
-            raise TenantDeletingError
-        if state.status == "suspended":
-            raise TenantSuspendedError
-        if state.frozen and writes:
-            raise TenantFrozenError
+        if (refusal := refusal_of(state, writes=writes)) is not None:
+            raise refusal
 
     async def warm_up(self, tenant_ids: Sequence[TenantId]) -> None:
         """Have the states of these in memory."""

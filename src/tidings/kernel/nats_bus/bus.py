@@ -12,6 +12,7 @@ from tidings.kernel.nats_bus.address import NatsAddress
 from tidings.kernel.nats_bus.connection import NatsConnection
 from tidings.kernel.nats_bus.errors import JetStreamError
 from tidings.kernel.nats_bus.feed import NatsFeed
+from tidings.kernel.nats_bus.outside_subjects import NatsOutsideSubjects
 from tidings.kernel.nats_bus.stream import JetStream
 from tidings.kernel.postgres_bus import PostgresBus, PostgresBusSettings
 from tidings.kernel.postgres_bus.feed import PostgresFeed
@@ -53,6 +54,11 @@ class NatsBus(PostgresBus):
             clock=self._clock,
             poll_seconds=lambda: self.wakeups.poll_seconds,
         )
+
+    @cached_property
+    def outside(self) -> NatsOutsideSubjects:
+        """What other systems publish on this broker."""
+        return NatsOutsideSubjects(self.connection)
 
     async def check_place(self) -> None:
         """The stream comes here as soon as NATS is reached, wherever it was."""

@@ -23,17 +23,17 @@ def filters_of(prefix: str, patterns: Sequence[str], *, tenant: str = "*") -> li
         one
         for number, one in enumerate(patterns)
         if not any(
-            _covers(other, one) and (other != one or before < number)
+            covers(other, one) and (other != one or before < number)
             for before, other in enumerate(patterns)
             if before != number
         )
     ]
-    if any(_cross(one, other) for number, one in enumerate(kept) for other in kept[number + 1 :]):
+    if any(cross(one, other) for number, one in enumerate(kept) for other in kept[number + 1 :]):
         kept = [">"]
     return [f"{prefix}.{tenant}.{pattern}" for pattern in kept]
 
 
-def _covers(wide: str, narrow: str) -> bool:
+def covers(wide: str, narrow: str) -> bool:
     """Whether every subject that fits `narrow` fits `wide`."""
     left, right = wide.split("."), narrow.split(".")
     for place, word in enumerate(left):
@@ -44,7 +44,7 @@ def _covers(wide: str, narrow: str) -> bool:
     return len(left) == len(right)
 
 
-def _cross(one: str, other: str) -> bool:
+def cross(one: str, other: str) -> bool:
     """Whether some subject fits both."""
     left, right = one.split("."), other.split(".")
     for a, b in zip(left, right, strict=False):

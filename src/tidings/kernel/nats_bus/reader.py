@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from tidings.kernel.nats_bus.stream import JetStream
 
 _log = get_logger("bus.consumer")
-_NO_CONSUMER: Final = 10014
 _SECOND: Final = 1_000_000_000
 #: How long one question for events stays open at the server, in seconds; it is asked again as long as the lease is ours.
 _ASK_SECONDS: Final = 30

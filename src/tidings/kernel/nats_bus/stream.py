@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, LiteralString
 
-import msgspec
-
 from tidings.kernel.bus import BusMovedError, BusUnavailableError, Subscription
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, WorkerTx
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.logs import get_logger
+from tidings.kernel.nats_bus.api import NO_STREAM, ask
 from tidings.kernel.nats_bus.connection import NatsConnection
 from tidings.kernel.nats_bus.errors import JetStreamError
 from tidings.kernel.nats_bus.filters import filters_of
@@ -32,7 +31,6 @@ KEEP: Final = timedelta(days=7)
 DUPLICATES: Final = timedelta(minutes=10)
 #: Under this key of the stream's metadata stands whose it is.
 _OURS: Final = "tidings_stream_id"
-_NO_STREAM: Final = 10059
 _NO_MESSAGE: Final = 10037
 _NAME_TAKEN: Final = 10058
 #: More numbers than this are not filled with nothing.
@@ -77,15 +75,12 @@ class JetStream:
 
     async def ask(self, verb: str, **payload: Any) -> dict[str, Any]:
         """What JetStream's API answers; a `JetStreamError` where it refuses."""
-        answer: dict[str, Any] = msgspec.json.decode(
-            await self.connection.request(f"$JS.API.{verb}", msgspec.json.encode(payload) if payload else b"")
-        )
-        if "error" in answer:
-            error = answer["error"]
-            if error.get("err_code") == _NO_STREAM:
+        try:
+            return await ask(self.connection, verb, **payload)
+        except JetStreamError as error:
+            if error.number == NO_STREAM:
                 self.forget()
-            raise JetStreamError(error.get("err_code", 0), str(error.get("description", "refused")))
-        return answer
+            raise
 
     def forget(self) -> None:
         """The stream may not be what it was: look at it again before it is used."""
@@ -117,7 +112,7 @@ class JetStream:
         try:
             answer = await self.ask(f"STREAM.INFO.{self.name}")
         except JetStreamError as error:
-            if error.number == _NO_STREAM:
+            if error.number == NO_STREAM:
                 return None
             raise
         state = answer["state"]

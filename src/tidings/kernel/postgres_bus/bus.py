@@ -9,6 +9,7 @@ from tidings.kernel.bus import BusObserver, EventFeed, SubjectFilter, Subscripti
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import NotConfiguredError
+from tidings.kernel.outside_subjects import OutsideSubjects
 from tidings.kernel.postgres_bus.backlog import Backlog
 from tidings.kernel.postgres_bus.consumer import Consumer, ConsumerSettings
 from tidings.kernel.postgres_bus.dead_letters import PostgresDeadLetters
@@ -94,6 +95,11 @@ class PostgresBus:
     def feed(self) -> EventFeed:
         """A tenant's events, for readers outside."""
         return PostgresFeed(self._db, self.wakeups)
+
+    @cached_property
+    def outside(self) -> OutsideSubjects | None:
+        """What other systems publish on the broker; there is none here."""
+        return None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Keep the wake-up connection until `stop`, and an eye on what waits."""

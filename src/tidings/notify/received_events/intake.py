@@ -76,7 +76,7 @@ class EventIntake:
         """It is durable and announced when this returns."""
         check_type(event, sender)
         if is_about_tenants(event):
-            return (await self._publish(sender, [self._about_tenant(sender, event)]))[0]
+            return (await self._publish(sender.role, [self._about_tenant(sender, event)]))[0]
         fresh = self._new(sender, event)
         own = _Lane(sender.role, fresh.tenant_id)
         # A tenant whose events wait for a lock keeps to its own sets until they are through: no other tenant waits again.
@@ -91,10 +91,16 @@ class EventIntake:
         self, sender: EventSender, events: Sequence[CloudEvent | InvalidError]
     ) -> list[EventOutcome]:
         """What became of each; one that is refused does not refuse the others."""
+        return await self.accept_set(sender.role, [(sender, event) for event in events])
+
+    async def accept_set(
+        self, role: CallerRole, events: Sequence[tuple[EventSender, CloudEvent | InvalidError]]
+    ) -> list[EventOutcome]:
+        """The same for events of several senders with this role, of whatever tenants; those of many tenants share a transaction."""
         outcomes: dict[int, EventOutcome] = {}
         fresh: list[tuple[int, NewReceivedEvent]] = []
         about_tenants: list[tuple[int, _AboutTenant]] = []
-        for place, event in enumerate(events):
+        for place, (sender, event) in enumerate(events):
             if isinstance(event, InvalidError):
                 outcomes[place] = RefusedEvent(event)
                 continue
@@ -107,16 +113,16 @@ class EventIntake:
             except (RefusalError, BadValueError) as error:
                 outcomes[place] = RefusedEvent(error)
         if about_tenants:
-            published = await self._publish(sender, [one for _, one in about_tenants])
+            published = await self._publish(role, [one for _, one in about_tenants])
             outcomes |= {place: done for (place, _), done in zip(about_tenants, published, strict=True)}
         for at in range(0, len(fresh), _MOST_AT_ONCE):
-            outcomes |= await self._keep_part(sender, fresh[at : at + _MOST_AT_ONCE])
+            outcomes |= await self._keep_part(role, fresh[at : at + _MOST_AT_ONCE])
         return [outcomes[place] for place in range(len(events))]
 
     async def _keep_part(
-        self, sender: EventSender, part: Sequence[tuple[int, NewReceivedEvent]]
+        self, role: CallerRole, part: Sequence[tuple[int, NewReceivedEvent]]
     ) -> dict[int, EventOutcome]:
-        lane = _Lane(sender.role, part[0][1].tenant_id)
+        lane = _Lane(role)
 
         async def keep(some: Sequence[tuple[int, NewReceivedEvent]]) -> list[AcceptedEvent]:
             return await self._keep(lane, [fresh for _, fresh in some])
@@ -183,14 +189,14 @@ class EventIntake:
         made = _heard_event(EVENT.new(self._clock.now()), tenant_id, tenant_id, event)
         return _AboutTenant((tenant_id, identity_hash(sender, event.source, event.id)), made)
 
-    async def _publish(self, sender: EventSender, events: Sequence[_AboutTenant]) -> list[AcceptedEvent]:
+    async def _publish(self, role: CallerRole, events: Sequence[_AboutTenant]) -> list[AcceptedEvent]:
         """Put events about tenants on the bus, for the consumers that hear them; few, and from the platform alone."""
         now = self._clock.now()
         identities = [one.identity for one in events]
         first: dict[tuple[TenantId, bytes], Event] = {}
         for one in events:
             first.setdefault(one.identity, one.made)
-        async with self._db.platform(caller_role=sender.role) as tx:
+        async with self._db.platform(caller_role=role) as tx:
             entries = [(*identity, made.id) for identity, made in first.items()]
             new = await store.enter_ledger(tx, entries, expires_at=now + _IDS_KEPT)
             await self._outbox.append(tx, [made for made in first.values() if made.id in new])

@@ -1,9 +1,9 @@
-"""Reads CloudEvents 1.0 from a request: structured, binary, or a batch; what is wrong is named by its attribute."""
+"""Reads CloudEvents 1.0 from a request or a message: structured, binary, or a batch; what is wrong is named by its attribute."""
 
 import base64
 import binascii
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import unquote
 
@@ -32,7 +32,7 @@ _MOST_EXTENSIONS: Final = 50
 _JSON_KIND = re.compile(r"(application|text)/(json|[a-z0-9.+-]+\+json)", re.IGNORECASE)
 _EXTENSION = re.compile(r"[a-z0-9]{1,64}")
 _LONGEST_EXTENSION: Final = 2_000
-_HEADER: Final = b"ce-"
+_HEADER: Final = "ce-"
 _WHOLE_NUMBERS: Final = range(-(2**31), 2**31)
 
 _ONE_LINE: Final = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+\Z"
@@ -88,7 +88,8 @@ class _RawData(Struct):
     data: Raw | UnsetType = UNSET
 
 
-_ATTRIBUTES: Final = frozenset(CloudEventInput.__struct_fields__)
+#: The attributes of the standard.
+ATTRIBUTES: Final = frozenset(CloudEventInput.__struct_fields__)
 _raw_data = msgspec.json.Decoder(_RawData).decode
 _raw_parts = msgspec.json.Decoder(dict[str, Raw]).decode
 #: What the decoder says of JSON that is none, or that it can't hold: `1e999`, brackets without an end.
@@ -105,7 +106,8 @@ async def read_request(request: Request) -> "CloudEvent | list[CloudEvent | Inva
     if kind == BATCH_CONTENT_TYPE:
         require_json(request.scope)
         return read_batch(decode(await request.body(), list[Raw]), "")
-    if kind != CONTENT_TYPE and (attributes := _binary_attributes(request.scope)):
+    headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.scope["headers"]]
+    if kind != CONTENT_TYPE and (attributes := _binary_attributes(headers)):
         return _binary(attributes, kind, await request.body())
     require_json(request.scope)
     body = await request.body()
@@ -118,6 +120,23 @@ async def read_request(request: Request) -> "CloudEvent | list[CloudEvent | Inva
             ]
         )
     decode(body, Raw)
+    return structured(body)
+
+
+def read_message(headers: Mapping[str, str], body: bytes) -> CloudEvent:
+    """The event in a message of a broker: structured or binary, as in a request; an `InvalidError` where it is none."""
+    named = [(name.lower(), value) for name, value in headers.items()]
+    kind = next((value for name, value in named if name == "content-type"), "")
+    kind = kind.partition(";")[0].strip().lower()
+    if kind == BATCH_CONTENT_TYPE:
+        raise _invalid("", "must be one event; send the events of a batch as messages of their own")
+    if kind != CONTENT_TYPE and (attributes := _binary_attributes(named)):
+        return _binary(attributes, kind or "application/json", body)
+    if kind and not _JSON_KIND.fullmatch(kind):
+        raise _invalid(
+            "",
+            f"must be a CloudEvent: JSON with Content-Type {CONTENT_TYPE}, or headers ce-… and the data as JSON",
+        )
     return structured(body)
 
 
@@ -215,16 +234,16 @@ def _too_long() -> str:
     return f"must have at most {MOST_BYTES:,} bytes; keep what is larger elsewhere and send a link to it"
 
 
-def _binary_attributes(scope: SeenScope) -> dict[str, Any]:
-    """The attributes in the headers `ce-…`, each percent-decoded, as the HTTP binding has it."""
+def _binary_attributes(headers: Iterable[tuple[str, str]]) -> dict[str, Any]:
+    """The attributes in the headers `ce-…`, each percent-decoded, as the bindings of HTTP and NATS have it."""
     found: dict[str, Any] = {}
-    for name, value in scope["headers"]:
+    for name, value in headers:
         if name.startswith(_HEADER):
-            attribute = name[len(_HEADER) :].decode("latin-1")
+            attribute = name[len(_HEADER) :]
             if attribute in found:
                 raise InvalidError([FieldError(f"ce-{attribute}", "is given more than once")])
             try:
-                found[attribute] = unquote(value.decode("latin-1"), errors="strict")
+                found[attribute] = unquote(value, errors="strict")
             except UnicodeDecodeError:
                 raise InvalidError([FieldError(f"ce-{attribute}", "must be percent-encoded UTF-8")]) from None
     return found
@@ -261,7 +280,7 @@ def _checked(values: dict[str, Any], data: Raw | UnsetType) -> CloudEvent:
         read = msgspec.convert(values, CloudEventInput)
     except msgspec.ValidationError as error:
         raise InvalidError(explain(values, CloudEventInput, error)) from None
-    extensions = {name: value for name, value in values.items() if name not in _ATTRIBUTES}
+    extensions = {name: value for name, value in values.items() if name not in ATTRIBUTES}
     wrong = [*out_of_range(read), *_wrong_extensions(extensions)]
     if wrong:
         raise InvalidError(wrong)

@@ -1,6 +1,6 @@
 """The only Python here that runs SQL on the projection of tenants."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import msgspec
@@ -100,6 +100,17 @@ async def find_states(
             tuple(msgspec.json.decode(row["searchable"])) if row["searchable"] else (),
         )
         for row in rows
+    }
+
+
+async def find_named(tx: PlatformTx, names: Collection[str]) -> dict[str, tuple[TenantId, TenantState]]:
+    """The tenants that are called so, by id or by slug; a name that no tenant has is left out."""
+    rows = await tx.fetch(QUERIES.find_named, names=sorted(names))
+    return {
+        name: (TenantId(row["tenant_id"]), TenantState(status=row["status"], frozen=row["frozen"]))
+        for row in rows
+        for name in (row["tenant_id"], row["slug"])
+        if name in names
     }
 
 

@@ -70,3 +70,9 @@ LIMIT :limit;
 SELECT tenant_id, status, frozen_at IS NOT NULL AS frozen, notification_policy -> 'searchable_metadata' AS searchable
 FROM notification.tenants_local
 WHERE tenant_id = ANY(CAST(:tenant_ids AS text[]));
+
+-- name: find_named
+-- By id or by slug, as whoever names a tenant has it.
+SELECT tenant_id, slug, status, frozen_at IS NOT NULL AS frozen
+FROM notification.tenants_local
+WHERE tenant_id = ANY(CAST(:names AS text[])) OR slug = ANY(CAST(:names AS text[]));

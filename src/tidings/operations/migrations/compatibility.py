@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=91, newest=91)
+SERVES: Final = SchemaRange(oldest=92, newest=92)
 
 
 async def check_servable(
