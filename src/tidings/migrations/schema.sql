@@ -3985,6 +3985,106 @@ COMMENT ON COLUMN notification_platform.categories."position" IS 'Where it stand
 
 COMMENT ON COLUMN notification_platform.categories.retired_at IS 'Since when nothing new may use it; what uses it already goes on. No category is ever deleted.';
 
+CREATE TABLE notification_platform.event_subscription_progress (
+    subscription_id text NOT NULL COLLATE pg_catalog."C",
+    stream text COLLATE pg_catalog."C",
+    own_stream boolean DEFAULT false NOT NULL,
+    "position" bigint DEFAULT 0 NOT NULL,
+    accepted bigint DEFAULT 0 NOT NULL,
+    repeated bigint DEFAULT 0 NOT NULL,
+    refused bigint DEFAULT 0 NOT NULL,
+    waiting bigint DEFAULT 0 NOT NULL,
+    last_received_at timestamp with time zone,
+    last_refused_at timestamp with time zone,
+    last_refusal text COLLATE pg_catalog."C",
+    problem text,
+    problem_since timestamp with time zone
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY notification_platform.event_subscription_progress FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification_platform.event_subscription_progress IS 'How far each subscription is read, and what came of its messages.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_progress.stream IS 'Where the broker keeps its messages.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_progress.own_stream IS 'Tidings made that stream, because there was none.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_progress."position" IS 'The last place on that stream that is done with.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_progress.repeated IS 'Events that had come before; some are counted here after a crash.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_progress.waiting IS 'Messages that the broker still had, when it last said so.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_progress.last_refusal IS 'The code of the last refusal.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_progress.problem IS 'Why it can''t be read now, without anything of a message.';
+
+CREATE TABLE notification_platform.event_subscription_refusals (
+    subscription_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    stream text NOT NULL COLLATE pg_catalog."C",
+    "position" bigint NOT NULL,
+    refused_at timestamp with time zone NOT NULL,
+    size integer NOT NULL,
+    code text NOT NULL COLLATE pg_catalog."C",
+    field text NOT NULL COLLATE pg_catalog."C",
+    remedy text NOT NULL,
+    content_ciphertext bytea,
+    CONSTRAINT ck_event_subscription_refusals_id CHECK (((id ~~ 'rfm\_%'::text) AND (length(id) = 30)))
+);
+
+ALTER TABLE ONLY notification_platform.event_subscription_refusals FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification_platform.event_subscription_refusals IS 'Messages that are no event of a tenant, with the reason: the newest thousand of each subscription, for eight days.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_refusals."position" IS 'Its place on the stream.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_refusals.size IS 'Bytes of its content.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_refusals.field IS 'The attribute of CloudEvents that is wrong; empty: the message as a whole.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_refusals.remedy IS 'What is wrong, without anything of the message.';
+
+COMMENT ON COLUMN notification_platform.event_subscription_refusals.content_ciphertext IS 'Subject, headers and data, under a key of the platform''s; null where it is larger than an event may be.';
+
+CREATE TABLE notification_platform.event_subscriptions (
+    id text NOT NULL COLLATE pg_catalog."C",
+    name text NOT NULL COLLATE pg_catalog."C",
+    subject text NOT NULL COLLATE pg_catalog."C",
+    for_tenant text COLLATE pg_catalog."C",
+    tenant_word integer,
+    is_test boolean NOT NULL,
+    may_erase boolean NOT NULL,
+    since timestamp with time zone,
+    enabled boolean NOT NULL,
+    version integer NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    deleted_at timestamp with time zone,
+    CONSTRAINT ck_event_subscriptions_id CHECK (((id ~~ 'evs\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_event_subscriptions_tenant CHECK ((num_nonnulls(for_tenant, tenant_word) <= 1)),
+    CONSTRAINT ck_event_subscriptions_word CHECK ((tenant_word > 0))
+);
+
+ALTER TABLE ONLY notification_platform.event_subscriptions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification_platform.event_subscriptions IS 'Subjects of the broker whose messages are events that come in.';
+
+COMMENT ON COLUMN notification_platform.event_subscriptions.name IS 'Not personal: what operators call it.';
+
+COMMENT ON COLUMN notification_platform.event_subscriptions.for_tenant IS 'All of its messages are this tenant''s.';
+
+COMMENT ON COLUMN notification_platform.event_subscriptions.tenant_word IS 'Which word of a message''s subject, counted from 1, has the tenant''s id or slug. Null beside no for_tenant: events about tenants.';
+
+COMMENT ON COLUMN notification_platform.event_subscriptions.is_test IS 'What comes is a test, as with a test key.';
+
+COMMENT ON COLUMN notification_platform.event_subscriptions.may_erase IS 'Whether iam.user.deleted.v1 is taken, which erases a person.';
+
+COMMENT ON COLUMN notification_platform.event_subscriptions.since IS 'Messages since then; null: all that the stream had.';
+
+COMMENT ON COLUMN notification_platform.event_subscriptions.deleted_at IS 'The row goes when the broker has forgotten it too.';
+
 CREATE TABLE notification_platform.suppressions (
     id text NOT NULL COLLATE pg_catalog."C",
     channel text NOT NULL,
@@ -4509,6 +4609,15 @@ ALTER TABLE ONLY notification.tenants_local
 ALTER TABLE ONLY notification_platform.categories
     ADD CONSTRAINT pk_categories PRIMARY KEY (category);
 
+ALTER TABLE ONLY notification_platform.event_subscription_progress
+    ADD CONSTRAINT pk_event_subscription_progress PRIMARY KEY (subscription_id);
+
+ALTER TABLE ONLY notification_platform.event_subscription_refusals
+    ADD CONSTRAINT pk_event_subscription_refusals PRIMARY KEY (subscription_id, id);
+
+ALTER TABLE ONLY notification_platform.event_subscriptions
+    ADD CONSTRAINT pk_event_subscriptions PRIMARY KEY (id);
+
 ALTER TABLE ONLY notification_platform.suppressions
     ADD CONSTRAINT pk_suppressions PRIMARY KEY (id);
 
@@ -4520,6 +4629,9 @@ ALTER TABLE ONLY notification_platform.template_versions
 
 ALTER TABLE ONLY notification_platform.templates
     ADD CONSTRAINT pk_templates PRIMARY KEY (id);
+
+ALTER TABLE ONLY notification_platform.event_subscription_refusals
+    ADD CONSTRAINT uq_event_subscription_refusals_place UNIQUE (subscription_id, stream, "position");
 
 ALTER TABLE ONLY notification_platform.template_versions
     ADD CONSTRAINT uq_template_versions_semver UNIQUE (template_id, semver);
@@ -4845,6 +4957,10 @@ CREATE UNIQUE INDEX ux_suppressions_in_force ON notification.suppressions USING 
 
 CREATE UNIQUE INDEX ux_template_versions_active ON notification.template_versions USING btree (tenant_id, template_id) WHERE (status = 'active'::text);
 
+CREATE INDEX ix_event_subscription_refusals_age ON notification_platform.event_subscription_refusals USING btree (refused_at);
+
+CREATE UNIQUE INDEX ux_event_subscriptions_name ON notification_platform.event_subscriptions USING btree (name) WHERE (deleted_at IS NULL);
+
 CREATE UNIQUE INDEX ux_suppressions_address_in_force ON notification_platform.suppressions USING btree (channel, address_hash) WHERE ((released_at IS NULL) AND (address_hash IS NOT NULL));
 
 CREATE UNIQUE INDEX ux_suppressions_domain_in_force ON notification_platform.suppressions USING btree (mail_domain) WHERE ((released_at IS NULL) AND (mail_domain IS NOT NULL));
@@ -4989,6 +5105,8 @@ CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification.template_ver
 
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification_platform.categories FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification_platform.event_subscriptions FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('id');
+
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification_platform.templates FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 
 CREATE TRIGGER published_asset_frozen BEFORE INSERT OR DELETE OR UPDATE ON notification_platform.template_assets FOR EACH ROW EXECUTE FUNCTION notification_platform.refuse_published_asset();
@@ -5079,6 +5197,12 @@ ALTER TABLE ONLY notification.trigger_choices
 
 ALTER TABLE ONLY notification.webhook_subscriptions
     ADD CONSTRAINT fk_webhook_subscriptions_tenant FOREIGN KEY (tenant_id) REFERENCES notification.tenants_local(tenant_id);
+
+ALTER TABLE ONLY notification_platform.event_subscription_progress
+    ADD CONSTRAINT fk_event_subscription_progress_subscription FOREIGN KEY (subscription_id) REFERENCES notification_platform.event_subscriptions(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY notification_platform.event_subscription_refusals
+    ADD CONSTRAINT fk_event_subscription_refusals_subscription FOREIGN KEY (subscription_id) REFERENCES notification_platform.event_subscriptions(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY notification_platform.template_assets
     ADD CONSTRAINT fk_template_assets_version FOREIGN KEY (version_id) REFERENCES notification_platform.template_versions(id);
@@ -6597,6 +6721,12 @@ CREATE POLICY worker_sweeps_what_is_done ON notification.notification_scheduled 
 
 CREATE POLICY break_glass ON notification_platform.categories FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification_platform.event_subscription_progress FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification_platform.event_subscription_refusals FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification_platform.event_subscriptions FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification_platform.suppressions FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification_platform.template_assets FOR SELECT TO tidings_breakglass USING (true);
@@ -6606,6 +6736,8 @@ CREATE POLICY break_glass ON notification_platform.template_versions FOR SELECT 
 CREATE POLICY break_glass ON notification_platform.templates FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY caller_role_deletes ON notification_platform.categories AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification_platform.event_subscriptions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification_platform.suppressions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6617,6 +6749,8 @@ CREATE POLICY caller_role_deletes ON notification_platform.templates AS RESTRICT
 
 CREATE POLICY caller_role_writes ON notification_platform.categories AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification_platform.event_subscriptions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification_platform.suppressions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification_platform.template_assets AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6626,6 +6760,12 @@ CREATE POLICY caller_role_writes ON notification_platform.template_versions AS R
 CREATE POLICY caller_role_writes ON notification_platform.templates AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 ALTER TABLE notification_platform.categories ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification_platform.event_subscription_progress ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification_platform.event_subscription_refusals ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification_platform.event_subscriptions ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY owner_seeds ON notification_platform.categories TO tidings_owner USING (true) WITH CHECK (true);
 
@@ -6638,6 +6778,12 @@ CREATE POLICY owner_seeds ON notification_platform.template_versions TO tidings_
 CREATE POLICY owner_seeds ON notification_platform.templates TO tidings_owner USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON notification_platform.categories TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification_platform.event_subscription_progress TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification_platform.event_subscription_refusals TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON notification_platform.event_subscriptions TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON notification_platform.suppressions TO tidings_platform USING (true) WITH CHECK (true);
 
@@ -7964,6 +8110,18 @@ GRANT SELECT ON TABLE notification_platform.categories TO tidings_breakglass;
 GRANT SELECT ON TABLE notification_platform.categories TO tidings_runtime;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification_platform.categories TO tidings_platform;
+
+GRANT SELECT ON TABLE notification_platform.event_subscription_progress TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification_platform.event_subscription_progress TO tidings_platform;
+
+GRANT SELECT ON TABLE notification_platform.event_subscription_refusals TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification_platform.event_subscription_refusals TO tidings_platform;
+
+GRANT SELECT ON TABLE notification_platform.event_subscriptions TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification_platform.event_subscriptions TO tidings_platform;
 
 GRANT SELECT ON TABLE notification_platform.suppressions TO tidings_breakglass;
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from tidings_client.api.digests import Digests
     from tidings_client.api.event_readers import AsyncEventReaders
     from tidings_client.api.event_readers import EventReaders
+    from tidings_client.api.event_subscriptions import AsyncEventSubscriptions
+    from tidings_client.api.event_subscriptions import EventSubscriptions
     from tidings_client.api.events import AsyncEvents
     from tidings_client.api.events import Events
     from tidings_client.api.executions import AsyncExecutions
@@ -160,6 +162,7 @@ class PlatformResources(Resources):
         "callbacks": "Callbacks",
         "categories": "Categories",
         "circuits": "Circuits",
+        "event_subscriptions": "EventSubscriptions",
         "inbound_unmatched": "InboundUnmatched",
         "platform_suppressions": "PlatformSuppressions",
         "secrets": "Secrets",
@@ -173,6 +176,7 @@ class PlatformResources(Resources):
     callbacks: "Callbacks"
     categories: "Categories"
     circuits: "Circuits"
+    event_subscriptions: "EventSubscriptions"
     inbound_unmatched: "InboundUnmatched"
     platform_suppressions: "PlatformSuppressions"
     secrets: "Secrets"
@@ -262,6 +266,7 @@ class AsyncPlatformResources(Resources):
         "callbacks": "AsyncCallbacks",
         "categories": "AsyncCategories",
         "circuits": "AsyncCircuits",
+        "event_subscriptions": "AsyncEventSubscriptions",
         "inbound_unmatched": "AsyncInboundUnmatched",
         "platform_suppressions": "AsyncPlatformSuppressions",
         "secrets": "AsyncSecrets",
@@ -275,6 +280,7 @@ class AsyncPlatformResources(Resources):
     callbacks: "AsyncCallbacks"
     categories: "AsyncCategories"
     circuits: "AsyncCircuits"
+    event_subscriptions: "AsyncEventSubscriptions"
     inbound_unmatched: "AsyncInboundUnmatched"
     platform_suppressions: "AsyncPlatformSuppressions"
     secrets: "AsyncSecrets"
