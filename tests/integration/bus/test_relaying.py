@@ -3,8 +3,10 @@
 import asyncio
 import itertools
 
-from tests.support.bus import DEADLINE, BusUnderTest, running
-from tidings.kernel.bus import BusObserver
+import pytest
+
+from tests.support.bus import DEADLINE, BusUnderTest, quick, running
+from tidings.kernel.bus import BusObserver, SubjectFilter
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TenantId
 from tidings.kernel.outbox import Outbox
@@ -236,6 +238,60 @@ async def test_the_relay_tells_how_much_and_how_late(under_test: BusUnderTest, t
 
     assert [(outbox, count) for outbox, count, _ in told] == [("notification", 3)]
     assert told[0][2] >= 0
+
+
+@pytest.mark.parametrize("layout", ["one process", "two processes"])
+async def test_a_reader_outside_who_waits_has_events_moved_at_once(
+    under_test: BusUnderTest, bus: PostgresBus, tenant_id: TenantId, layout: str
+) -> None:
+    """Whichever process has the relay. Without one a set is gathered for an hour here, and it is again when the last one is gone."""
+    hour = RelaySettings(gather=3600, courtesy=3600, stand_by=0.01)
+    elsewhere = PostgresBus(
+        under_test.database.runtime_url, under_test.db, clock=SystemClock(), settings=quick()
+    )
+    beside = bus if layout == "one process" else elsewhere
+    relay = Relay(under_test.db, "notification", wakeups=beside.wakeups, clock=SystemClock(), settings=hour)
+    async with running(bus, elsewhere):
+        with bus.feed.listen(tenant_id, SubjectFilter((">",))):
+            await _until(under_test, awaited=True)
+            async with running(relay):
+                for count in range(1, 6):
+                    await under_test.publish(tenant_id, [count])
+                    async with asyncio.timeout(DEADLINE):
+                        while len(await _stream(under_test, tenant_id)) < count:
+                            await asyncio.sleep(0.01)
+                    await _until_somebody_rests(under_test)
+        await _until(under_test, awaited=False)
+
+
+async def test_readers_who_wait_hold_nobody_up_who_gathers_under_load(
+    under_test: BusUnderTest, bus: PostgresBus
+) -> None:
+    """The longer events keep coming the longer a set is gathered, and never longer than without a reader."""
+    relay = Relay(under_test.db, "notification", wakeups=bus.wakeups, clock=SystemClock())
+    settings = RelaySettings()
+    prompt = settings.prompt()
+    apart = Relay(under_test.db, "notification", wakeups=bus.wakeups, clock=SystemClock(), settings=prompt)
+
+    pauses = [relay.pause_after(moves, awaited=True) for moves in range(1, 2_000)]
+
+    assert pauses[0] == settings.awaited
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == settings.awaited_under_load < relay.pause_after(1, awaited=False)
+    assert apart.pause_after(2_000, awaited=True) == prompt.gather
+
+
+async def _until(under_test: BusUnderTest, *, awaited: bool) -> None:
+    """Until it is known in the database whether somebody waits."""
+    async with asyncio.timeout(DEADLINE), under_test.database.runtime() as connection:
+        while True:
+            found = await connection.fetchval(
+                "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7411004 AND granted "
+                "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            )
+            if bool(found) is awaited:
+                return
+            await asyncio.sleep(0.01)
 
 
 async def _until_somebody_rests(under_test: BusUnderTest) -> None:

@@ -52,7 +52,7 @@ class NatsBus(PostgresBus):
             self.stream,
             PostgresFeed(self._db, self.wakeups),
             clock=self._clock,
-            poll_seconds=lambda: self.wakeups.poll_seconds,
+            wakeups=self.wakeups,
         )
 
     @cached_property

@@ -7,7 +7,7 @@ goes on from the last event that was shown, and not from where the stream ends.
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -33,6 +33,7 @@ from tidings.kernel.nats_bus.filters import filters_of
 from tidings.kernel.nats_bus.stream import KEEP, JetStream, StreamState, moment
 from tidings.kernel.postgres_bus.event_stream import Cursor
 from tidings.kernel.postgres_bus.feed import PostgresFeed, read_cursor, write_cursor
+from tidings.kernel.postgres_bus.wakeups import Wakeups
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
@@ -65,13 +66,11 @@ class _TenantWatch:
 class NatsFeed:
     """Reads for those outside, and wakes those who wait."""
 
-    def __init__(
-        self, stream: JetStream, before: PostgresFeed, *, clock: Clock, poll_seconds: Callable[[], float]
-    ) -> None:
+    def __init__(self, stream: JetStream, before: PostgresFeed, *, clock: Clock, wakeups: Wakeups) -> None:
         self._stream = stream
         self._before = before
         self._clock = clock
-        self._poll_seconds = poll_seconds
+        self._wakeups = wakeups
         self._listeners: set[_Listener] = set()
         self._watches: dict[TenantId, _TenantWatch] = {}
         self._watching: asyncio.Task[None] | None = None
@@ -117,7 +116,8 @@ class NatsFeed:
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch())
         try:
-            yield listener.called
+            with self._wakeups.awaiting_events():
+                yield listener.called
         finally:
             self._listeners.discard(listener)
             self._changed.set()
@@ -215,7 +215,7 @@ class NatsFeed:
                 with contextlib.suppress(TidingsError, nats.errors.Error, OSError):
                     await self._fit_watches()
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), self._poll_seconds())
+                    await asyncio.wait_for(self._changed.wait(), self._wakeups.poll_seconds)
                     continue
                 # Nothing was heard for long: whoever waits looks for himself.
                 self._call(self._listeners)

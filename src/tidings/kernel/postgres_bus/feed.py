@@ -137,7 +137,8 @@ class PostgresFeed:
         if self._watch is None or self._watch.done():
             self._watch = asyncio.create_task(self._look_for_news())
         try:
-            yield waiting.called
+            with self._wakeups.awaiting_events():
+                yield waiting.called
         finally:
             self._waiting.discard(waiting)
             if not self._waiting and self._watch is not None:

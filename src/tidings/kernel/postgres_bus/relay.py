@@ -41,6 +41,10 @@ class RelaySettings:
     courtesy: float = 0.05
     #: The longest pause while a writer has inserted and not yet committed.
     longest_watch: float = 0.05
+    #: The pause while a reader outside waits; then there is no courtesy either. It doubles from move to move, up to the
+    #: second one: under load a set is gathered all the same.
+    awaited: float = 0.01
+    awaited_under_load: float = 0.1
     #: The pause of a relay that finds another one at work.
     stand_by: float = 0.25
     #: How often to raise the floor below which nothing is looked for.
@@ -62,6 +66,8 @@ class _Pass:
     busy: bool
     count: int = 0
     full: bool = False
+    #: A reader outside waits for what is moved.
+    awaited: bool = False
 
 
 class Relay:
@@ -126,7 +132,7 @@ class Relay:
     async def _turn(self, stop: asyncio.Event) -> None:
         """Move until nothing is left, then rest until something comes."""
         settings = self._settings
-        watch = settings.brief
+        watch, moves = settings.brief, 0
         while not stop.is_set():
             self._wake.clear()
             done = await self._move()
@@ -136,16 +142,25 @@ class Relay:
                 await wait_for_stop(stop, settings.stand_by)
             elif done.count:
                 watch = settings.brief
-                await wait_for_stop(stop, settings.gather)
+                moves += 1
+                await wait_for_stop(stop, self.pause_after(moves, awaited=done.awaited))
             elif (rest := await self._wakeups.rest(self._schema)) is Rest.WRITERS_AT_WORK:
                 # They saw us awake and won't call: look again, less and less often.
                 await wait_for_stop(stop, watch)
                 watch = min(watch * 2, settings.longest_watch)
             elif rest is Rest.RESTING:
                 await self._rest(stop)
-                watch = settings.brief
+                watch, moves = settings.brief, 0
             else:
                 await self._wake.wait(stop, self._wakeups.poll_seconds)
+
+    def pause_after(self, moves: int, *, awaited: bool) -> float:
+        """How long a set is gathered after so many that were moved without a rest; `awaited`: a reader outside waits."""
+        settings = self._settings
+        if not awaited:
+            return settings.gather
+        hurried = settings.awaited * (1 << min(moves - 1, 10))
+        return min(settings.gather, settings.awaited_under_load, hurried)
 
     async def _rest(self, stop: asyncio.Event) -> None:
         try:
@@ -155,16 +170,18 @@ class Relay:
                 if look.busy or look.count:
                     return
                 await self._wake.wait(stop, self._wakeups.poll_seconds)
+        finally:
+            awaited = await self._wakeups.rise(self._schema)
+        if not awaited:
             # Callers wait for what was written, and not for the events that tell of it.
             await wait_for_stop(stop, self._settings.courtesy)
-        finally:
-            await self._wakeups.rise(self._schema)
 
     async def _move(self) -> _Pass:
         limit = self._settings.batch
         await self._mover.prepare()
         async with self._db.worker(pipelined=True) as tx:
-            if not await tx.fetch_value(self._queries.take_turn):
+            turn = await tx.fetch_one(self._queries.take_turn)
+            if turn is None or not turn["turn"]:
                 return _Pass(busy=True)
             confirming = None
             if self._clock.monotonic() - self._surveyed_at >= self._settings.survey_every:
@@ -179,4 +196,4 @@ class Relay:
         self.settled.moved(moved.last_seq, full=moved.left_some, confirming=confirming)
         if moved.count:
             self._observer.relayed(self._schema, moved.count, moved.lag_seconds)
-        return _Pass(busy=False, count=moved.count, full=moved.left_some)
+        return _Pass(busy=False, count=moved.count, full=moved.left_some, awaited=turn["awaited"])

@@ -11,7 +11,9 @@ SELECT CASE
             AND set_config('idle_in_transaction_session_timeout', '10s', true) IS NOT NULL
             AND set_config('plan_cache_mode', 'force_custom_plan', true) IS NOT NULL
     ELSE false
-END;
+END AS turn,
+-- Whether a reader outside waits, as `rise` asks.
+CASE WHEN pg_try_advisory_lock(7411004, 0) THEN NOT pg_advisory_unlock(7411004, 0) ELSE true END AS awaited;
 
 -- name: writers
 -- Transactions that may hold a number of this outbox that nobody sees yet: a number is only taken under

@@ -10,7 +10,8 @@ import contextlib
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -71,6 +72,9 @@ class Wakeups:
         self._connection: asyncpg.Connection | None = None
         #: The outboxes and queues whose inserts notify us, as long as this connection lives.
         self._rested: set[str] = set()
+        #: How many readers outside wait for events, and whether relays know that some do.
+        self._awaiting = 0
+        self._awaited = False
         self._busy = asyncio.Lock()
         self._asked = asyncio.Event()
         self._pinged = asyncio.Event()
@@ -103,6 +107,17 @@ class Wakeups:
         # Only when that channel is listened to as well is all of it heard.
         self.listening.clear()
         self._asked.set()
+
+    @contextmanager
+    def awaiting_events(self) -> Iterator[None]:
+        """A reader outside waits: relays of all processes hear of it and hurry, until some seconds after the last one left."""
+        self._awaiting += 1
+        if not self._awaited:
+            self._asked.set()
+        try:
+            yield
+        finally:
+            self._awaiting -= 1
 
     @property
     def proved(self) -> bool:
@@ -137,10 +152,12 @@ class Wakeups:
         """Whether inserts into it notify us; not any more when the connection that asked for it is gone."""
         return outbox in self._rested
 
-    async def rise(self, outbox: str) -> None:
-        """Notifications are not needed for now."""
+    async def rise(self, outbox: str) -> bool:
+        """Notifications are not needed for now. Whether a reader outside waits for events."""
         self._rested.discard(outbox)
-        await self._ask("rise", outbox)
+        # A session's own lock does not keep it from getting another one.
+        told = await self._ask("rise", outbox)
+        return self._awaited or bool(told)
 
     async def _ask(self, question: str, outbox: str) -> Any:
         connection = self._connection
@@ -171,11 +188,14 @@ class Wakeups:
                     await self._add_channels(connection, heard)
                 self._connection = connection
                 await self._prove()
+                async with self._busy:
+                    await self._tell_relays(connection)
                 await _first(stop, lost, self._asked, seconds=self._settings.check_every)
         finally:
             self.listening.clear()
             self._connection = None
             self._rested.clear()
+            self._awaited = False
             self._wake_all()
             with contextlib.suppress(Exception):
                 await asyncio.wait_for(connection.close(), 1)
@@ -188,6 +208,16 @@ class Wakeups:
             with translated():
                 await connection.add_listener(channel, self._heard)
             heard.add(channel)
+
+    async def _tell_relays(self, connection: asyncpg.Connection) -> None:
+        """Whether readers of this process wait; looked at every few seconds, so that one who comes and goes costs nothing."""
+        # Behind a pooler the lock would be left with a session that is nobody's; there nothing is heard either.
+        if (wanted := self._awaiting > 0) is self._awaited or not self.listening.is_set():
+            return
+        question = _QUERIES.await_events if wanted else _QUERIES.leave_events
+        with translated():
+            await connection.fetchval(question.text, timeout=5)
+        self._awaited = wanted
 
     async def _prove(self) -> None:
         """Send one through the pool and wait for it; a TimeoutError where it does not come."""

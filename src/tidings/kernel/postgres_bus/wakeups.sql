@@ -13,8 +13,18 @@ SELECT CASE
 END;
 
 -- name: rise
--- From here on writers know that somebody is awake, and don't notify.
-SELECT pg_advisory_unlock(7411001, hashtext(:outbox) & 2147483647);
+-- From here on writers know that somebody is awake, and don't notify. Whether a reader outside waits for events, in whatever
+-- process: each that has some shares a lock.
+SELECT pg_advisory_unlock(7411001, hashtext(:outbox) & 2147483647) IS NOT NULL
+   AND CASE WHEN pg_try_advisory_lock(7411004, 0) THEN NOT pg_advisory_unlock(7411004, 0) ELSE true END;
+
+-- name: await_events
+-- Readers of this process wait: relays don't let events gather for long. It waits for nobody but relays that just look.
+SELECT pg_advisory_lock_shared(7411004, 0);
+
+-- name: leave_events
+-- None does any more.
+SELECT pg_advisory_unlock_shared(7411004, 0);
 
 -- name: ping
 -- Sent through the pool: a connection pooler that swallows notifications is found out.
