@@ -33,6 +33,7 @@ TABLES = {
     "notification.tenants_local",
     "notification.trigger_choices",
     "notification_platform.categories",
+    "notification_platform.event_subscriptions",
     "notification_platform.templates",
 }
 _PATIENCE = 20

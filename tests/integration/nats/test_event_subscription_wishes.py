@@ -15,8 +15,8 @@ from tidings.kernel.sql import Query
 
 
 @pytest.fixture
-async def outside(nats_server: NatsServer, worker_database: TestDatabase) -> AsyncIterator[OutsideWorld]:
-    async with outside_world(nats_server, worker_database) as made:
+async def outside(nats_server: NatsServer, fresh_database: TestDatabase) -> AsyncIterator[OutsideWorld]:
+    async with outside_world(nats_server, fresh_database) as made:
         yield made
 
 

@@ -15,8 +15,8 @@ from tidings.kernel.ids import TENANT
 
 
 @pytest.fixture
-async def outside(nats_server: NatsServer, worker_database: TestDatabase) -> AsyncIterator[OutsideWorld]:
-    async with outside_world(nats_server, worker_database) as made:
+async def outside(nats_server: NatsServer, fresh_database: TestDatabase) -> AsyncIterator[OutsideWorld]:
+    async with outside_world(nats_server, fresh_database) as made:
         yield made
 
 
@@ -190,7 +190,7 @@ async def test_nothing_of_a_message_is_readable_where_it_is_kept(
     assert len(rows) == 1
     assert b"secret@" not in rows[0]["content_ciphertext"]
     said = capsys.readouterr()
-    assert "messages_refused" in said.out + caplog.text
+    assert "messages_refused" in said.out + said.err + caplog.text
     assert "secret@" not in rows[0]["said"] + said.out + said.err + caplog.text
 
 

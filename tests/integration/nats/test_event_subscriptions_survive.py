@@ -27,15 +27,15 @@ _PROCESS = Path(__file__).with_name("subscription_process.py")
 
 
 @pytest.fixture
-async def outside(nats_server: NatsServer, worker_database: TestDatabase) -> AsyncIterator[OutsideWorld]:
-    async with outside_world(nats_server, worker_database) as made:
+async def outside(nats_server: NatsServer, fresh_database: TestDatabase) -> AsyncIterator[OutsideWorld]:
+    async with outside_world(nats_server, fresh_database) as made:
         yield made
 
 
 @pytest.fixture
-async def killable(own_server: NatsServer, worker_database: TestDatabase) -> AsyncIterator[OutsideWorld]:
+async def killable(own_server: NatsServer, fresh_database: TestDatabase) -> AsyncIterator[OutsideWorld]:
     """On a broker of this test alone."""
-    async with outside_world(own_server, worker_database) as made:
+    async with outside_world(own_server, fresh_database) as made:
         yield made
 
 
@@ -83,7 +83,7 @@ async def _process(outside: OutsideWorld, database: TestDatabase, url: str) -> A
 
 
 async def test_workers_that_are_killed_lose_nothing_and_make_nothing_twice(
-    outside: OutsideWorld, nats_server: NatsServer, worker_database: TestDatabase
+    outside: OutsideWorld, nats_server: NatsServer, fresh_database: TestDatabase
 ) -> None:
     """`kill -9` three times during 2,000 messages: each is one event, in the order of its reservation."""
     tenant = await outside.world.tenant()
@@ -93,7 +93,7 @@ async def test_workers_that_are_killed_lose_nothing_and_make_nothing_twice(
     luck, url = random.Random(7), nats_server.url(prefix=outside.bus.stream.name).reveal()
 
     for share in (0.2, 0.5, 0.8):
-        async with _process(outside, worker_database, url) as process:
+        async with _process(outside, fresh_database, url) as process:
             goal = EVENTS * share * (0.9 + luck.random() / 5)
 
             async def enough(goal: float = goal) -> bool:

@@ -407,6 +407,7 @@ ELSEWHERE = {
     GateReason.QUIET_BUT_RELEASED: "is said of what somebody released: test_one_that_waits_is_sent_now",
     GateReason.DIGEST_BUT_RELEASED: "is said of what somebody released: test_one_that_is_released_leaves_its_digest_and_goes_now",
     GateReason.DIGEST_BUT_NO_TEMPLATE: "is said on other channels than these: test_what_no_digest_can_carry_goes_at_once",
+    GateReason.BATCH_PACE: "is said of messages of batches: test_no_more_than_its_pace_goes_through_an_account_and_others_do_not_wait",
     GateReason.DIGEST_OF_ONE: "is said once its digest is flushed: test_one_alone_goes_by_itself",
     GateReason.DIGEST_NOT_MADE: "is said once its digest is flushed: test_where_there_is_no_template_each_goes_by_itself",
     GateReason.DIGEST_FOR_ANOTHER: "is said once its digest is flushed: test_what_was_gathered_for_a_guardian_of_before_is_decided_anew",
