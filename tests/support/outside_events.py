@@ -45,10 +45,10 @@ class OutsideWorld:
         self.word = prefix
         self.client: Client
 
-    def readers(self, **settings: Any) -> SubscriptionReaders:
-        """What a worker runs, impatient."""
-        subjects = NatsOutsideSubjects(self.bus.connection, OutsideSettings(ack_wait=ACK_WAIT, **settings))
-        return self.system.events.readers(subjects, lease=LEASE)
+    def readers(self, *, lease: timedelta = LEASE, **settings: Any) -> SubscriptionReaders:
+        """What a worker runs, impatient where nothing else is said."""
+        chosen = OutsideSettings(**({"ack_wait": ACK_WAIT} | settings))
+        return self.system.events.readers(NatsOutsideSubjects(self.bus.connection, chosen), lease=lease)
 
     @contextlib.asynccontextmanager
     async def reading(self, **settings: Any) -> AsyncIterator[None]:

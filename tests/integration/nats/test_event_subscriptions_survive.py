@@ -5,6 +5,7 @@ import contextlib
 import random
 import sys
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -235,7 +236,9 @@ async def test_while_the_database_is_away_messages_stay_in_hand(
 
     monkeypatch.setattr(intake, "accept_set", away)
     await _publish_all(outside, f"{outside.word}.a", 60)
-    async with outside.reading(batch=30):
+    # Neither the lease nor the broker's patience ends meanwhile, however busy the machine is.
+    patience = timedelta(seconds=60)
+    async with outside.reading(batch=30, lease=patience, ack_wait=patience):
         shown = await outside.until_shown(made, accepted=60)
 
     assert tries >= 5
