@@ -18,7 +18,6 @@ import asyncpg
 import uvloop
 
 from tidings import settings
-from tidings.contracts.callbacks import signed_headers
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.blobs.store import open_blobs
@@ -29,6 +28,7 @@ from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
+from tidings.kernel.signed_webhooks.signature import signed_headers
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
 from tidings.operations.migrations.runner import migrate_up
 from tidings.operations.partitions import make_missing

@@ -10,10 +10,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 from bench.replay.history import OWN_ACCOUNTS, STEPS, History, Message, Request, Said
 from tidings.contracts.adapters import Adapter, Capabilities
-from tidings.contracts.callbacks import ReceiptWord, signed_headers
+from tidings.contracts.callbacks import ReceiptWord
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome
 from tidings.kernel.clock import Clock
 from tidings.kernel.ids import TenantId
+from tidings.kernel.signed_webhooks.signature import signed_headers
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.adapters.whatsapp_cloud.callbacks import message_name
 from tidings.router.callbacks.receive_callback import HookCall

@@ -12,7 +12,7 @@ from tests.support.vendors import MESSAGE
 from tidings.contracts.callback_forms import ParsedCallback, ReadEvent, ReadInbound
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.kernel.clock import SystemClock
-from tidings.router.adapters.egress import Guard, anywhere
+from tidings.kernel.egress import Guard, anywhere
 from tidings.router.adapters.kind import AdapterContext, discard_inbound
 from tidings.router.adapters.smpp.adapter import KIND, SmppAdapter, SmppSettings
 

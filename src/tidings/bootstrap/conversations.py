@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 from tidings.contracts.conversations import TenantNames
 from tidings.contracts.correspondence import Correspondents, Replier
+from tidings.kernel.signed_webhooks.call import WebhookCaller
 from tidings.notify.correspondence.correspondents import StoredCorrespondents
 from tidings.notify.correspondence.replies import NotificationReplier
 from tidings.notify.tenants.store import StoredTenantNames
 from tidings.router.conversations.hashes import AddressHashes
 from tidings.router.conversations.receive import QueueDeliveries
 from tidings.router.conversations.sent import SentNotes
-from tidings.router.inbound_routes.call import WebhookCaller
+from tidings.router.inbound_routes.call import RouteCaller
 from tidings.router.inbound_routes.change import RouteChanger
 from tidings.router.inbound_routes.queue_deliveries import queue_deliveries
 from tidings.router.inbound_routes.webhook_test import WebhookTester
@@ -57,7 +58,8 @@ class ConversationsStage:
         trial_caller = parts.make(WebhookCaller, connections=8)
         for each in (caller, trial_caller):
             kernel.closing.push_async_callback(each.close)
-        parts.get(WebhookTester, caller=trial_caller)
+        parts.get(RouteCaller)
+        parts.get(WebhookTester, caller=parts.make(RouteCaller, caller=trial_caller))
         # An operator who lets tenants into a network of the house lets them speak plainly there.
         plain = bool(kernel.settings.channels.tenant_networks)
         self.changer = parts.get(RouteChanger, require_https=not plain)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap import observers
 from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.durable.wakeup import DueTimer
-from tidings.router.adapters.egress import Guard, public_and
+from tidings.kernel.egress import Guard, public_and
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.bounces.receive_bounce import BounceObserver
 from tidings.router.bounces.tokens import ReturnTokens

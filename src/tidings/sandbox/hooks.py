@@ -6,9 +6,9 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from tidings.contracts.callbacks import signed_headers
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.refusals import NotFoundError
+from tidings.kernel.signed_webhooks.signature import signed_headers
 
 _MOST = 1000
 

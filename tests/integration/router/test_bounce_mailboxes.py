@@ -11,13 +11,13 @@ import pytest
 from tests.support.clock import ManualClock
 from tests.support.vendors import opened
 from tidings.contracts.messages import Refused, TryLater
+from tidings.kernel.ca_bundle import trusting
 from tidings.kernel.clock import SystemClock
+from tidings.kernel.egress import anywhere, public_only
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.secrets import Secret
 from tidings.router.accounts.model import StoredAccount
-from tidings.router.adapters.ca_bundle import trusting
-from tidings.router.adapters.egress import anywhere, public_only
 from tidings.router.adapters.mail.imap_mailbox import (
     MailboxAddress,
     MailboxError,

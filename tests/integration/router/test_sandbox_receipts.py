@@ -15,9 +15,10 @@ from tests.support.played_http import PlayedHttp, answer, played_http
 from tests.support.vendors import MESSAGE, opened
 from tidings.contracts.adapters import Cancels
 from tidings.contracts.callback_forms import RawCallback, ReadEvent, VerifiedCallback
-from tidings.contracts.callbacks import Callback, sign
+from tidings.contracts.callbacks import Callback
 from tidings.contracts.messages import Accepted, OutboundMessage, Refused
 from tidings.kernel.http.bodies import decode
+from tidings.kernel.signed_webhooks.signature import sign
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.sandbox import Sandbox
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.clock import ManualClock
-from tidings.contracts.callbacks import sign
+from tidings.kernel.signed_webhooks.signature import sign
 from tidings.sandbox.dialects.dialect import WebhookRequest
 from tidings.sandbox.hooks import SandboxHook
 from tidings.sandbox.receipt_sender import ReceiptSender

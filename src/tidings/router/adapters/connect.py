@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from tidings.contracts.failures import NOT_ALLOWED_THERE
 from tidings.contracts.messages import Refused, TryLater
-from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
+from tidings.kernel.egress import Guard, NotAllowedThereError, look_up
 
 P = TypeVar("P", bound=asyncio.BaseProtocol)
 

@@ -9,7 +9,7 @@ import msgspec
 from tidings.contracts.adapters import Adapter, Capabilities
 from tidings.contracts.callback_forms import CallbackForm, Canonical, ParsedCallback
 from tidings.kernel.clock import Clock
-from tidings.router.adapters.egress import Guard, anywhere
+from tidings.kernel.egress import Guard, anywhere
 from tidings.router.adapters.in_flight import InFlightLimit
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.mail.return_path import WriteToken

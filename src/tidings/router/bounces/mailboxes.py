@@ -9,13 +9,13 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.durable.retry_policy import Backoff
+from tidings.kernel.egress import Guard, anywhere, public_only
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.hot_state import Leases
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger, why
 from tidings.kernel.secrets import SecretResolver
 from tidings.router.accounts.model import StoredAccount
-from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.mail.imap_mailbox import MailboxAddress, open_mailbox
 from tidings.router.adapters.registry import read_account
 from tidings.router.adapters.smtp.adapter import SmtpSettings

@@ -15,12 +15,12 @@ from tidings.contracts.failures import LOGIN_REFUSED
 from tidings.contracts.ids import NOTIFICATION
 from tidings.contracts.messages import Accepted, Address, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.clock import Clock
+from tidings.kernel.egress import Guard, anywhere, public_only
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
 from tidings.kernel.secrets import SecretResolver, SecretStoreError
 from tidings.router.accounts.account_faults import NOT_OPENED, WRONG, wrong_of
 from tidings.router.accounts.model import StoredAccount
-from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.mail.dkim import FindSigners
 from tidings.router.adapters.registry import ReadAccount, read_account

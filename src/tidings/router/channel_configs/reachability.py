@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tidings.router.adapters.egress import Guard
+from tidings.kernel.egress import Guard
 
 #: Settings that name an address, the more telling first.
 _URLS = ("api_url", "url")

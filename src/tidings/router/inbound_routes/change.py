@@ -12,9 +12,9 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import AlreadyExistsError, BadValueError, NotConfiguredError
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
+from tidings.kernel.signed_webhooks.secrets import SIGNING_FORM, signs
 from tidings.kernel.urls import normalise_http_url
 from tidings.router.accounts.errors import SecretsNotAskedError
-from tidings.router.adapters.secret_rotation import SIGNING_FORM, signs
 from tidings.router.inbound_routes import store
 from tidings.router.inbound_routes.errors import (
     InboundNotAvailableError,

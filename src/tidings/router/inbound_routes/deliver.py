@@ -5,7 +5,6 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from datetime import timedelta
 from typing import Final
 
 from tidings.kernel.clock import Clock
@@ -13,11 +12,11 @@ from tidings.kernel.db import Database
 from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
+from tidings.kernel.signed_webhooks.retry import next_attempt
 from tidings.router.conversations.model import ConversationObserver
 from tidings.router.inbound_routes import delivery_store
-from tidings.router.inbound_routes.call import WebhookCaller
+from tidings.router.inbound_routes.call import RouteCaller
 from tidings.router.inbound_routes.delivery_store import Due, Tried
-from tidings.router.inbound_routes.retry_policy import WEBHOOK_RETRY
 from tidings.router.inbound_routes.webhook_payload import letter_of
 
 #: Calls of one tenant side by side: one with a webhook that hangs must not take all connections.
@@ -37,7 +36,7 @@ class Deliverer:
     """Calls webhooks; no transaction is open meanwhile."""
 
     db: Database
-    caller: WebhookCaller
+    caller: RouteCaller
     _: KW_ONLY
     keyring: Keyring
     clock: Clock
@@ -89,8 +88,7 @@ class Deliverer:
         )
         if called.delivered:
             return Tried(id=due.id, status="delivered", answer=called.status)
-        pause = None if called.final else WEBHOOK_RETRY.next_delay(due.attempts + 1, self.jitter())
-        if pause is None:
+        next_at = next_attempt(called, due.attempts + 1, now=self.clock.now(), chance=self.jitter())
+        if next_at is None:
             return Tried(id=due.id, status="dead", answer=called.status, reason=called.reason)
-        next_at = self.clock.now() + max(pause, called.after or timedelta(0))
         return Tried(id=due.id, status="pending", next_at=next_at, answer=called.status, reason=called.reason)

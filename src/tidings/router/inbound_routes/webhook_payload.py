@@ -1,4 +1,4 @@
-"""What a tenant's webhook is told: one message, signed."""
+"""What a tenant's webhook is told: one message."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -6,12 +6,10 @@ from datetime import datetime
 import msgspec
 from msgspec import Struct
 
-from tidings.contracts.callbacks import SIGNATURE_HEADER, sign, signed_headers
 from tidings.contracts.moments import Moment
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.mapping import by_name
-from tidings.router.adapters.secret_rotation import secrets_of
 from tidings.router.conversations.sealing import open_address, open_words
 from tidings.router.inbound_routes.delivery_store import Due
 
@@ -98,13 +96,3 @@ def trial_letter(message_id: str, inbound: str, *, now: datetime) -> bytes:
             sender_name=None,
         )
     )
-
-
-def signed(secret: str, *, webhook_id: str, now: datetime, body: bytes) -> dict[str, str]:
-    """The headers. A secret may be several while one takes the place of another: signed with each."""
-    timestamp = int(now.timestamp())
-    first, *others = secrets_of(secret) or (secret,)
-    headers = signed_headers(first, webhook_id=webhook_id, timestamp=timestamp, body=body)
-    signatures = [sign(other, webhook_id=webhook_id, timestamp=timestamp, body=body) for other in others]
-    headers[SIGNATURE_HEADER] = " ".join([headers[SIGNATURE_HEADER], *signatures])
-    return {"content-type": "application/json", **headers}

@@ -5,9 +5,10 @@ from dataclasses import KW_ONLY, dataclass
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
 from tidings.kernel.ids import TenantId
+from tidings.kernel.signed_webhooks.call import WebhookResult
 from tidings.router.conversations.model import INBOUND_MESSAGE
 from tidings.router.inbound_routes import store
-from tidings.router.inbound_routes.call import WebhookCaller, WebhookResult
+from tidings.router.inbound_routes.call import RouteCaller
 from tidings.router.inbound_routes.errors import UnknownInboundRouteError
 from tidings.router.inbound_routes.model import INBOUND_DELIVERY, InboundRouteId
 from tidings.router.inbound_routes.webhook_payload import trial_letter
@@ -18,7 +19,7 @@ class WebhookTester:
     """Tries routes."""
 
     db: Database
-    caller: WebhookCaller
+    caller: RouteCaller
     _: KW_ONLY
     clock: Clock
 

@@ -8,8 +8,8 @@ from tidings.contracts.moments import Moment
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.mapping import by_name
+from tidings.kernel.signed_webhooks.call import WebhookResult
 from tidings.router.conversations.destinations import canonical
-from tidings.router.inbound_routes.call import WebhookResult
 from tidings.router.inbound_routes.model import (
     DEFAULT_ROUTE,
     INBOUND_ROUTE,

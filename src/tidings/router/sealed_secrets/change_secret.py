@@ -11,9 +11,9 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.kernel.signed_webhooks.secrets import SIGNING_FORM, signs
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.accounts.store import find_accounts
-from tidings.router.adapters.secret_rotation import SIGNING_FORM, signs
 from tidings.router.channel_configs.change_account import Begin
 from tidings.router.channel_configs.configure import AccountChange, AdapterConfigs
 from tidings.router.sealed_secrets import store

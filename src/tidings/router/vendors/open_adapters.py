@@ -17,6 +17,7 @@ from typing import TypeAlias
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.callback_forms import ParsedCallback
 from tidings.kernel.clock import Clock
+from tidings.kernel.egress import Guard, anywhere, public_only
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.ids import TenantId
 from tidings.kernel.logs import get_logger
@@ -24,7 +25,6 @@ from tidings.kernel.refusals import FieldError
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.router.accounts.account_faults import NOT_OPENED, WRONG, wrong_of
 from tidings.router.accounts.model import StoredAccount
-from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.in_flight import InFlightLimit
 from tidings.router.adapters.kind import AdapterContext, discard_inbound
 from tidings.router.adapters.mail.dkim import FindSigners

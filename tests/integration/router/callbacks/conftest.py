@@ -15,12 +15,12 @@ import pytest
 from tests.support.http import http_over
 from tests.support.system import now_clock, system_over
 from tidings.bootstrap import System
-from tidings.contracts.callbacks import signed_headers
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, Row
 from tidings.kernel.durable.locked_sets import LockedSetSettings
 from tidings.kernel.ids import TENANT, TenantId
+from tidings.kernel.signed_webhooks.signature import signed_headers
 from tidings.router.callbacks.jobs import CallbackJob
 from tidings.router.callbacks.raw_bodies import BodyLocation
 from tidings.router.callbacks.routes import callbacks, hooks

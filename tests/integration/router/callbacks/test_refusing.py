@@ -9,9 +9,9 @@ import pytest
 from tests.integration.router.callbacks.conftest import SECRET, CallbackWorld, event, events, place_of
 from tests.support.statements import counting
 from tidings.contracts.callback_forms import MOST_BYTES
-from tidings.contracts.callbacks import signed_headers
 from tidings.kernel.ids import TenantId
 from tidings.kernel.secrets import Secret, SecretStoreError
+from tidings.kernel.signed_webhooks.signature import signed_headers
 from tidings.router.callbacks import raw_bodies
 from tidings.router.callbacks.raw_bodies import PLATFORM_PURPOSE
 

@@ -9,10 +9,10 @@ import pytest
 
 from tests.integration.router.conversations.conftest import LAILA, OURS, SECRET, ConversationWorld
 from tests.support.played_http import CLOSE, answer, played_http
-from tidings.contracts.callbacks import sign
 from tidings.kernel.durable.claims import ClaimingJob, ClaimSettings
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TenantId
+from tidings.kernel.signed_webhooks.signature import sign
 from tidings.router.inbound_routes.delivery_store import DELIVERY_CLAIMS
 
 OK = answer("204 No Content")

@@ -23,10 +23,10 @@ from tests.support.push import ec_pem, rsa_pem
 from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
+from tidings.kernel.egress import Guard, anywhere, public_only
 from tidings.kernel.errors import BadValueError
 from tidings.router.adapters.apns.adapter import KIND, ApnsSettings
 from tidings.router.adapters.apns.provider_token import ApnsToken
-from tidings.router.adapters.egress import Guard, anywhere, public_only
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.signing_keys import ec_key
 

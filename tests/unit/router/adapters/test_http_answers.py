@@ -8,8 +8,8 @@ import pytest
 from tests.support.clock import ManualClock
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
+from tidings.kernel.http_client.answer import HttpAnswer
 from tidings.router.adapters.http.adapter import HttpAdapter, HttpVendorSettings
-from tidings.router.adapters.http_client.answers import HttpAnswer
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.traffic.vendor_failures import is_failure
 

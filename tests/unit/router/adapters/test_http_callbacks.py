@@ -22,17 +22,11 @@ from tidings.contracts.callback_forms import (
     VendorCost,
     VerifiedCallback,
 )
-from tidings.contracts.callbacks import (
-    Callback,
-    CallbackCost,
-    CallbackEvent,
-    sign,
-    signed_headers,
-    signing_keys,
-)
+from tidings.contracts.callbacks import Callback, CallbackCost, CallbackEvent
 from tidings.kernel.errors import TidingsError
+from tidings.kernel.signed_webhooks.secrets import secrets_of
+from tidings.kernel.signed_webhooks.signature import sign, signed_headers, signing_keys
 from tidings.router.adapters.http.callbacks import GenericForm
-from tidings.router.adapters.secret_rotation import secrets_of
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"

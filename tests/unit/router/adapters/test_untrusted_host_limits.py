@@ -11,10 +11,11 @@ import pytest
 from tests.support import played_http as http
 from tests.support.vendors import MESSAGE
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, TryLater, Unlearned
-from tidings.router.adapters.egress import anywhere
-from tidings.router.adapters.http_client.answers import HttpAnswer
-from tidings.router.adapters.http_client.isolated_resolver import IsolatedResolver
-from tidings.router.adapters.http_client.sender import HttpSender, UntrustedHostLimits, VendorRequest
+from tidings.kernel.egress import anywhere
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.isolated_resolver import IsolatedResolver
+from tidings.kernel.http_client.pool import HttpRequest
+from tidings.router.adapters.http_client.sender import HttpSender, UntrustedHostLimits
 
 SILENT, PROMPT = replace(MESSAGE, to="silent"), replace(MESSAGE, to="prompt")
 
@@ -33,8 +34,8 @@ async def sender(strangers: UntrustedHostLimits | None) -> AsyncIterator[tuple[H
 async def sent(
     made: HttpSender, ports: dict[str, int], *messages: OutboundMessage, learned: list[Outcome] | None = None
 ) -> list[type[Outcome]]:
-    def ask(message: OutboundMessage) -> VendorRequest:
-        return VendorRequest(url=f"http://127.0.0.1:{ports[message.to]}/", body=b"{}")
+    def ask(message: OutboundMessage) -> HttpRequest:
+        return HttpRequest(url=f"http://127.0.0.1:{ports[message.to]}/", body=b"{}")
 
     def read(answer: HttpAnswer, _: OutboundMessage) -> Outcome:
         return Accepted(provider_message_id=str(answer.status))

@@ -29,8 +29,8 @@ from tests.support.push import (
 from tests.support.vendors import MESSAGE
 from tidings.contracts.adapters import Adapter
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater, Unlearned
+from tidings.kernel.egress import anywhere
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import anywhere
 from tidings.router.adapters.kind import AdapterContext
 from tidings.router.adapters.webpush.adapter import KIND, WebPushSettings
 from tidings.router.adapters.webpush.encryption import MOST_BYTES, encrypt

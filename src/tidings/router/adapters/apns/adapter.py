@@ -19,15 +19,15 @@ from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
+from tidings.kernel.ca_bundle import trusting
+from tidings.kernel.egress import host_and_port
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
 from tidings.router.adapters.apns.provider_token import ApnsToken
-from tidings.router.adapters.ca_bundle import trusting
-from tidings.router.adapters.egress import host_and_port
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     CodeMeaning,
-    HttpAnswer,
     answered,
     believed,
     code_seeds,

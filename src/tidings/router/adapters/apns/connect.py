@@ -4,9 +4,9 @@ import asyncio
 import ssl
 from dataclasses import dataclass, field
 
+from tidings.kernel.egress import Guard, look_up
 from tidings.router.adapters.apns.http2 import Http2Link, LostError
 from tidings.router.adapters.connect import ConnectError, connect_error
-from tidings.router.adapters.egress import Guard, look_up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ from h2.events import (
 from h2.exceptions import FrameTooLargeError, H2Error
 from h2.settings import SettingCodes, Settings
 
-from tidings.router.adapters.http_client.answers import HttpAnswer
+from tidings.kernel.http_client.answer import HttpAnswer
 
 # Takes GOAWAY out of what is heard over HTTP/2: the library closes at once on one, and answers may still come behind it.
 _FRAME_HEADER: Final = 9

@@ -10,11 +10,12 @@ import msgspec
 
 from tidings.contracts.messages import OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
 from tidings.kernel.logs import get_logger
 from tidings.router.adapters.apns.connect import ApnsServer, open_link
 from tidings.router.adapters.apns.http2 import Http2Link, LostError, NotBegunError, NotTakenError
 from tidings.router.adapters.connect import ConnectError
-from tidings.router.adapters.http_client.answers import HttpAnswer, with_answer
+from tidings.router.adapters.http_client.answers import with_answer
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
 
 _log = get_logger("apns")

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from tidings.router.adapters.secret_rotation import secrets_of
+from tidings.kernel.signed_webhooks.secrets import secrets_of
 
 _HEX: Final = re.compile(r"[0-9a-fA-F]{64}")
 #: So much a vendor's clock may be before ours.

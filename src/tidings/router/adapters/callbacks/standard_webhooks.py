@@ -13,9 +13,9 @@ from typing import Final
 from msgspec import Struct
 
 from tidings.contracts.callback_forms import Keys, RawCallback, UnverifiedCallback, VerifiedCallback
-from tidings.contracts.callbacks import ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
+from tidings.kernel.signed_webhooks.secrets import secrets_of
+from tidings.kernel.signed_webhooks.signature import ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, sign
 from tidings.router.adapters.callbacks.parsing import require_json
-from tidings.router.adapters.secret_rotation import secrets_of
 
 #: How far the sender's clock may be from ours.
 WINDOW: Final = timedelta(minutes=5)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlencode
 
 from tidings.kernel.clock import Clock
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.router.adapters.http_client.access_token import AccessToken
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.sender import HttpSender
 from tidings.router.adapters.signing_keys import signed
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class ServiceAccount:
     key_id: str | None
     token_uri: str
 
-    def request(self, now: datetime) -> VendorRequest:
+    def request(self, now: datetime) -> HttpRequest:
         """The question, at this moment."""
         header = {"alg": "RS256", "typ": "JWT"} | ({"kid": self.key_id} if self.key_id else {})
         issued = int(now.timestamp())
@@ -41,7 +42,7 @@ class ServiceAccount:
             "exp": issued + _ASSERTION_SECONDS,
         }
         body = urlencode({"grant_type": _GRANT, "assertion": signed(header, claims, self.key)})
-        return VendorRequest(
+        return HttpRequest(
             url=self.token_uri,
             headers={"Content-Type": "application/x-www-form-urlencoded"},
             body=body.encode(),

@@ -17,13 +17,14 @@ from msgspec import Meta
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.router.adapters.fcm.access_token import ServiceAccount, token_of
 from tidings.router.adapters.http_client.access_token import CLOSED
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     CodeMeaning,
-    HttpAnswer,
     answered,
     at,
     believed,
@@ -32,7 +33,6 @@ from tidings.router.adapters.http_client.answers import (
     verdict_by,
     verdict_of,
 )
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.push.devices import send_to_devices
 from tidings.router.adapters.setting_types import PRINTABLE
@@ -204,11 +204,11 @@ class FcmAdapter:
             learned=learned,
         )
 
-    def _request(self, way: _Way, message: OutboundMessage) -> VendorRequest:
+    def _request(self, way: _Way, message: OutboundMessage) -> HttpRequest:
         body: dict[str, Any] = {"message": self._message(message)}
         if way.dry:
             body["validate_only"] = True
-        return VendorRequest.json(self._url, body, {"Authorization": f"Bearer {way.token}"})
+        return HttpRequest.json(self._url, body, {"Authorization": f"Bearer {way.token}"})
 
     def _message(self, message: OutboundMessage) -> dict[str, Any]:
         to, ttl = message.to, self._settings.ttl_seconds

@@ -14,20 +14,15 @@ from msgspec import Meta
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Address, OutboundMessage, Outcome
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
+from tidings.kernel.signed_webhooks.secrets import SigningSecrets
 from tidings.router.adapters.http.callbacks import GenericForm
 from tidings.router.adapters.http.template import Fill, compile_header, compile_json, compile_url
 from tidings.router.adapters.http_client.account import HttpAccount
-from tidings.router.adapters.http_client.answers import (
-    NO_MESSAGE_ID,
-    HttpAnswer,
-    Verdict,
-    text_at,
-    verdict_of,
-)
+from tidings.router.adapters.http_client.answers import NO_MESSAGE_ID, Verdict, text_at, verdict_of
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
-from tidings.router.adapters.secret_rotation import SigningSecrets
 from tidings.router.adapters.setting_types import Line
 
 _HeaderName = Annotated[
@@ -152,17 +147,17 @@ class HttpAdapter(OneRequestAdapter[HttpVendorSettings]):
         )
         return [answer is not None and 200 <= answer.status < 300 for answer in answers]
 
-    def _question(self, method: str, url: str) -> VendorRequest:
+    def _question(self, method: str, url: str) -> HttpRequest:
         """A request that is about no message's content."""
         headers = {name: fill(_NOBODY) for name, fill in self._headers.items()}
-        return VendorRequest(method=method, url=url, headers=headers)
+        return HttpRequest(method=method, url=url, headers=headers)
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The message as a request."""
         headers = {name: fill(message) for name, fill in self._headers.items()}
         headers["Content-Type"] = "application/json"
         headers.setdefault(self._settings.idempotency_header, message.message_id)
-        return VendorRequest(
+        return HttpRequest(
             method=self._settings.method,
             url=self._url(message),
             headers=headers,

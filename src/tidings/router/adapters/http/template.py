@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from tidings.contracts.messages import OutboundMessage
+from tidings.kernel.egress import host_and_port
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.field_errors import printable
-from tidings.router.adapters.egress import host_and_port
 from tidings.router.adapters.whatsapp_templates import whatsapp_template
 
 #: From what is sent, a message as a rule, to a value of it.

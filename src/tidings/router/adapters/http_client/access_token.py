@@ -8,9 +8,11 @@ from typing import Final, TypeAlias
 
 from tidings.contracts.messages import Outcome, Refused, TryLater, Unlearned
 from tidings.kernel.clock import Clock
+from tidings.kernel.http_client.answer import HttpAnswer, wait_of
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.kernel.logs import get_logger
-from tidings.router.adapters.http_client.answers import HttpAnswer, at, outcome_of_failure, text_at, wait_of
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.answers import at, outcome_of_failure, text_at
+from tidings.router.adapters.http_client.sender import HttpSender
 
 _log = get_logger("access_token")
 #: A token that ends in the midst of a set is of no use.
@@ -40,7 +42,7 @@ class AccessToken:
     """The newest token."""
 
     def __init__(
-        self, request: Callable[[datetime], VendorRequest], sender: HttpSender, *, refused: str, clock: Clock
+        self, request: Callable[[datetime], HttpRequest], sender: HttpSender, *, refused: str, clock: Clock
     ) -> None:
         """`request` asks for one at a moment; `refused` says what it means that the server gives none."""
         self._request = request

@@ -4,9 +4,9 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
+from tidings.kernel.ca_bundle import CaPem
+from tidings.kernel.egress import Guard, host_and_port
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.ca_bundle import CaPem
-from tidings.router.adapters.egress import Guard, host_and_port
 from tidings.router.adapters.http_client.sender import HttpSender, UntrustedHostLimits
 from tidings.router.adapters.setting_types import Line
 

@@ -1,12 +1,8 @@
 """Their status → our outcome, for vendors that are asked over HTTP."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from datetime import UTC, timedelta
-from email.utils import parsedate_to_datetime
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
-
-import msgspec
 
 from tidings.contracts.adapters import OUR_CODES
 from tidings.contracts.callback_forms import Canonical
@@ -21,7 +17,7 @@ from tidings.contracts.messages import (
     Unlearned,
 )
 from tidings.kernel.clock import Clock
-from tidings.router.adapters.egress import NotAllowedThereError
+from tidings.kernel.http_client.answer import CallFailure, HttpAnswer, failure_of, wait_of
 from tidings.router.adapters.kind import StatusSeed, seeds_of
 from tidings.router.adapters.redaction import clean, clean_code
 
@@ -54,25 +50,7 @@ USUAL: Mapping[str, Verdict] = {
 }
 #: Said by a proxy before the vendor, and true all the same: it is too large.
 _TOO_LARGE = 413
-_LONGEST_WAIT = timedelta(days=1)
 _MOST_ID_CHARACTERS = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HttpAnswer:
-    """What came back."""
-
-    status: int
-    retry_after: str | None
-    content: bytes = field(repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-
-    def json(self) -> Any:
-        """What it says in JSON; None where it is none."""
-        try:
-            return msgspec.json.decode(self.content)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
 
 
 def with_answer(outcome: Outcome, answer: HttpAnswer) -> Outcome:
@@ -141,20 +119,6 @@ def believed(verdict: Verdict, answer: HttpAnswer, *, theirs: bool) -> Verdict:
     return "try_later" if strange else verdict
 
 
-def wait_of(text: str | None, clock: Clock) -> timedelta | None:
-    """Retry-After: seconds, or a date."""
-    if text is None:
-        return None
-    if text.strip().isascii() and text.strip().isdecimal():
-        return min(timedelta(seconds=min(int(text.strip()[:9]), 10**8)), _LONGEST_WAIT)
-    try:
-        then = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return None
-    wait = (then if then.tzinfo else then.replace(tzinfo=UTC)) - clock.now()
-    return min(max(wait, timedelta(0)), _LONGEST_WAIT)
-
-
 #: Where an answer was a success and has no id though it should have one: a stranger's, a proxy's, a login page.
 NO_MESSAGE_ID = Unlearned(reason="the vendor's answer was a success without the message id it should have")
 
@@ -194,28 +158,20 @@ def scalar(value: Any) -> str | None:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
+_FAILURES: Mapping[CallFailure, Outcome] = {
+    "address": TryLater(reason=NOT_ALLOWED_THERE, code="address"),
+    "certificate": TryLater(reason="the vendor's certificate is not one that we trust", code="tls"),
+    "tls": TryLater(reason="TLS could not be agreed on", code="tls"),
+    "connection": TryLater(reason="the vendor can't be reached", code="connection"),
+    "url": Refused(reason="url is not one that can be asked", code="bad_message"),
+    "timeout": Unlearned(reason="the vendor did not answer in time"),
+    "disconnected": Unlearned(reason="the vendor closed the connection without an answer"),
+    "broken_off": Unlearned(reason="the vendor's answer broke off"),
+    "no_http": Unlearned(reason="the vendor said something that is no HTTP answer"),
+    "unknown": Unlearned(reason="the answer was never learned"),
+}
+
+
 def outcome_of_failure(error: Exception) -> Outcome:
     """What is certain after a failure; the exception's own words are not kept, they name hosts and more."""
-    import aiohttp
-
-    match error:
-        # The library wraps what the guard says.
-        case NotAllowedThereError() | aiohttp.ClientConnectorError(os_error=NotAllowedThereError()):
-            return TryLater(reason=NOT_ALLOWED_THERE, code="address")
-        case aiohttp.ClientConnectorCertificateError():
-            return TryLater(reason="the vendor's certificate is not one that we trust", code="tls")
-        case aiohttp.ClientConnectorSSLError():
-            return TryLater(reason="TLS could not be agreed on", code="tls")
-        case aiohttp.ClientConnectorError() | aiohttp.ConnectionTimeoutError():
-            return TryLater(reason="the vendor can't be reached", code="connection")
-        case aiohttp.InvalidURL():
-            return Refused(reason="url is not one that can be asked", code="bad_message")
-        case TimeoutError():
-            return Unlearned(reason="the vendor did not answer in time")
-        case aiohttp.ServerDisconnectedError() | ConnectionError():
-            return Unlearned(reason="the vendor closed the connection without an answer")
-        case aiohttp.ClientPayloadError():
-            return Unlearned(reason="the vendor's answer broke off")
-        case aiohttp.ClientResponseError():
-            return Unlearned(reason="the vendor said something that is no HTTP answer")
-    return Unlearned(reason="the answer was never learned")
+    return _FAILURES[failure_of(error)]

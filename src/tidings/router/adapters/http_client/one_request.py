@@ -12,9 +12,11 @@ from typing import Generic, TypeVar
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import OutboundMessage, Outcome
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.router.adapters.http_client.account import HttpAccount, sender_of
-from tidings.router.adapters.http_client.answers import HttpAnswer, answered
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.answers import answered
+from tidings.router.adapters.http_client.sender import HttpSender
 from tidings.router.adapters.kind import AdapterContext
 
 S = TypeVar("S", bound=HttpAccount)
@@ -39,7 +41,7 @@ class OneRequestAdapter(ABC, Generic[S]):
         self._answered = partial(answered, clock=around.clock)
 
     @abstractmethod
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """A message as the vendor wants it; a `BadValueError` where it can't be said to this vendor."""
 
     @abstractmethod

@@ -5,22 +5,21 @@ out is `Unlearned`.
 """
 
 import asyncio
-import math
-import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import urlsplit
+from typing import TypeAlias
 
 import msgspec
 
 from tidings.contracts.messages import OutboundMessage, Outcome, Refused, TryLater, Unlearned
+from tidings.kernel.ca_bundle import trusting
+from tidings.kernel.egress import Guard
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpPool, HttpRequest
 from tidings.kernel.logs import get_logger
-from tidings.router.adapters.ca_bundle import trusting
-from tidings.router.adapters.egress import Guard, NotAllowedThereError
-from tidings.router.adapters.http_client.answers import HttpAnswer, checked, outcome_of_failure, with_answer
+from tidings.router.adapters.http_client.answers import checked, outcome_of_failure, with_answer
 from tidings.router.adapters.pending_outcomes import LATE, UNANSWERED
 
 
@@ -34,41 +33,12 @@ class UntrustedHostLimits:
     most_beside: int = 160
 
 
-if TYPE_CHECKING:
-    # Heavy (10 MB): only those who send over HTTP pay for it.
-    import aiohttp
-
-    from tidings.router.adapters.http_client.isolated_resolver import IsolatedResolver
-
 _log = get_logger("http_adapter")
-_MOST_ANSWER_BYTES = 256 * 1024
-_MOST_HOPS = 3
-#: The part of a request's time in which the vendor must be reached: who was not has certainly not been asked.
-_TO_REACH_IT = 0.9
-#: Seconds; less than none would mean no end at all.
-_LEAST = 0.001
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VendorRequest:
-    """One request to a vendor."""
-
-    method: str = "POST"
-    url: str = field(repr=False)
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    body: bytes | None = field(default=None, repr=False)
-
-    @classmethod
-    def json(
-        cls, url: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
-    ) -> "VendorRequest":
-        """A POST of JSON."""
-        kind = {"Content-Type": "application/json"}
-        return cls(url=url, headers={**(headers or {}), **kind}, body=msgspec.json.encode(body))
+_MOST_HOPS = 2
 
 
 #: A message as the vendor wants it; a `BadValueError` where it can't be said to this vendor.
-Ask: TypeAlias = Callable[[OutboundMessage], VendorRequest]
+Ask: TypeAlias = Callable[[OutboundMessage], HttpRequest]
 #: What the vendor's answer means; it may raise, and then the outcome is not known.
 Read: TypeAlias = Callable[[HttpAnswer, OutboundMessage], Outcome]
 
@@ -90,14 +60,18 @@ class HttpSender:
     ) -> None:
         """`batch_seconds`: what has not begun after this is given back. `untrusted`: for hosts that are none of the account's
         choice; None where all requests go to one vendor, who sets the pace."""
-        self._guard = guard
         self._connections = connections
-        self._connect_seconds = connect_seconds
         self._timeout_seconds = timeout_seconds
         self._batch_seconds = batch_seconds
-        self._context = True if ca_file is None and ca_pem is None else trusting(ca_file, ca_pem)
-        self._session: aiohttp.ClientSession | None = None
-        self._names: IsolatedResolver | None = None
+        self._pool = HttpPool(
+            guard=guard,
+            connections=connections + (0 if untrusted is None else untrusted.most_beside),
+            connect_seconds=connect_seconds,
+            timeout_seconds=timeout_seconds,
+            context=True if ca_file is None and ca_pem is None else trusting(ca_file, ca_pem),
+            names_apart=untrusted is not None,
+            most_hops=_MOST_HOPS,
+        )
         #: One for each connection: a request that has none has not begun, and its clock does not run.
         self._slots = asyncio.Semaphore(connections)
         self._untrusted = untrusted
@@ -146,11 +120,11 @@ class HttpSender:
                 group.create_task(work(group))
         return outcomes
 
-    async def each(self, requests: Sequence[VendorRequest]) -> list[HttpAnswer | None]:
+    async def each(self, requests: Sequence[HttpRequest]) -> list[HttpAnswer | None]:
         """One answer each, in the same order; None where none came in time."""
         answers: list[HttpAnswer | None] = [None] * len(requests)
         deadline = asyncio.get_running_loop().time() + self._batch_seconds
-        line: Iterator[tuple[int, VendorRequest]] = iter(enumerate(requests))
+        line: Iterator[tuple[int, HttpRequest]] = iter(enumerate(requests))
 
         async def work() -> None:
             for place, request in line:
@@ -165,7 +139,7 @@ class HttpSender:
         return answers
 
     async def check(
-        self, request: VendorRequest, *, read: Callable[[HttpAnswer], Outcome] | None = None
+        self, request: HttpRequest, *, read: Callable[[HttpAnswer], Outcome] | None = None
     ) -> Outcome:
         """Ask something that sends nothing: what the answer says about our credentials."""
         try:
@@ -179,18 +153,15 @@ class HttpSender:
                 else outcome
             )
 
-    async def call(self, request: VendorRequest, *, within: float | None = None) -> HttpAnswer:
+    async def call(self, request: HttpRequest, *, within: float | None = None) -> HttpAnswer:
         """One request in its turn; raises what the connection raises (`outcome_of_failure` knows what that means)."""
         async with self._slots:
-            return await self._call(request, within)
+            return await self._pool.ask(request, within=within)
 
     async def close(self) -> None:
         """End all connections."""
         self._closed = True
-        if self._session is not None:
-            await self._session.close()
-        if self._names is not None:
-            await self._names.close()
+        await self._pool.close()
 
     async def _held(self, turn: asyncio.Task[None], untrusted: UntrustedHostLimits) -> None:
         """Hold the slot while a prompt host would answer; a slow one goes on beside, if there is room."""
@@ -220,104 +191,9 @@ class HttpSender:
             return TryLater(reason="the message could not be built", code="internal")
         answer: HttpAnswer | None = None
         try:
-            answer = await self._call(request, within)
+            answer = await self._pool.ask(request, within=within)
             outcome = read(answer, message)
         except Exception as error:  # noqa: BLE001  # whatever a vendor makes the library do, one message pays for it
             _log.info("http.unanswered", message_id=message.message_id, error=type(error).__name__)
             outcome = outcome_of_failure(error)
         return outcome if answer is None else with_answer(outcome, answer)
-
-    async def _call(self, request: VendorRequest, within: float | None) -> HttpAnswer:
-        """With one clock, however many hops it takes; only for those who have a slot."""
-        if self._closed:
-            raise ConnectionAbortedError("the adapter is closed")
-        session = self._session or self._open()
-        usual = self._timeout_seconds
-        seconds = usual if within is None else min(within, usual)
-        timeout = session.timeout if seconds == usual else self._timeout(seconds)
-        ends = asyncio.get_running_loop().time() + seconds
-        url = request.url
-        for _ in range(_MOST_HOPS):
-            async with session.request(
-                request.method,
-                url,
-                data=request.body,
-                headers=request.headers,
-                allow_redirects=False,
-                timeout=timeout,
-            ) as response:
-                onward = _same_place(url, response.status, response.headers.get("Location"))
-                if onward is None:
-                    return HttpAnswer(
-                        status=response.status,
-                        retry_after=response.headers.get("Retry-After"),
-                        content=await _whole(response),
-                        headers=response.headers,
-                    )
-                url = onward
-            timeout = self._timeout(ends - asyncio.get_running_loop().time())
-        return HttpAnswer(status=310, retry_after=None, content=b"")
-
-    def _open(self) -> "aiohttp.ClientSession":
-        import aiohttp
-
-        beside = 0
-        if self._untrusted is not None:
-            from tidings.router.adapters.http_client.isolated_resolver import IsolatedResolver
-
-            beside, self._names = self._untrusted.most_beside, IsolatedResolver()
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(
-                limit=self._connections + beside,
-                resolver=self._names,
-                ssl=self._context,
-                # Shorter than most servers': a request must not meet a connection that is just being closed.
-                keepalive_timeout=10,
-                socket_factory=self._socket,
-            ),
-            timeout=self._timeout(self._timeout_seconds),
-            auto_decompress=True,
-            cookie_jar=aiohttp.DummyCookieJar(),
-            skip_auto_headers={"User-Agent"},
-            headers={"User-Agent": "tidings"},
-            trust_env=False,
-        )
-        return self._session
-
-    def _timeout(self, seconds: float) -> "aiohttp.ClientTimeout":
-        import aiohttp
-
-        seconds = max(seconds, _LEAST)
-        return aiohttp.ClientTimeout(
-            total=seconds,
-            connect=min(self._connect_seconds, _TO_REACH_IT * seconds),
-            # To the moment: two ends that are rounded up can become one.
-            ceil_threshold=math.inf,
-        )
-
-    def _socket(self, info: Any) -> socket.socket:
-        """Called for the address that is really connected to: no name can be looked up twice in two ways."""
-        family, kind, protocol, _, address = info
-        if not self._guard(str(address[0])):
-            raise NotAllowedThereError("the vendor's address is not one that we may connect to")
-        return socket.socket(family, kind, protocol)
-
-
-async def _whole(response: "aiohttp.ClientResponse") -> bytes:
-    """What was answered, in however many pieces it comes; of an endless answer the beginning."""
-    content = bytearray()
-    async for piece in response.content.iter_any():
-        content += piece
-        if len(content) >= _MOST_ANSWER_BYTES:
-            break
-    return bytes(content[:_MOST_ANSWER_BYTES])
-
-
-def _same_place(url: str, status: int, location: str | None) -> str | None:
-    """Where to go on, if the redirect keeps the method and stays at the same scheme, host and port."""
-    if status not in {307, 308} or not location:
-        return None
-    here, there = urlsplit(url), urlsplit(location)
-    if not there.netloc and location.startswith("/") and not location.startswith("//"):
-        return f"{here.scheme}://{here.netloc}{location}"
-    return location if (here.scheme, here.netloc) == (there.scheme, there.netloc) else None

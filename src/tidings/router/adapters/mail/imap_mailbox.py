@@ -17,9 +17,9 @@ from typing import Any, Final, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from tidings.contracts.callback_forms import MOST_BYTES
+from tidings.kernel.egress import Guard, NotAllowedThereError, look_up
 from tidings.kernel.errors import BadValueError, TidingsError
 from tidings.kernel.secrets import Secret
-from tidings.router.adapters.egress import Guard, NotAllowedThereError, look_up
 
 T = TypeVar("T")
 

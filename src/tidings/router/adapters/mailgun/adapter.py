@@ -15,11 +15,13 @@ from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
+from tidings.kernel.signed_webhooks.secrets import Secrets
 from tidings.router.adapters.callbacks.mail_events import MailMeaning, seeds
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
-    HttpAnswer,
     Verdict,
     believed,
     checked,
@@ -27,11 +29,9 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, whole_mail
 from tidings.router.adapters.mailgun.callbacks import EVENT_CODES, MailgunForm, bare_id
-from tidings.router.adapters.secret_rotation import Secrets
 from tidings.router.adapters.setting_types import Line
 
 _Domain = Annotated[
@@ -105,23 +105,23 @@ class MailgunAdapter(OneRequestAdapter[MailgunSettings]):
 
     async def check(self) -> Outcome | None:
         """Ask about the domain; with a key that can only send, for a mail that has nothing in it and is refused."""
-        found = await self._sender.check(VendorRequest(method="GET", url=self._domain, headers=self._headers))
+        found = await self._sender.check(HttpRequest(method="GET", url=self._domain, headers=self._headers))
         if not isinstance(found, Refused):
             return found
         kind = {"Content-Type": "application/x-www-form-urlencoded"}
         return await self._sender.check(
-            VendorRequest(url=self._messages, headers={**self._headers, **kind}, body=b"o:testmode=yes"),
+            HttpRequest(url=self._messages, headers={**self._headers, **kind}, body=b"o:testmode=yes"),
             read=lambda answer: Accepted() if answer.status == 400 else checked(answer.status),
         )
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The mail as a request."""
         mail = whole_mail(message, at=self._clock.now(), orders=_ORDERS)
         fields = [("to", mail.to), (f"v:{ID_ARGUMENT}", message.message_id)]
         if not self._settings.vendor_tracking:
             fields += _UNTRACKED
         kind, body = _form(fields, mail.data())
-        return VendorRequest(url=self._messages, headers={**self._headers, "Content-Type": kind}, body=body)
+        return HttpRequest(url=self._messages, headers={**self._headers, "Content-Type": kind}, body=body)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""

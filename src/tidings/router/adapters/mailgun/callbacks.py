@@ -30,11 +30,11 @@ from tidings.contracts.callback_forms import (
     VerifiedCallback,
 )
 from tidings.kernel.errors import TidingsError
+from tidings.kernel.signed_webhooks.secrets import secrets_of
 from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_words
 from tidings.router.adapters.callbacks.parsing import from_seconds, json_body, require_json
 from tidings.router.adapters.callbacks.signatures import is_fresh, is_one_of
 from tidings.router.adapters.callbacks.status_events import status_event
-from tidings.router.adapters.secret_rotation import secrets_of
 
 WINDOW: Final = timedelta(hours=8)
 #: Tokens that a process remembers.

@@ -13,22 +13,16 @@ from msgspec import Meta
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Attachment, OutboundMessage, Outcome
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
+from tidings.kernel.signed_webhooks.secrets import Secrets
 from tidings.router.adapters.callbacks.mail_events import MailMeaning, seeds
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
-from tidings.router.adapters.http_client.answers import (
-    NO_MESSAGE_ID,
-    HttpAnswer,
-    Verdict,
-    believed,
-    text_at,
-    verdict_of,
-)
+from tidings.router.adapters.http_client.answers import NO_MESSAGE_ID, Verdict, believed, text_at, verdict_of
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, in_base64, parts_of
 from tidings.router.adapters.postmark.callbacks import EVENT_CODES, PostmarkForm
-from tidings.router.adapters.secret_rotation import Secrets
 from tidings.router.adapters.setting_types import Line
 
 _Stream = Annotated[
@@ -118,12 +112,12 @@ class PostmarkAdapter(OneRequestAdapter[PostmarkSettings]):
     async def check(self) -> Outcome | None:
         """Ask about the server that the token is for."""
         return await self._sender.check(
-            VendorRequest(method="GET", url=f"{self._api}/server", headers=self._headers)
+            HttpRequest(method="GET", url=f"{self._api}/server", headers=self._headers)
         )
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The mail as a request."""
-        return VendorRequest.json(f"{self._api}/email", self._body(message), self._headers)
+        return HttpRequest.json(f"{self._api}/email", self._body(message), self._headers)
 
     def _body(self, message: OutboundMessage) -> dict[str, Any]:
         parts = parts_of(message, orders=_ORDERS)

@@ -19,11 +19,11 @@ from tidings.contracts.callback_forms import (
     UnverifiedCallback,
     VerifiedCallback,
 )
+from tidings.kernel.signed_webhooks.secrets import secrets_of
 from tidings.router.adapters.callbacks.mail_events import MailMeaning, mail_words
 from tidings.router.adapters.callbacks.parsing import from_text, json_body, require_json
 from tidings.router.adapters.callbacks.signatures import exact_base64, is_one_of
 from tidings.router.adapters.callbacks.status_events import status_event
-from tidings.router.adapters.secret_rotation import secrets_of
 
 #: Their word → ours; what came back has a type that says more.
 _MEANINGS: Final[dict[str, Canonical]] = {

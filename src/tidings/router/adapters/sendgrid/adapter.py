@@ -12,20 +12,19 @@ from typing import Any, Final
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Address, Attachment, OutboundMessage, Outcome, TryLater
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer, wait_of
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.router.adapters.callbacks.mail_events import MailMeaning, seeds
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
-    HttpAnswer,
     Verdict,
     at,
     believed,
     text_at,
     verdict_of,
-    wait_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, MailParts, in_base64, parts_of
 from tidings.router.adapters.sendgrid.callbacks import EVENT_CODES, SendgridForm, public_key
@@ -96,15 +95,15 @@ class SendgridAdapter(OneRequestAdapter[SendgridSettings]):
     async def check(self) -> Outcome | None:
         """Ask what the key may do."""
         return await self._sender.check(
-            VendorRequest(method="GET", url=f"{self._api}/v3/scopes", headers=self._headers)
+            HttpRequest(method="GET", url=f"{self._api}/v3/scopes", headers=self._headers)
         )
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The mail as a request."""
         body = _body(message, parts_of(message, orders=_ORDERS))
         if not self._settings.vendor_tracking:
             body["tracking_settings"] = _UNTRACKED
-        return VendorRequest.json(f"{self._api}/v3/mail/send", body, self._headers)
+        return HttpRequest.json(f"{self._api}/v3/mail/send", body, self._headers)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""

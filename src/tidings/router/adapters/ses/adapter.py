@@ -16,11 +16,12 @@ from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.router.adapters.callbacks.mail_events import MailMeaning, seeds
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
-    HttpAnswer,
     Verdict,
     at,
     believed,
@@ -29,7 +30,6 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
 from tidings.router.adapters.mail.parts import ID_ARGUMENT, whole_mail
 from tidings.router.adapters.ses.callbacks import EVENT_CODES, SesForm
@@ -145,7 +145,7 @@ class SesAdapter(OneRequestAdapter[SesSettings]):
         """Ask about the account, and whether it may send."""
         return await self._sender.check(self._request("GET", "/v2/email/account"), read=_account)
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The mail as a request."""
         mail = whole_mail(message, at=self._clock.now(), orders=_ORDERS)
         body: dict[str, Any] = {
@@ -158,7 +158,7 @@ class SesAdapter(OneRequestAdapter[SesSettings]):
             body["ConfigurationSetName"] = self._settings.configuration_set
         return self._request("POST", "/v2/email/outbound-emails", msgspec.json.encode(body))
 
-    def _request(self, method: str, path: str, body: bytes | None = None) -> VendorRequest:
+    def _request(self, method: str, path: str, body: bytes | None = None) -> HttpRequest:
         url = f"{self._api}{path}"
         headers = signed(
             self._credentials,
@@ -170,7 +170,7 @@ class SesAdapter(OneRequestAdapter[SesSettings]):
             service=_SERVICE,
             at=self._clock.now().astimezone(UTC),
         )
-        return VendorRequest(method=method, url=url, headers=headers, body=body)
+        return HttpRequest(method=method, url=url, headers=headers, body=body)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""

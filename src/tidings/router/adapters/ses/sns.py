@@ -16,10 +16,11 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.hazmat.primitives.hashes import SHA1, SHA256
 from msgspec import Struct, field
 
+from tidings.kernel.egress import public_only
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.kernel.refusals import UnavailableError
 from tidings.router.adapters.callbacks.signatures import exact_base64
-from tidings.router.adapters.egress import public_only
-from tidings.router.adapters.http_client.sender import HttpSender, VendorRequest
+from tidings.router.adapters.http_client.sender import HttpSender
 
 if TYPE_CHECKING:
     # Takes its time to load: only those who are told something by SNS pay for it.
@@ -67,7 +68,7 @@ async def fetch(url: str) -> tuple[int, bytes]:
         guard=public_only, connections=1, connect_seconds=5.0, timeout_seconds=_SECONDS_TO_FETCH
     )
     try:
-        answer = await sender.call(VendorRequest(method="GET", url=url))
+        answer = await sender.call(HttpRequest(method="GET", url=url))
     except Exception:  # noqa: BLE001  # whatever goes wrong on the way, there is no answer
         return 0, b""
     finally:

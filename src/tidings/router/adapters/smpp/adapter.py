@@ -13,12 +13,12 @@ from msgspec import Meta, Struct
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, TryLater
+from tidings.kernel.ca_bundle import CaPem, trusting
+from tidings.kernel.egress import Guard
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.mapping import by_name
 from tidings.kernel.secrets import Secret
-from tidings.router.adapters.ca_bundle import CaPem, trusting
 from tidings.router.adapters.connect import ConnectError
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, discard_inbound
 from tidings.router.adapters.setting_types import HostName, ShortLine
 from tidings.router.adapters.smpp.addresses import destination_of, source_of

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
+from tidings.kernel.egress import Guard
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.connect import ConnectError, connect, connect_error
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.smpp.command_status import CREDENTIALS, OK, name_of, words_of
 from tidings.router.adapters.smpp.pdu import (
     BIND_RECEIVER,

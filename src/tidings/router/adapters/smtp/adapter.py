@@ -12,11 +12,11 @@ from msgspec import Meta, Struct, structs
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
+from tidings.kernel.ca_bundle import CaPem
+from tidings.kernel.egress import Guard
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
-from tidings.router.adapters.ca_bundle import CaPem
 from tidings.router.adapters.connect import ConnectError
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.http_client.account import ApiUrl
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.mail.dkim import DkimSigner

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from tidings.contracts.messages import Accepted, Outcome, Refused, TryLater
+from tidings.kernel.ca_bundle import trusting
+from tidings.kernel.egress import Guard
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.ca_bundle import trusting
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.mail.imap_mailbox import (
     MailboxAddress,
     MailboxError,

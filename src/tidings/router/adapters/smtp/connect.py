@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from tidings.contracts.failures import LOGIN_REFUSED
 from tidings.contracts.messages import Refused
+from tidings.kernel.egress import Guard
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.connect import ConnectError, connect, connect_error
-from tidings.router.adapters.egress import Guard
 from tidings.router.adapters.smtp.oauth import TOKEN_REFUSED, WAYS, OAuthLogin
 from tidings.router.adapters.smtp.replies import login_trouble
 from tidings.router.adapters.smtp.wire import TLS_ENDED, ConnectionGoneError, SmtpReply, SmtpWire

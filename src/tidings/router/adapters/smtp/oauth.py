@@ -9,9 +9,9 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import urlencode
 
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.kernel.secrets import Secret
 from tidings.router.adapters.http_client.access_token import AccessToken
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.smtp.wire import SmtpReply, SmtpWire
 
 TOKEN_REFUSED: Final = "the server did not accept the access token for this user name"  # noqa: S105  # words
@@ -32,7 +32,7 @@ class OAuthClient:
     refresh_token: Secret | None = field(repr=False)
     scope: str | None
 
-    def request(self, _: datetime) -> VendorRequest:
+    def request(self, _: datetime) -> HttpRequest:
         """The question (RFC 6749, 4.4.2 or 6)."""
         fields = {"client_id": self.client_id}
         if self.refresh_token is not None:
@@ -43,7 +43,7 @@ class OAuthClient:
             fields["client_secret"] = self.client_secret.reveal()
         if self.scope is not None:
             fields["scope"] = self.scope
-        return VendorRequest(
+        return HttpRequest(
             url=self.token_url,
             headers={"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"},
             body=urlencode(fields).encode(),

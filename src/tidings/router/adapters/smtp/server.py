@@ -3,12 +3,12 @@
 import ssl
 from typing import TYPE_CHECKING
 
+from tidings.kernel.ca_bundle import show_certificate, trusting
 from tidings.kernel.clock import Clock
+from tidings.kernel.egress import Guard, host_and_port
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.mapping import by_name
 from tidings.kernel.secrets import Secret
-from tidings.router.adapters.ca_bundle import show_certificate, trusting
-from tidings.router.adapters.egress import Guard, host_and_port
 from tidings.router.adapters.http_client.access_token import AccessToken
 from tidings.router.adapters.http_client.sender import HttpSender
 from tidings.router.adapters.smtp.connect import SmtpServer

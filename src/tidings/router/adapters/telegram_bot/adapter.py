@@ -14,20 +14,19 @@ from msgspec import Meta
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer, wait_of
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
-    HttpAnswer,
     Verdict,
     at,
     believed,
     checked,
     text_at,
     verdict_of,
-    wait_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
 from tidings.router.adapters.telegram_bot.callbacks import TelegramForm, bot_id, marking_key, message_name
 
@@ -127,9 +126,9 @@ class TelegramAdapter(OneRequestAdapter[TelegramSettings]):
 
     async def check(self) -> Outcome:
         """Ask the bot who it is."""
-        return await self._sender.check(VendorRequest(method="GET", url=f"{self._url}/getMe"), read=_checked)
+        return await self._sender.check(HttpRequest(method="GET", url=f"{self._url}/getMe"), read=_checked)
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The message as a request."""
         chat = _CHAT.fullmatch(message.to)
         if chat is None:
@@ -141,7 +140,7 @@ class TelegramAdapter(OneRequestAdapter[TelegramSettings]):
             "text": message.text,
             "link_preview_options": {"is_disabled": not self._link_previews},
         }
-        return VendorRequest.json(f"{self._url}/sendMessage", body)
+        return HttpRequest.json(f"{self._url}/sendMessage", body)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""

@@ -21,9 +21,9 @@ from tidings.contracts.callback_forms import (
     UnverifiedCallback,
     VerifiedCallback,
 )
+from tidings.kernel.signed_webhooks.secrets import secrets_of
 from tidings.router.adapters.callbacks.parsing import json_body, require_json, since_1970
 from tidings.router.adapters.callbacks.signatures import is_one_of
-from tidings.router.adapters.secret_rotation import secrets_of
 
 # How a bot's messages are called here: Telegram counts them chat by chat, and a chat's number is a person's address.
 #

@@ -17,10 +17,12 @@ from tidings.contracts.adapters import Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
+from tidings.kernel.signed_webhooks.secrets import Secrets
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
-    HttpAnswer,
     Verdict,
     at,
     believed,
@@ -28,9 +30,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
-from tidings.router.adapters.secret_rotation import Secrets
 from tidings.router.adapters.setting_types import Language, SenderName, ShortToken
 from tidings.router.adapters.twilio.callbacks import TwilioForm
 from tidings.router.adapters.twilio.voice_languages import twilio_language
@@ -206,9 +206,9 @@ class TwilioAdapter(OneRequestAdapter[TwilioSettings]):
             if self._settings.api_key_sid is None
             else f"{self._root}/Messages.json?PageSize=1"
         )
-        return await self._sender.check(VendorRequest(method="GET", url=url, headers=self._authorisation))
+        return await self._sender.check(HttpRequest(method="GET", url=url, headers=self._authorisation))
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The message as a request."""
         if not _NUMBER.fullmatch(message.to):
             raise BadValueError("to", "must be a number such as +93700123456")
@@ -220,7 +220,7 @@ class TwilioAdapter(OneRequestAdapter[TwilioSettings]):
             fields.append(("StatusCallback", self._settings.status_callback))
             if message.channel == "voice":
                 fields += [("StatusCallbackEvent", event) for event in ("answered", "completed")]
-        return VendorRequest(
+        return HttpRequest(
             url=f"{self._root}/{path}",
             headers={
                 **self._authorisation,

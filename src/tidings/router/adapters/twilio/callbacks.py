@@ -28,9 +28,9 @@ from tidings.contracts.callback_forms import (
     VerifiedCallback,
 )
 from tidings.kernel.http.errors import MalformedBodyError, WrongContentTypeError
+from tidings.kernel.signed_webhooks.secrets import secrets_of
 from tidings.router.adapters.callbacks.status_events import MOST_ID, status_event
 from tidings.router.adapters.redaction import kept_words
-from tidings.router.adapters.secret_rotation import secrets_of
 
 SIGNATURE_HEADER: Final = "x-twilio-signature"
 #: A message's word → ours.

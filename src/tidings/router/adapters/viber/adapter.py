@@ -11,11 +11,12 @@ from msgspec import Meta
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     CodeMeaning,
-    HttpAnswer,
     Verdict,
     at,
     believed,
@@ -26,7 +27,6 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, StatusSeed
 from tidings.router.adapters.setting_types import ONE_LINE
 from tidings.router.adapters.viber.callbacks import ViberForm
@@ -134,10 +134,10 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
 
     async def check(self) -> Outcome:
         """Ask for the account of the token."""
-        request = VendorRequest.json(f"{self._url}/get_account_info", {}, self._headers)
+        request = HttpRequest.json(f"{self._url}/get_account_info", {}, self._headers)
         return await self._sender.check(request, read=self._checked)
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The message as a request."""
         to = message.to
         if not to or len(to) > _MOST_RECEIVER or not to.isprintable() or " " in to:
@@ -154,7 +154,7 @@ class ViberAdapter(OneRequestAdapter[ViberSettings]):
             "type": "text",
             "text": message.text,
         }
-        return VendorRequest.json(f"{self._url}/send_message", body, self._headers)
+        return HttpRequest.json(f"{self._url}/send_message", body, self._headers)
 
     def _name(self, message: OutboundMessage) -> str:
         """Viber wants one, and a short one."""

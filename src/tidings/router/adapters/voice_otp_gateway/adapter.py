@@ -15,10 +15,12 @@ from tidings.contracts.adapters import Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import OutboundMessage, Outcome
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
+from tidings.kernel.signed_webhooks.secrets import SigningSecrets
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
-    HttpAnswer,
     Verdict,
     at,
     believed,
@@ -26,9 +28,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
-from tidings.router.adapters.secret_rotation import SigningSecrets
 from tidings.router.adapters.setting_types import PRINTABLE, Language, SenderName
 from tidings.router.adapters.voice_otp_gateway.callbacks import VoiceOtpForm
 
@@ -99,9 +99,9 @@ class VoiceOtpAdapter(OneRequestAdapter[VoiceOtpSettings]):
     async def check(self) -> Outcome:
         """Ask for the account."""
         url = f"{self._root}/account"
-        return await self._sender.check(VendorRequest(method="GET", url=url, headers=self._headers))
+        return await self._sender.check(HttpRequest(method="GET", url=url, headers=self._headers))
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The message as a request."""
         if not _NUMBER.fullmatch(message.to):
             raise BadValueError("to", "must be a number such as +93700123456")
@@ -118,7 +118,7 @@ class VoiceOtpAdapter(OneRequestAdapter[VoiceOtpSettings]):
         code = code_in(message.text)
         if code is not None:
             body["code"] = code
-        return VendorRequest.json(f"{self._root}/calls", body, self._headers)
+        return HttpRequest.json(f"{self._root}/calls", body, self._headers)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""

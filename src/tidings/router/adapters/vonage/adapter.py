@@ -18,19 +18,13 @@ from tidings.contracts.adapters import Capabilities
 from tidings.contracts.callback_forms import Canonical
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
+from tidings.kernel.signed_webhooks.secrets import Secrets
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
-from tidings.router.adapters.http_client.answers import (
-    NO_MESSAGE_ID,
-    HttpAnswer,
-    Verdict,
-    believed,
-    text_at,
-    verdict_of,
-)
+from tidings.router.adapters.http_client.answers import NO_MESSAGE_ID, Verdict, believed, text_at, verdict_of
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, seeds_of
-from tidings.router.adapters.secret_rotation import Secrets
 from tidings.router.adapters.setting_types import SenderName, ShortToken
 from tidings.router.adapters.signing_keys import rsa_key, signed
 from tidings.router.adapters.vonage.callbacks import VonageForm, code_of, number
@@ -167,11 +161,9 @@ class VonageAdapter(OneRequestAdapter[VonageSettings]):
         if basic is None:
             return None
         url = f"{self._root}/v2/applications?page_size=1"
-        return await self._sender.check(
-            VendorRequest(method="GET", url=url, headers={"Authorization": basic})
-        )
+        return await self._sender.check(HttpRequest(method="GET", url=url, headers={"Authorization": basic}))
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The message as a request."""
         if not _NUMBER.fullmatch(message.to):
             raise BadValueError("to", "must be a number such as +93700123456")
@@ -192,7 +184,7 @@ class VonageAdapter(OneRequestAdapter[VonageSettings]):
         if self._settings.webhook_url is not None:
             body |= {"webhook_url": self._settings.webhook_url, "webhook_version": "v1"}
         headers = {"Authorization": self._authorisation(), "Accept": "application/json"}
-        return VendorRequest.json(f"{self._root}/v1/messages", body, headers)
+        return HttpRequest.json(f"{self._root}/v1/messages", body, headers)
 
     def _authorisation(self) -> str:
         if self._key is None:

@@ -32,6 +32,7 @@ from tidings.contracts.callback_forms import (
     VerifiedCallback,
 )
 from tidings.contracts.prices import MOST_MICROS
+from tidings.kernel.signed_webhooks.secrets import secrets_of
 from tidings.router.adapters.callbacks.parsing import (
     believable,
     from_seconds,
@@ -42,7 +43,6 @@ from tidings.router.adapters.callbacks.parsing import (
 from tidings.router.adapters.callbacks.signatures import A_DAY_OF_TRYING, is_fresh
 from tidings.router.adapters.callbacks.status_events import MOST_ID, status_event
 from tidings.router.adapters.redaction import kept_code
-from tidings.router.adapters.secret_rotation import secrets_of
 
 #: Their word → ours.
 WORDS: Final[Mapping[str, Canonical]] = {

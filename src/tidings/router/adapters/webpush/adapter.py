@@ -15,20 +15,21 @@ from msgspec import Meta
 
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
+from tidings.kernel.egress import Guard, public_only
 from tidings.kernel.errors import BadValueError
-from tidings.router.adapters.egress import Guard, public_only
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount, sender_of
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
     CodeMeaning,
-    HttpAnswer,
     Verdict,
     at,
     code_seeds,
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import UntrustedHostLimits, VendorRequest
+from tidings.router.adapters.http_client.sender import UntrustedHostLimits
 from tidings.router.adapters.kind import AdapterContext, AdapterKind, StatusSeed
 from tidings.router.adapters.push.devices import send_to_devices
 from tidings.router.adapters.webpush.encryption import encrypt
@@ -132,7 +133,7 @@ class WebPushAdapter(OneRequestAdapter[WebPushSettings]):
         if self._settings.api_url is None:
             learned[:] = [_not_there(outcome) for outcome in learned]
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The message as a request to the push service of its browser."""
         browser = read_subscription(message.to)
         if not message.text:
@@ -151,7 +152,7 @@ class WebPushAdapter(OneRequestAdapter[WebPushSettings]):
         )
         instead = self._settings.api_url
         url = browser.endpoint if instead is None else instead.rstrip("/") + browser.path
-        return VendorRequest(url=url, headers=headers, body=body)
+        return HttpRequest(url=url, headers=headers, body=body)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""

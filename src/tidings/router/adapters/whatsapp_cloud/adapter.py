@@ -12,10 +12,12 @@ from msgspec import Meta
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.messages import Accepted, OutboundMessage, Outcome, Refused, TryLater
 from tidings.kernel.errors import BadValueError
+from tidings.kernel.http_client.answer import HttpAnswer
+from tidings.kernel.http_client.pool import HttpRequest
+from tidings.kernel.signed_webhooks.secrets import AsciiSecrets
 from tidings.router.adapters.http_client.account import ApiUrl, HttpAccount
 from tidings.router.adapters.http_client.answers import (
     NO_MESSAGE_ID,
-    HttpAnswer,
     Verdict,
     at,
     believed,
@@ -24,9 +26,7 @@ from tidings.router.adapters.http_client.answers import (
     verdict_of,
 )
 from tidings.router.adapters.http_client.one_request import OneRequestAdapter
-from tidings.router.adapters.http_client.sender import VendorRequest
 from tidings.router.adapters.kind import AdapterContext, AdapterKind
-from tidings.router.adapters.secret_rotation import AsciiSecrets
 from tidings.router.adapters.whatsapp_cloud.callbacks import WhatsAppForm, message_name
 from tidings.router.adapters.whatsapp_cloud.error_codes import MEANINGS, SEEDS, MetaErrorMeaning
 from tidings.router.adapters.whatsapp_templates import whatsapp_template
@@ -84,10 +84,10 @@ class WhatsAppAdapter(OneRequestAdapter[WhatsAppSettings]):
 
     async def check(self) -> Outcome:
         """Ask for the number itself."""
-        request = VendorRequest(method="GET", url=f"{self._url}?fields=id", headers=self._headers)
+        request = HttpRequest(method="GET", url=f"{self._url}?fields=id", headers=self._headers)
         return await self._sender.check(request, read=_checked)
 
-    def ask(self, message: OutboundMessage) -> VendorRequest:
+    def ask(self, message: OutboundMessage) -> HttpRequest:
         """The message as a request."""
         if not _NUMBER.fullmatch(message.to):
             raise BadValueError("to", "must be a telephone number with + and the country code")
@@ -101,7 +101,7 @@ class WhatsAppAdapter(OneRequestAdapter[WhatsAppSettings]):
                 else _text(message.text)
             ),
         }
-        return VendorRequest.json(f"{self._url}/messages", body, self._headers)
+        return HttpRequest.json(f"{self._url}/messages", body, self._headers)
 
     def read(self, answer: HttpAnswer, message: OutboundMessage) -> Outcome:
         """What the answer means."""

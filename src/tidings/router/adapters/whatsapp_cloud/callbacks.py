@@ -23,10 +23,10 @@ from tidings.contracts.callback_forms import (
     UnverifiedCallback,
     VerifiedCallback,
 )
+from tidings.kernel.signed_webhooks.secrets import secrets_of
 from tidings.router.adapters.callbacks.parsing import json_body, read_json, require_json, since_1970
 from tidings.router.adapters.callbacks.signatures import hex_digest_fits, is_hex_digest, is_one_of
 from tidings.router.adapters.callbacks.status_events import MOST_ID, status_event
-from tidings.router.adapters.secret_rotation import secrets_of
 from tidings.router.adapters.whatsapp_cloud.error_codes import MEANINGS
 
 # How WhatsApp's messages are called here: Meta's own id of one is base64, and holds the person's telephone number.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidings.router.adapters.egress import public_and, public_only
+from tidings.kernel.egress import public_and, public_only
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from tidings.router.inbound_routes.retry_policy import WEBHOOK_RETRY
+from tidings.kernel.signed_webhooks.retry import WEBHOOK_RETRY
 
 
 def test_pauses_grow_and_end_after_a_day() -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from tidings.contracts.callbacks import BASE64, SECRET_PREFIX
+from tidings.kernel.signed_webhooks.signature import BASE64, SECRET_PREFIX
 
 MOST_SECRETS: Final = 4
 #: A word of so many characters is a secret by itself.
