@@ -258,11 +258,17 @@ class PipelineWorld:
 
 @asynccontextmanager
 async def pipeline_world(
-    prepared: Prepared, now: datetime = NOON, *, public_url: str | None = None
+    prepared: Prepared,
+    now: datetime = NOON,
+    *,
+    public_url: str | None = None,
+    tenant_networks: str | None = None,
 ) -> AsyncIterator[PipelineWorld]:
-    """A world over a prepared database, whose clock stands at `now`; one at a time."""
+    """A world over a prepared database, whose clock stands at `now`; one at a time. `tenant_networks`: opened to tenants."""
     database, folder, clock = prepared.database, prepared.folder, ManualClock(now)
     named = {} if public_url is None else {"TIDINGS_PUBLIC_URL": public_url}
+    if tenant_networks is not None:
+        named["TIDINGS_TENANT_NETWORKS"] = tenant_networks
     made = system_over(database, folder, clock, **named)
     async with Sandbox(clock, seed=1) as sandbox, made as system:
         _write_accounts(folder, sandbox)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from tidings.notify.event_subscriptions.reader import SubscriptionObserver
 from tidings.notify.ids import EventSubscriptionId
 from tidings.notify.metrics import NotifyMetrics
+from tidings.notify.webhooks.observer import WebhookObserver
 from tidings.router.callbacks.model import CallbackObserver
 from tidings.router.conversations.model import ConversationObserver
 from tidings.router.executions.model import ExecutionObserver
@@ -148,3 +149,16 @@ class SubscriptionMetrics(SubscriptionObserver):
 
     def stopped(self, subscription_id: EventSubscriptionId) -> None:
         self.troubled(subscription_id, troubled=False)
+
+
+class WebhookMetrics(WebhookObserver):
+    """Counts what becomes of calls of webhooks."""
+
+    def __init__(self, metrics: NotifyMetrics) -> None:
+        self._metrics = metrics
+
+    def called(self, outcome: str, count: int) -> None:
+        self._metrics.webhook_calls.labels(outcome).inc(count)
+
+    def disabled(self, reason: str) -> None:
+        self._metrics.webhooks_disabled.labels(reason).inc()

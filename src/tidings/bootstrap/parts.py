@@ -40,7 +40,7 @@ def notify_parts(system: "System") -> Parts:
     """What notify's handlers may name."""
     parts = system.notify.parts
     # A stage registers its parts when it is made.
-    _ = system.accept, system.composition, system.events, system.triggers, system.batches
+    _ = system.accept, system.composition, system.events, system.triggers, system.batches, system.webhooks
     for part in (
         UploadLimit(system.settings.http.max_import_bytes),
         SendLimit.of(system.settings.http.max_body_bytes),

@@ -32,6 +32,7 @@ from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tracking import routes as tracking_routes
 from tidings.notify.triggers import routes as triggers_routes
+from tidings.notify.webhooks import routes as webhooks_routes
 from tidings.router.audit_trail import routes as router_audit_routes
 from tidings.router.callbacks import routes as callbacks_routes
 from tidings.router.channel_configs import routes as adapters_routes
@@ -86,6 +87,7 @@ def resources_of(system: "System") -> Served:
                 received_events_routes.events,
                 digests_routes.digests,
                 batches_routes.batches,
+                webhooks_routes.webhooks,
                 event_feed_routes.feed,
                 event_feed_routes.readers,
                 event_subscriptions_routes.event_subscriptions,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.router import RouterStage
     from tidings.bootstrap.triggers import TriggersStage
     from tidings.bootstrap.vendors import VendorsStage
+    from tidings.bootstrap.webhooks import WebhooksStage
     from tidings.contracts.delivery import EndedExecutions
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
@@ -185,6 +186,13 @@ class System:
         return BatchesStage(self.kernel, self.notify, self.accept)
 
     @cached_property
+    def webhooks(self) -> "WebhooksStage":
+        """What tenants' own services are told."""
+        from tidings.bootstrap.webhooks import WebhooksStage
+
+        return WebhooksStage(self.kernel, self.access, self.notify)
+
+    @cached_property
     def consumers(self) -> "ConsumersStage":
         """What is heard over the bus."""
         from tidings.bootstrap.consumers import ConsumersStage
@@ -322,6 +330,7 @@ class System:
                 self.dispatch.job.free_orphans,
                 self.digests.free_orphans,
                 self.batches.free_orphans,
+                self.webhooks.free_orphans,
             ]
         if self._runs_router:
             rescues += [self.executions.free_orphans, self.conversations.free_orphans]
@@ -348,6 +357,7 @@ class System:
             self.dispatch,
             self.digests,
             self.batches,
+            self.webhooks,
             self.consumers,
         )
 
@@ -376,6 +386,7 @@ class System:
         if self._runs_notify:
             self.accept.dispatch_wake.set()
             self.batches.wake.set()
+            self.webhooks.wake.set()
 
 
 class _WorkingStage(Protocol):

@@ -21,6 +21,7 @@ from tidings.contracts.recipients import RECIPIENT_EVENTS
 from tidings.contracts.suppressions import SUPPRESSION_EVENTS
 from tidings.contracts.templates import TEMPLATE_EVENTS
 from tidings.contracts.tenants import TENANT_EVENTS
+from tidings.contracts.webhooks import WEBHOOK_EVENTS
 
 _DECLARED: Final[Sequence[Mapping[str, type[Any]]]] = (
     TENANT_EVENTS,
@@ -38,6 +39,7 @@ _DECLARED: Final[Sequence[Mapping[str, type[Any]]]] = (
     RECEIVED_EVENTS,
     BATCH_EVENTS,
     EVENT_VERSION_EVENTS,
+    WEBHOOK_EVENTS,
 )
 
 #: Subject → payload type.

@@ -15,7 +15,7 @@ _RESOURCES: Final[dict[str, tuple[str, str]]] = {
     "batches": ("See batches, whom they reach and what they came to.", "Write, approve, start, pause, resume and cancel batches."),
     "triggers": ("See which events send what, and what came of them.", "Change which events send what."),
     "events": ("Listen to events, and see which ones arrived.", "Send events."),
-    "webhooks": (f"See webhook subscriptions and deliveries. {RESERVED}", f"Change subscriptions, rotate secrets, deliver again. {RESERVED}"),
+    "webhooks": ("See webhook subscriptions and deliveries.", "Change subscriptions, rotate secrets, deliver again."),
     "inbox": (f"Read a recipient's in-app feed. {RESERVED}", f"Mark, archive and snooze in a recipient's feed. {RESERVED}"),
     "router": ("See policies, executions, circuits and conversations.", "Change policies, adapters, circuits and routes."),
     "audit": ("Read the audit.", ""),

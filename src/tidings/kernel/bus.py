@@ -21,7 +21,7 @@ Promised by every implementation, and asked of each by `tests/conformance/test_b
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
@@ -37,6 +37,8 @@ from tidings.kernel.ids import DeadLetterId, TenantId
 TenantHandler = Callable[[TenantTx, Sequence[Event]], Awaitable[None]]
 #: Applies events of several tenants, all in `tx`, which names them.
 TenantsHandler = Callable[[TenantsTx, Sequence[Event]], Awaitable[None]]
+#: Says which of some events a group has a use for; the others are passed over, and not noted as consumed. No transaction is open.
+SelectEvents = Callable[[Sequence[Event]], Awaitable[Collection[Event]]]
 #: Applies events as the platform, all in `tx`.
 PlatformHandler = Callable[[PlatformTx, Sequence[Event]], Awaitable[None]]
 
@@ -72,6 +74,8 @@ class Subscription:
     by_lane: bool = False
     #: Of these the events that are wanted; the group passes over the others, and notes nothing of them.
     only: Callable[[Event], bool] | None = None
+    #: Asked before a transaction is opened: for groups that hear much, and want little of it.
+    select: SelectEvents | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)
 
     def __post_init__(self) -> None:

@@ -30,6 +30,22 @@ class NotifyMetrics:
         self.digests_open = metrics.gauge(
             "tidings_digest_windows_open", "Digest windows that are being gathered, at the last sweep."
         )
+        self.webhook_calls = metrics.counter(
+            "tidings_webhook_calls_total",
+            "Calls of webhooks, by what became of the delivery: delivered, again or dead.",
+            ("outcome",),
+        )
+        begin_at_zero(self.webhook_calls, "delivered", "again", "dead")
+        self.webhooks_disabled = metrics.counter(
+            "tidings_webhooks_disabled_total",
+            "Webhooks that were disabled by themselves: after too many failures, or because they answered 410.",
+            ("reason",),
+        )
+        begin_at_zero(self.webhooks_disabled, "failures", "gone")
+        self.webhooks_overdue = metrics.gauge(
+            "tidings_webhook_overdue_seconds",
+            "How long the oldest webhook has been due that no worker has called; 0 where none is due.",
+        )
         self.hand_overs_repeated = metrics.counter(
             "tidings_hand_overs_repeated_total",
             "Hand-overs that no router had taken some minutes after they were announced, and that were announced again.",

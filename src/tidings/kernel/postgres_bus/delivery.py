@@ -137,6 +137,11 @@ class EventDelivery:
         """Apply these in one transaction; how many of them were new."""
         subscription = self._subscription
         events = [arrival.event for arrival in arrivals]
+        if subscription.select is not None:
+            wanted = {event.id for event in await subscription.select(events)}
+            events = [event for event in events if event.id in wanted]
+            if not events:
+                return 0
         tenant_id, now = events[0].tenant_id, self._clock.now()
         if subscription.on_tenants_events is not None and tenant_id is not None:
             named = {event.tenant_id for event in events if event.tenant_id is not None}

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=92, newest=92)
+SERVES: Final = SchemaRange(oldest=93, newest=93)
 
 
 async def check_servable(

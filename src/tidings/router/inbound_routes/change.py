@@ -13,7 +13,7 @@ from tidings.kernel.errors import AlreadyExistsError, BadValueError, NotConfigur
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.secrets import SecretNotFoundError, SecretResolver, SecretStoreError
 from tidings.kernel.signed_webhooks.secrets import SIGNING_FORM, signs
-from tidings.kernel.urls import normalise_http_url
+from tidings.kernel.signed_webhooks.url import checked_webhook_url
 from tidings.router.accounts.errors import SecretsNotAskedError
 from tidings.router.inbound_routes import store
 from tidings.router.inbound_routes.errors import (
@@ -141,13 +141,7 @@ class RouteChanger:
         return True
 
     def _url(self, text: str) -> str:
-        url = normalise_http_url(text.strip())
-        if url is None or (self.require_https and not url.startswith("https://")):
-            scheme = "https" if self.require_https else "http or https"
-            raise BadValueError(
-                "webhook_url", f"must be an absolute {scheme} URL without user name, password or fragment"
-            )
-        return url
+        return checked_webhook_url(text, field="webhook_url", require_https=self.require_https)
 
     async def _in_force(self, tx: TenantTx, route_id: InboundRouteId, expect: Expect) -> InboundRoute:
         found = await _locked(tx, route_id)
