@@ -9,6 +9,7 @@ from tidings.kernel.egress import Guard, public_and
 from tidings.kernel.signed_webhooks.call import WebhookCaller
 from tidings.notify.webhooks import queue_deliveries
 from tidings.notify.webhooks.change import WebhookChanger
+from tidings.notify.webhooks.credentials import WebhookCredentialKeeper
 from tidings.notify.webhooks.queue_deliveries import WebhookQueuer
 from tidings.notify.webhooks.registry import WebhookRegistry
 from tidings.notify.webhooks.routes import WebhookWake
@@ -48,7 +49,9 @@ class WebhooksStage:
         parts.get(WebhookChanger, require_https=not networks)
         # Apart: trials of a webhook that hangs, again and again, hold up no event.
         trial_caller = parts.make(WebhookCaller, connections=16, timeout_seconds=_LONGEST_CALL)
-        kernel.closing.push_async_callback(trial_caller.close)
+        credentials = parts.get(WebhookCredentialKeeper)
+        for close in (trial_caller.close, credentials.close):
+            kernel.closing.push_async_callback(close)
         parts.get(WebhookTrier, caller=trial_caller)
         queuer = parts.get(WebhookQueuer)
         self.consumer = kernel.bus.consumer(

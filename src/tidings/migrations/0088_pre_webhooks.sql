@@ -23,6 +23,9 @@ ALTER TABLE notification.webhook_subscriptions
     ADD COLUMN IF NOT EXISTS disable_after INTEGER NOT NULL DEFAULT 20,
     ADD COLUMN IF NOT EXISTS headers_ciphertext BYTEA,
     ADD COLUMN IF NOT EXISTS header_names TEXT[] NOT NULL DEFAULT '{}',
+    ADD COLUMN IF NOT EXISTS credentials_ciphertext BYTEA,
+    ADD COLUMN IF NOT EXISTS credentials_shown JSONB,
+    ADD COLUMN IF NOT EXISTS transform JSONB,
     ADD COLUMN IF NOT EXISTS signing_secret_prev_until TIMESTAMPTZ,
     ADD COLUMN IF NOT EXISTS disabled_at TIMESTAMPTZ,
     ADD COLUMN IF NOT EXISTS disabled_reason TEXT COLLATE "C",
@@ -46,6 +49,9 @@ COMMENT ON COLUMN notification.webhook_subscriptions.max_in_flight IS 'Calls sid
 COMMENT ON COLUMN notification.webhook_subscriptions.disable_after IS 'So many failures in a row disable it.';
 COMMENT ON COLUMN notification.webhook_subscriptions.headers_ciphertext IS 'Further headers of each call, under the tenant''s key.';
 COMMENT ON COLUMN notification.webhook_subscriptions.header_names IS 'Not personal: the names of these headers, without their values.';
+COMMENT ON COLUMN notification.webhook_subscriptions.credentials_ciphertext IS 'Client certificate and OAuth 2 client, under the tenant''s key.';
+COMMENT ON COLUMN notification.webhook_subscriptions.credentials_shown IS 'What of these is no secret.';
+COMMENT ON COLUMN notification.webhook_subscriptions.transform IS 'The body that is told in the place of the usual one: JSON with paths into the event.';
 COMMENT ON COLUMN notification.webhook_subscriptions.signing_secret_prev_until IS 'Until then calls are signed with the secret before as well.';
 COMMENT ON COLUMN notification.webhook_subscriptions.disabled_reason IS 'failures: too many in a row; gone: it answered 410.';
 REVOKE ALL ON notification.webhook_subscriptions FROM tidings_runtime;

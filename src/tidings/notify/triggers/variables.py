@@ -58,11 +58,11 @@ def variables_of(mapping: Mapping[str, Any], scope: Mapping[str, Any]) -> dict[s
     return found
 
 
-def wrong_variables(mapping: Mapping[str, Any]) -> list[FieldError]:
+def wrong_variables(mapping: Mapping[str, Any], field: str = "variables") -> list[FieldError]:
     """The paths that can't be read, by their places."""
     wrong: list[FieldError] = []
     for name, value in mapping.items():
-        _check(value, f"variables.{name}", wrong, 0)
+        _check(value, f"{field}.{name}", wrong, 0)
     return wrong
 
 

@@ -16,6 +16,13 @@ from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.signed_webhooks.url import checked_webhook_url
 from tidings.notify.ids import WEBHOOK, WebhookId
 from tidings.notify.webhooks import delivery_store, store
+from tidings.notify.webhooks.body import wrong_transform
+from tidings.notify.webhooks.credentials import (
+    WebhookCredentials,
+    WebhookOAuth,
+    seal_credentials,
+    wrong_tls,
+)
 from tidings.notify.webhooks.errors import TooManyWebhooksError, UnknownWebhookError
 from tidings.notify.webhooks.faults import wrong_condition, wrong_events, wrong_headers
 from tidings.notify.webhooks.model import (
@@ -35,6 +42,8 @@ class WebhookPlan:
     settings: WebhookSettings
     #: Further headers; None: as they are.
     headers: Mapping[str, str] | None
+    #: Further credentials; None: as they are.
+    credentials: WebhookCredentials | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -64,6 +73,7 @@ class WebhookChanger:
             plan.settings,
             is_test=is_test,
             headers_ciphertext=seal_headers(key, plan.headers or {}),
+            credentials_ciphertext=seal_credentials(key, plan.credentials or WebhookCredentials()),
             signing_secret_ciphertext=seal_secret(key, told),
             actor=actor,
             now=now,
@@ -77,7 +87,7 @@ class WebhookChanger:
     ) -> StoredWebhook:
         """Other settings, under its lock; what waits is told by them too. The same again changes nothing."""
         plan = self._checked(plan)
-        if plan.settings == before.settings and plan.headers is None:
+        if plan.settings == before.settings and plan.headers is None and plan.credentials is None:
             return before
         now = self.clock.now()
         key = await self.keyring.data_key(tx, SEALED_FOR)
@@ -87,6 +97,8 @@ class WebhookChanger:
             plan.settings,
             changes_headers=plan.headers is not None,
             headers_ciphertext=seal_headers(key, plan.headers or {}),
+            changes_credentials=plan.credentials is not None,
+            credentials_ciphertext=seal_credentials(key, plan.credentials or WebhookCredentials()),
             now=now,
         )
         if plan.settings.ordered != before.settings.ordered:
@@ -146,7 +158,10 @@ class WebhookChanger:
             *wrong_events(settings.event_types),
             *wrong_condition(settings.condition),
             *wrong_headers(plan.headers or {}),
+            *wrong_transform(settings.transform),
         ]
+        if plan.credentials is not None:
+            wrong += [*wrong_tls(plan.credentials.tls), *self._wrong_token_url(plan.credentials.oauth2)]
         url = settings.target_url
         try:
             url = checked_webhook_url(url, field="url", require_https=self.require_https, guard=self.guard)
@@ -155,6 +170,20 @@ class WebhookChanger:
         if wrong:
             raise InvalidError(wrong)
         return replace(plan, settings=replace(settings, target_url=url))
+
+    def _wrong_token_url(self, oauth2: WebhookOAuth | None) -> list[FieldError]:
+        if oauth2 is None:
+            return []
+        try:
+            checked_webhook_url(
+                oauth2.token_url,
+                field="credentials.oauth2.token_url",
+                require_https=self.require_https,
+                guard=self.guard,
+            )
+        except BadValueError as error:
+            return [FieldError(error.field, error.remedy)]
+        return []
 
     async def _found(self, tx: TenantTx, webhook_id: WebhookId, *, is_test: bool) -> StoredWebhook:
         found = await store.find_webhook(tx, webhook_id, is_test=is_test)
@@ -203,5 +232,7 @@ def _kept(webhook: StoredWebhook) -> dict[str, Any]:
         "status": webhook.status,
         "ordered": settings.ordered,
         "header_names": list(settings.header_names),
+        "credentials": settings.credentials_shown,
+        "transform": settings.transform,
         "version": webhook.version,
     }

@@ -29,6 +29,8 @@ from tidings.kernel.signed_webhooks.call import WebhookCall, WebhookCaller, Webh
 from tidings.kernel.signed_webhooks.retry import next_attempt
 from tidings.notify.ids import WebhookId
 from tidings.notify.webhooks import delivery_store
+from tidings.notify.webhooks.body import BodyTooLargeError, body_of
+from tidings.notify.webhooks.credentials import ReadyCredentials, WebhookCredentialKeeper
 from tidings.notify.webhooks.delivery_store import (
     ClaimedEndpoint,
     DueDelivery,
@@ -51,7 +53,6 @@ from tidings.notify.webhooks.model import (
     DisabledReason,
     WebhookCallRecord,
     WebhookDeliveryStatus,
-    body_of,
 )
 from tidings.notify.webhooks.observer import WebhookObserver
 from tidings.notify.webhooks.sealing import PAYLOAD, open_headers, open_secrets
@@ -76,6 +77,11 @@ _OUTCOMES: Final[Mapping[WebhookDeliveryStatus, str]] = {
 }
 #: It can't be read any more: the tenant's key is gone.
 _UNREADABLE: Final = WebhookResult(delivered=False, reason="unreadable")
+#: Its transformation leads to more than a body may have.
+_TOO_LARGE: Final = WebhookResult(delivered=False, reason="too_large")
+_NOT_MADE: Final = (_UNREADABLE, _TOO_LARGE)
+#: The credentials of the call are not taken.
+_REFUSED: Final = 401
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +113,7 @@ class WebhookDeliverer:
 
     db: Database
     caller: WebhookCaller
+    credentials: WebhookCredentialKeeper
     _: KW_ONLY
     keyring: Keyring
     outbox: Outbox
@@ -163,7 +170,7 @@ class WebhookDeliverer:
         results = await self._call_all(turn) if turn.due else []
         now = self.clock.now()
         calls = [self._ended(due, result, record, now) for due, result, record in results]
-        heard = [result for _, result, _ in results if result is not _UNREADABLE]
+        heard = [result for _, result, _ in results if result not in _NOT_MADE]
         verdict = verdict_of(
             heard,
             endpoint.consecutive_failures,
@@ -238,20 +245,35 @@ class WebhookDeliverer:
             return None
 
     async def _call(self, turn: _Turn, template: WebhookCall | None, due: DueDelivery) -> WebhookResult:
+        endpoint = turn.endpoint
         if template is None or turn.key is None:
             return _UNREADABLE
         try:
             data = turn.key.unseal(due.payload_ciphertext, PAYLOAD)
+            ready = await self.credentials.ready(turn.key, endpoint.credentials_ciphertext)
+            body = body_of(due.event_type, due.event_id, due.happened_at, data, endpoint.transform)
         except TidingsError:
             return _UNREADABLE
-        body = body_of(due.event_type, due.happened_at, data)
+        except BodyTooLargeError:
+            return _TOO_LARGE
+        if ready.failure is not None:
+            return ready.failure
+        result = await self._ask(template, ready, due.event_id, body)
+        if result.status == _REFUSED:
+            self.credentials.refused(endpoint.credentials_ciphertext, ready)
+        return result
+
+    async def _ask(
+        self, template: WebhookCall, ready: ReadyCredentials, webhook_id: str, body: bytes
+    ) -> WebhookResult:
         return await self.caller.call(
             WebhookCall(
                 url=template.url,
                 secrets=template.secrets,
-                webhook_id=due.event_id,
+                webhook_id=webhook_id,
                 body=body,
-                headers=template.headers,
+                headers={**template.headers, **ready.headers},
+                context=ready.context,
                 within=template.within,
             )
         )
@@ -262,10 +284,8 @@ class WebhookDeliverer:
         next_at: datetime | None = None
         status = WebhookDeliveryStatus.DELIVERED
         if not result.delivered:
-            readable = result is not _UNREADABLE
-            next_at = (
-                next_attempt(result, due.attempts + 1, now=now, chance=self.jitter()) if readable else None
-            )
+            made = result not in _NOT_MADE
+            next_at = next_attempt(result, due.attempts + 1, now=now, chance=self.jitter()) if made else None
             status = WebhookDeliveryStatus.DEAD if next_at is None else WebhookDeliveryStatus.QUEUED
         calls = (*due.calls, record)[-MOST_CALLS:]
         return EndedCall(

@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from tidings.kernel.db import TenantsTx, TenantTx, WorkerTx
 from tidings.kernel.durable.claims import TableClaims
 from tidings.kernel.ids import EventId, TenantId, time_of
-from tidings.kernel.mapping import RowMapper, columns
+from tidings.kernel.mapping import RowMapper, columns, optional
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import WebhookDeliveryId, WebhookId
 from tidings.notify.webhooks.model import (
@@ -70,6 +70,8 @@ class ClaimedEndpoint:
     signing_secret_prev_ciphertext: bytes | None = field(repr=False)
     signing_secret_prev_until: datetime | None
     headers_ciphertext: bytes | None = field(repr=False)
+    credentials_ciphertext: bytes | None = field(repr=False)
+    transform: Mapping[str, Any] | None
     version: int
 
     @property
@@ -135,7 +137,9 @@ class ChosenDeliveries:
     until: datetime | None = None
 
 
-_endpoint = RowMapper(ClaimedEndpoint, [QUERIES.load_endpoints])
+_endpoint = RowMapper(
+    ClaimedEndpoint, [QUERIES.load_endpoints], read={"transform": optional(msgspec.json.decode)}
+)
 _due = RowMapper(DueDelivery, [QUERIES.load_due], read={"calls": _read_calls})
 _delivery = RowMapper(
     WebhookDelivery, [QUERIES.list_deliveries, QUERIES.find_delivery], read={"calls": _read_calls}

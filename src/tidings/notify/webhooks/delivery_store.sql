@@ -92,7 +92,7 @@ WHERE endpoint.claimed_by IS NOT NULL AND (
 -- Where the claimed endpoints are, and how they are to be called.
 SELECT e.tenant_id, e.id, e.next_slot_at, e.consecutive_failures, e.is_proven, w.target_url, w.is_test, w.ordered, w.max_in_flight,
        w.max_per_minute, w.timeout_seconds, w.disable_after, w.signing_secret_ciphertext, w.signing_secret_prev_ciphertext,
-       w.signing_secret_prev_until, w.headers_ciphertext, w.version
+       w.signing_secret_prev_until, w.headers_ciphertext, w.credentials_ciphertext, w.transform, w.version
 FROM unnest(:tenant_ids::text[], :ids::text[]) AS wanted (tenant_id, id)
 JOIN notification.webhook_endpoints AS e ON e.tenant_id = wanted.tenant_id AND e.id = wanted.id AND e.claimed_by = :worker
 JOIN notification.webhook_subscriptions AS w ON w.tenant_id = e.tenant_id AND w.id = e.id;

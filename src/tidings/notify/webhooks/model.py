@@ -67,6 +67,10 @@ class WebhookSettings:
     disable_after: int
     #: Names of further headers; their values are sealed.
     header_names: tuple[str, ...]
+    #: What of further credentials is no secret.
+    credentials_shown: Mapping[str, Any] | None = None
+    #: The body in the place of the usual one: JSON with paths into the event.
+    transform: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,9 +199,3 @@ class WebhookDelivery:
     last_status_code: int | None
     last_reason: str | None
     calls: tuple[WebhookCallRecord, ...]
-
-
-def body_of(event_type: str, happened_at: datetime, data: bytes) -> bytes:
-    """What an endpoint is told, in the form of Standard Webhooks; the data is JSON already."""
-    head = msgspec.json.encode({"type": event_type, "timestamp": happened_at})
-    return head[:-1] + b',"data":' + data + b"}"

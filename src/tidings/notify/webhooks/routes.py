@@ -16,9 +16,10 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.ids import WebhookDeliveryId, WebhookId
 from tidings.notify.webhooks import delivery_store, store
+from tidings.notify.webhooks.body import BodyTooLargeError, body_of
 from tidings.notify.webhooks.change import WebhookChanger, held
 from tidings.notify.webhooks.errors import UnknownWebhookDeliveryError, UnknownWebhookError
-from tidings.notify.webhooks.model import SEALED_FOR, StoredWebhook, WebhookDelivery, body_of
+from tidings.notify.webhooks.model import SEALED_FOR, StoredWebhook, WebhookDelivery
 from tidings.notify.webhooks.redeliver import WebhookRedeliverer
 from tidings.notify.webhooks.registry import WebhookRegistry
 from tidings.notify.webhooks.sealing import PAYLOAD
@@ -207,12 +208,12 @@ async def show_webhook_delivery(
     tx: TenantTx, webhook_id: WebhookId, delivery_id: WebhookDeliveryId, caller: Caller, keyring: Keyring
 ) -> WebhookDeliveryDetail:
     """Show a delivery with its calls, and the body that is told."""
-    await _known(tx, webhook_id, caller)
+    webhook = await _known(tx, webhook_id, caller)
     found = await delivery_store.find_delivery(tx, webhook_id, delivery_id)
     if found is None:
         raise UnknownWebhookDeliveryError
     delivery, sealed = found
-    return WebhookDeliveryDetail.with_body(delivery, await _body(tx, keyring, delivery, sealed))
+    return WebhookDeliveryDetail.with_body(delivery, await _body(tx, keyring, webhook, delivery, sealed))
 
 
 @webhooks.post(f"{_ONE}/redeliver", status=202, test_keys=True, problems=[*_KNOWN, "webhook_paused"])
@@ -282,10 +283,18 @@ async def _known(tx: TenantTx, webhook_id: WebhookId, caller: Caller) -> StoredW
     return found
 
 
-async def _body(tx: TenantTx, keyring: Keyring, delivery: WebhookDelivery, sealed: bytes) -> bytes | None:
+async def _body(
+    tx: TenantTx, keyring: Keyring, webhook: StoredWebhook, delivery: WebhookDelivery, sealed: bytes
+) -> bytes | None:
     keys = await keyring.data_keys(tx, [SEALED_FOR], create=False)
     try:
         data = keys[SEALED_FOR].unseal(sealed, PAYLOAD)
-    except (KeyError, TidingsError):
+        return body_of(
+            delivery.event_type,
+            delivery.event_id,
+            delivery.happened_at,
+            data,
+            webhook.settings.transform,
+        )
+    except (KeyError, TidingsError, BodyTooLargeError):
         return None
-    return body_of(delivery.event_type, delivery.happened_at, data)

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+import msgspec
+
 from tidings.kernel.db import Row, TenantsTx, TenantTx
 from tidings.kernel.ids import TenantId
-from tidings.kernel.mapping import RowMapper
+from tidings.kernel.mapping import RowMapper, optional
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import WebhookId
 from tidings.notify.webhooks.model import (
@@ -18,7 +20,11 @@ from tidings.notify.webhooks.model import (
 
 QUERIES = Queries.beside(__file__)
 _READS = [QUERIES.list_webhooks, QUERIES.find_webhook, QUERIES.lock_webhook]
-_settings = RowMapper(WebhookSettings, _READS)
+_settings = RowMapper(
+    WebhookSettings,
+    _READS,
+    read={"credentials_shown": optional(msgspec.json.decode), "transform": optional(msgspec.json.decode)},
+)
 _health = RowMapper(WebhookHealth, _READS)
 _webhook = RowMapper(StoredWebhook, _READS, of_row={"settings": _settings, "health": _health})
 _filter = RowMapper(WebhookFilter, [QUERIES.load_filters])
@@ -37,6 +43,7 @@ async def insert_webhook(
     *,
     is_test: bool,
     headers_ciphertext: bytes | None,
+    credentials_ciphertext: bytes | None,
     signing_secret_ciphertext: bytes,
     actor: str,
     now: datetime,
@@ -46,10 +53,10 @@ async def insert_webhook(
         QUERIES.insert_webhook,
         settings,
         id=webhook_id,
-        event_types=list(settings.event_types),
-        header_names=list(settings.header_names),
+        **_written(settings),
         is_test=is_test,
         headers_ciphertext=headers_ciphertext,
+        credentials_ciphertext=credentials_ciphertext,
         signing_secret_ciphertext=signing_secret_ciphertext,
         actor=actor,
         now=now,
@@ -87,6 +94,8 @@ async def update_webhook(
     *,
     changes_headers: bool,
     headers_ciphertext: bytes | None,
+    changes_credentials: bool,
+    credentials_ciphertext: bytes | None,
     now: datetime,
 ) -> None:
     """The settings as they are from now on, under its lock."""
@@ -94,10 +103,11 @@ async def update_webhook(
         QUERIES.update_webhook,
         settings,
         id=webhook_id,
-        event_types=list(settings.event_types),
-        header_names=list(settings.header_names),
+        **_written(settings),
         changes_headers=changes_headers,
         headers_ciphertext=headers_ciphertext,
+        changes_credentials=changes_credentials,
+        credentials_ciphertext=credentials_ciphertext,
         now=now,
     )
 
@@ -134,3 +144,17 @@ async def load_filters(
     for row in await tx.fetch(QUERIES.load_filters, tenant_ids=list(tenant_ids)):
         found[row["tenant_id"]].append(_filter(row))
     return found
+
+
+def _written(settings: WebhookSettings) -> dict[str, object]:
+    """What has another form in its column."""
+    return {
+        "event_types": list(settings.event_types),
+        "header_names": list(settings.header_names),
+        "credentials_shown": _json(settings.credentials_shown),
+        "transform": _json(settings.transform),
+    }
+
+
+def _json(value: object) -> str | None:
+    return None if value is None else msgspec.json.encode(value).decode()

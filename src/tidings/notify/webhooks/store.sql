@@ -1,6 +1,6 @@
 -- part: columns
 w.tenant_id, w.id, w.name, w.target_url, w.event_types, w.condition, w.is_test, w.ordered, w.max_in_flight, w.max_per_minute,
-       w.timeout_seconds, w.disable_after, w.header_names, w.status, w.disabled_at, w.disabled_reason, w.signing_secret_prev_until,
+       w.timeout_seconds, w.disable_after, w.header_names, w.credentials_shown, w.transform, w.status, w.disabled_at, w.disabled_reason, w.signing_secret_prev_until,
        w.created_by, w.created_at, w.updated_at, w.version,
        e.consecutive_failures, e.last_success_at, e.last_failure_at, e.resting_until
 
@@ -13,11 +13,12 @@ SELECT count(*) FROM notification.webhook_subscriptions WHERE tenant_id = :tenan
 WITH made AS (
     INSERT INTO notification.webhook_subscriptions (
         tenant_id, id, name, target_url, event_types, condition, is_test, ordered, max_in_flight, max_per_minute, timeout_seconds,
-        disable_after, header_names, headers_ciphertext, signing_secret_ciphertext, created_by, created_at, updated_at
+        disable_after, header_names, headers_ciphertext, credentials_ciphertext, credentials_shown, transform, signing_secret_ciphertext, created_by, created_at, updated_at
     )
     VALUES (
         :tenant_id, :id, :name, :target_url, :event_types, :condition, :is_test, :ordered, :max_in_flight, :max_per_minute,
-        :timeout_seconds, :disable_after, :header_names, :headers_ciphertext, :signing_secret_ciphertext, :actor, :now, :now
+        :timeout_seconds, :disable_after, :header_names, :headers_ciphertext, :credentials_ciphertext, :credentials_shown::jsonb,
+        :transform::jsonb, :signing_secret_ciphertext, :actor, :now, :now
     )
     RETURNING tenant_id, id
 )
@@ -51,17 +52,19 @@ FOR NO KEY UPDATE;
 
 -- name: find_sealed
 -- What is sealed, for those who call it or sign anew.
-SELECT signing_secret_ciphertext, signing_secret_prev_ciphertext, signing_secret_prev_until, headers_ciphertext
+SELECT signing_secret_ciphertext, signing_secret_prev_ciphertext, signing_secret_prev_until, headers_ciphertext, credentials_ciphertext
 FROM notification.webhook_subscriptions
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: update_webhook
--- Under its lock: the values are whole. Headers that are not given stay.
+-- Under its lock: the values are whole. Headers and credentials that are not given stay.
 UPDATE notification.webhook_subscriptions
 SET name = :name, target_url = :target_url, event_types = :event_types, condition = :condition, ordered = :ordered,
     max_in_flight = :max_in_flight, max_per_minute = :max_per_minute, timeout_seconds = :timeout_seconds,
     disable_after = :disable_after, header_names = :header_names,
     headers_ciphertext = CASE WHEN :changes_headers THEN :headers_ciphertext ELSE headers_ciphertext END,
+    credentials_ciphertext = CASE WHEN :changes_credentials THEN :credentials_ciphertext ELSE credentials_ciphertext END,
+    credentials_shown = :credentials_shown::jsonb, transform = :transform::jsonb,
     updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id;
 

@@ -10,12 +10,15 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.signed_webhooks.call import WebhookCall, WebhookCaller, WebhookResult
 from tidings.notify.ids import WebhookId
 from tidings.notify.webhooks import store
+from tidings.notify.webhooks.body import BodyTooLargeError, body_of
+from tidings.notify.webhooks.credentials import WebhookCredentialKeeper
 from tidings.notify.webhooks.errors import UnknownWebhookError
-from tidings.notify.webhooks.model import SEALED_FOR, body_of
+from tidings.notify.webhooks.model import SEALED_FOR
 from tidings.notify.webhooks.sealing import open_headers, open_secrets
 
 #: Of an event that never happened.
 TRIAL_TYPE: Final = "webhook.test"
+_SAID: Final = b'{"text":"This is a test: nothing has happened."}'
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -24,6 +27,7 @@ class WebhookTrier:
 
     db: Database
     caller: WebhookCaller
+    credentials: WebhookCredentialKeeper
     _: KW_ONLY
     keyring: Keyring
     clock: Clock
@@ -46,13 +50,22 @@ class WebhookTrier:
             sealed["signing_secret_prev_until"],
             now=now,
         )
+        ready = await self.credentials.ready(key, sealed["credentials_ciphertext"])
+        if ready.failure is not None:
+            return ready.failure
+        event_id = EVENT.new(now)
+        try:
+            body = body_of(TRIAL_TYPE, event_id, now, _SAID, webhook.settings.transform)
+        except BodyTooLargeError:
+            return WebhookResult(delivered=False, reason="too_large")
         return await self.caller.call(
             WebhookCall(
                 url=webhook.settings.target_url,
                 secrets=secrets,
-                webhook_id=EVENT.new(now),
-                body=body_of(TRIAL_TYPE, now, b'{"text":"This is a test: nothing has happened."}'),
-                headers=open_headers(key, sealed["headers_ciphertext"]),
+                webhook_id=event_id,
+                body=body,
+                headers={**open_headers(key, sealed["headers_ciphertext"]), **ready.headers},
+                context=ready.context,
                 within=float(webhook.settings.timeout_seconds),
             )
         )

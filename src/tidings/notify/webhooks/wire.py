@@ -17,6 +17,7 @@ from tidings.kernel.signed_webhooks.call import WebhookResult
 from tidings.kernel.signed_webhooks.secrets import SIGNING_FORM, secrets_of, signs
 from tidings.notify.ids import WEBHOOK_DELIVERY
 from tidings.notify.webhooks.change import WebhookPlan
+from tidings.notify.webhooks.credentials import WebhookCredentials, WebhookOAuth, WebhookTls
 from tidings.notify.webhooks.delivery_store import ChosenDeliveries
 from tidings.notify.webhooks.model import (
     StoredWebhook,
@@ -44,6 +45,61 @@ _Status = Literal["queued", "blocked", "delivered", "dlq"]
 _OVERLAP_SECONDS = 86_400
 
 
+_Pem = Annotated[str, Meta(min_length=1, max_length=100_000)]
+_Line = Annotated[str, Meta(min_length=1, max_length=1000, pattern=r"^[!-~]([ -~]*[!-~])?\Z")]
+_Transform = Annotated[dict[str, Any], Meta(min_length=1, max_length=100)]
+
+
+class PutWebhookTls(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Certificates of the connection, in PEM."""
+
+    #: What is shown to the endpoint (mTLS), and its private key without a passphrase.
+    client_certificate: _Pem | None = None
+    client_key: _Pem | None = None
+    #: Whose certificates the endpoint's has to be from; those of public authorities, where it is left out.
+    ca_certificates: _Pem | None = None
+
+    def read(self) -> WebhookTls:
+        """As they are kept."""
+        return by_name(WebhookTls, self)
+
+    def __repr__(self) -> str:
+        return "PutWebhookTls(***)"
+
+
+class PutWebhookOAuth(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A client of OAuth 2: calls carry the access token that its credentials are given."""
+
+    token_url: _Url
+    client_id: _Line
+    client_secret: _Line
+    scope: _Line | None = None
+
+    def read(self) -> WebhookOAuth:
+        """As it is kept."""
+        return by_name(WebhookOAuth, self)
+
+    def __repr__(self) -> str:
+        return "PutWebhookOAuth(***)"
+
+
+class PutWebhookCredentials(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How calls prove themselves beyond the signature."""
+
+    tls: PutWebhookTls | None = None
+    oauth2: PutWebhookOAuth | None = None
+
+    def read(self) -> WebhookCredentials:
+        """As they are kept."""
+        return WebhookCredentials(
+            tls=None if self.tls is None else self.tls.read(),
+            oauth2=None if self.oauth2 is None else self.oauth2.read(),
+        )
+
+    def __repr__(self) -> str:
+        return "PutWebhookCredentials(***)"
+
+
 class CreateWebhook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where what is to be told."""
 
@@ -68,11 +124,20 @@ class CreateWebhook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     disable_after: _DisableAfter = 20
     #: Further headers of each call. Their values are kept sealed, and never shown.
     headers: _Headers = {}
+    #: A client certificate (mTLS), an OAuth 2 client; kept sealed, and never shown.
+    credentials: PutWebhookCredentials | None = None
+    #: The body in the place of the usual one: JSON, in which texts that begin with `$.` are paths into `$.id`, `$.type`, `$.timestamp`
+    #: and `$.data`; `$$` is a dollar sign.
+    transform: _Transform | None = None
 
     def plan(self) -> WebhookPlan:
         """What is wanted."""
+        credentials = WebhookCredentials() if self.credentials is None else self.credentials.read()
         return WebhookPlan(
+            credentials=credentials,
             settings=WebhookSettings(
+                credentials_shown=credentials.shown(),
+                transform=self.transform,
                 name=self.name or _host_of(self.url),
                 target_url=self.url,
                 event_types=tuple(self.events),
@@ -111,6 +176,10 @@ class ChangeWebhook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     disable_after: _DisableAfter | UnsetType = UNSET
     #: All further headers of each call, in the place of those before.
     headers: _Headers | UnsetType = UNSET
+    #: All further credentials, in the place of those before; null takes them away.
+    credentials: PutWebhookCredentials | UnsetType | None = UNSET
+    #: Null: the usual body.
+    transform: _Transform | UnsetType | None = UNSET
 
     def plan(self, before: StoredWebhook) -> WebhookPlan:
         """What is wanted, the rest as it was."""
@@ -125,7 +194,15 @@ class ChangeWebhook(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         headers = None if isinstance(self.headers, UnsetType) else self.headers
         if headers is not None:
             changes["header_names"] = tuple(sorted(headers))
-        return WebhookPlan(settings=by_name(WebhookSettings, before.settings, **changes), headers=headers)
+        credentials: WebhookCredentials | None = None
+        if not isinstance(self.credentials, UnsetType):
+            credentials = WebhookCredentials() if self.credentials is None else self.credentials.read()
+            changes["credentials_shown"] = credentials.shown()
+        return WebhookPlan(
+            settings=by_name(WebhookSettings, before.settings, **changes),
+            headers=headers,
+            credentials=credentials,
+        )
 
     def __repr__(self) -> str:
         return "ChangeWebhook(***)"
@@ -142,6 +219,7 @@ _FIELDS = {
     "max_per_minute": "max_per_minute",
     "timeout_seconds": "timeout_seconds",
     "disable_after": "disable_after",
+    "transform": "transform",
 }
 
 
@@ -260,6 +338,30 @@ class WebhookRedeliveryView(Struct, frozen=True, kw_only=True):
         return cls(redelivered=made.count, waiting=made.waiting, more=made.more)
 
 
+class WebhookTlsView(Struct, frozen=True, kw_only=True):
+    """Which certificates a webhook has."""
+
+    #: Whether one is shown to the endpoint.
+    client_certificate: bool
+    #: Whether only those of given authorities are trusted.
+    ca_certificates: bool
+
+
+class WebhookOAuthView(Struct, frozen=True, kw_only=True):
+    """The OAuth 2 client of a webhook."""
+
+    token_url: str
+    client_id: str
+    scope: str | None
+
+
+class WebhookCredentialsView(Struct, frozen=True, kw_only=True):
+    """How calls prove themselves beyond the signature."""
+
+    tls: WebhookTlsView | None = None
+    oauth2: WebhookOAuthView | None = None
+
+
 class WebhookView(Struct, frozen=True, kw_only=True):
     """A webhook."""
 
@@ -281,6 +383,9 @@ class WebhookView(Struct, frozen=True, kw_only=True):
     header_names: list[str]
     #: Until then calls are signed with the secret before as well.
     previous_secret_until: Moment | None
+    #: What of further credentials is no secret.
+    credentials: WebhookCredentialsView
+    transform: dict[str, Any] | None
     #: Made with a test key: it hears of tests alone.
     is_test: bool
     consecutive_failures: int
@@ -353,7 +458,7 @@ class WebhookDeliveryView(Struct, frozen=True, kw_only=True):
     delivered_at: Moment | None
     #: What was answered last; null where nothing was.
     last_status: int | None
-    #: `answered`, `connection`, `timeout`, `unanswered`, `tls`, `address`, `gone`, `discarded`, `unreadable`.
+    #: `answered`, `connection`, `timeout`, `unanswered`, `tls`, `address`, `gone`, `discarded`, `token`, `too_large`, `unreadable`.
     last_reason: str | None
     #: Its last calls, the newest at the end.
     calls: list[WebhookCallView]
@@ -427,6 +532,8 @@ def _shown(webhook: StoredWebhook) -> dict[str, Any]:
         "disable_after": settings.disable_after,
         "header_names": list(settings.header_names),
         "previous_secret_until": webhook.signing_secret_prev_until,
+        "credentials": msgspec.convert(settings.credentials_shown or {}, WebhookCredentialsView),
+        "transform": settings.transform,
         "is_test": webhook.is_test,
         "consecutive_failures": health.consecutive_failures,
         "last_success_at": health.last_success_at,

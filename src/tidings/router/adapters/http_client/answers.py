@@ -174,4 +174,9 @@ _FAILURES: Mapping[CallFailure, Outcome] = {
 
 def outcome_of_failure(error: Exception) -> Outcome:
     """What is certain after a failure; the exception's own words are not kept, they name hosts and more."""
-    return _FAILURES[failure_of(error)]
+    return outcome_of(failure_of(error))
+
+
+def outcome_of(failure: CallFailure) -> Outcome:
+    """The same, where it is known already what has failed."""
+    return _FAILURES[failure]
