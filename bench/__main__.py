@@ -31,6 +31,7 @@ from bench import (
     transactions,
     trickles,
     triggers,
+    webhooks,
 )
 from tidings.kernel.clock import SystemClock
 from tidings.operations.embedded import DataDir, EmbeddedPostgres
@@ -82,6 +83,7 @@ def main() -> None:
     figures |= triggers.measure()
     figures |= digests.measure()
     figures |= batches.measure()
+    figures |= webhooks.measure()
     figures |= callbacks.measure()
     # Fewer than `python -m bench.replayed_callbacks` replays by itself.
     figures |= replayed_callbacks.measure(20_000)

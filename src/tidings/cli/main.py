@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "event": "Events: say what happened, see what came, and hear what happens.",
     "event-subscription": "Events that other systems publish on NATS: which subjects come in, as whose events; with a key of the platform.",
     "event-reader": "Readers of events whose place is kept: see them, make them, move them.",
+    "webhook": "Webhooks: which of your services are told of which events; make, test, pause, deliver again, recover.",
     "notification": "List notifications, look at one, cancel it, send it again.",
     "migrate": "Bring the schema up to date, and see how it stands.",
     "branding": "Branding: name, logo, colour and footer of mails and pages.",

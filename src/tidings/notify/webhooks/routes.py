@@ -179,7 +179,9 @@ async def rotate_webhook_secret(
     return Answer(NewWebhook.made(after, secret), version=after.version)
 
 
-@webhooks.get(f"{_ONE}/deliveries", test_keys=True, listing="webhook_deliveries", problems=_KNOWN)
+@webhooks.get(
+    f"{_ONE}/deliveries", verb="deliveries", test_keys=True, listing="webhook_deliveries", problems=_KNOWN
+)
 async def list_webhook_deliveries(
     tx: TenantTx, webhook_id: WebhookId, query: ListWebhookDeliveries, caller: Caller, paging: Paging
 ) -> Page[WebhookDeliveryView]:
@@ -199,8 +201,7 @@ async def list_webhook_deliveries(
 
 @webhooks.get(
     f"{_ONE}/deliveries/{{delivery_id}}",
-    verb="show-delivery",
-    name="show_webhook_delivery",
+    verb="delivery",
     test_keys=True,
     problems=[*_KNOWN, "webhook_delivery_not_found"],
 )
@@ -258,7 +259,7 @@ async def recover_webhook(
     )
 
 
-@webhooks.post(f"{_ONE}/test", verb="test", name="test_webhook", test_keys=True, problems=_KNOWN)
+@webhooks.post(f"{_ONE}/test", verb="test", test_keys=True, problems=_KNOWN)
 async def test_webhook(
     tenant_id: TenantId, webhook_id: WebhookId, caller: Caller, trier: WebhookTrier
 ) -> WebhookTrialView:
