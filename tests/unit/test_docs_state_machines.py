@@ -11,6 +11,7 @@ from tidings.contracts.enums import NotificationStatus
 from tidings.notify.batches.model import REACHED_FROM, BatchStatus
 from tidings.notify.imports.model import ImportStatus
 from tidings.notify.templates.model import VersionStatus
+from tidings.notify.webhooks.model import WebhookDeliveryStatus, WebhookStatus
 from tidings.router.conversations.model import ConversationStatus
 from tidings.router.executions_api.steps import StepState
 from tidings.router.traffic.circuit import (
@@ -142,6 +143,17 @@ def test_an_import_has_its_three_states() -> None:
     guards = [query for query in queries("notify/imports") if query.startswith(("end_import", "take_over"))]
     assert all("completed'" in query for query in guards)
     assert {old for old, _ in drawn} == {"running", "interrupted"}
+
+
+def test_webhooks_and_their_deliveries_have_the_states_that_are_drawn() -> None:
+    """And a delivery is written in each of them by a statement."""
+    states, arrows = drawing("Webhook")
+    assert states == set(WebhookStatus)
+    assert ("active", "disabled") in arrows
+    states, _ = drawing("Webhook delivery")
+    assert states == set(WebhookDeliveryStatus)
+    written = " ".join(query for query in queries("notify/webhooks") if "webhook_deliveries" in query)
+    assert states <= words(written) | {"delivered"}
 
 
 def test_a_batch_moves_as_its_table_lets_it() -> None:

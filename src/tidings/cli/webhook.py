@@ -172,7 +172,7 @@ ResourceCommands(
     line=_line,
     lines=_lines,
     names={"redeliver": "", "recover": ""},
-    empty="there is no webhook; `tidings webhook create --url https://… --events notification.delivered.v1` makes one",
+    empty="there is no webhook; `tidings webhook create --webhook https://… --event notification.delivered.v1` makes one",
     which="whs_…",
     help={
         "url": "The address that is called, https://…",
@@ -181,11 +181,17 @@ ResourceCommands(
         "name": "What you call it.",
         "secret": "A secret of your own, whsec_…; one is made where it is left out.",
         "ordered": "Events of one key one after the other.",
-        "headers": """Further headers, as JSON: '{"X-Source": "tidings"}'.""",
+        "headers": "A further header, X-Source=tidings; may be repeated.",
         "credentials": "A client certificate or an OAuth 2 client, as JSON.",
         "transform": """A body of your own, as JSON: '{"text": "$.data.status"}'.""",
     },
-    options={"ordered": "--ordered/--unordered", "discard_waiting": "--discard-waiting"},
+    options={
+        "url": "--webhook",
+        "events": "--event",
+        "headers": "--header",
+        "ordered": "--ordered/--unordered",
+        "discard_waiting": "--discard-waiting",
+    },
     rows={
         "create": Row(text=_made),
         "rotate-secret": Row(text=_made),

@@ -445,6 +445,41 @@ async def digests_overdue(watched: Watched) -> None:
     watched.endings.append(end)
 
 
+async def webhooks_overdue(watched: Watched) -> None:
+    """Something has happened, and nobody calls the webhook that wants it."""
+    world = watched.world
+    await _webhook(world)
+    await world.clock.advance(timedelta(minutes=15))
+    await world.system.webhooks.sweeps()["webhooks_overdue"](1)
+
+    async def end() -> None:
+        await world.system.webhooks.deliveries.drain()
+        await world.system.webhooks.sweeps()["webhooks_overdue"](1)
+
+    watched.endings.append(end)
+
+
+async def webhooks_disabled(watched: Watched) -> None:
+    """An endpoint can't be reached."""
+    # A worker has the counter from its start.
+    await watched.scrape()
+    await _webhook(watched.world)
+    await watched.world.system.webhooks.deliveries.drain()
+
+
+async def _webhook(world: PipelineWorld) -> None:
+    """A webhook that leads nowhere, and something that it wants to hear."""
+    tenant_id = await world.tenant()
+    async with world.http.as_tenant(tenant_id) as client:
+        wish = {"url": "https://nowhere.invalid/", "events": ["api_key.*.v1"], "disable_after": 1}
+        made = await client.post("/api/v1/webhooks", json=wish)
+        assert made.status_code == 201, made.text
+        await client.post("/api/v1/api-keys", json={"name": "other", "scopes": ["webhooks:read"]})
+    for relay in world.relays:
+        await relay.drain()
+    await world.system.webhooks.consumer.drain()
+
+
 async def hand_overs_repeated(watched: Watched) -> None:
     """Notify has announced one from a process of its own, and no router has heard it."""
     world = watched.world
@@ -492,6 +527,8 @@ CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
     "TidingsCircuitOpen": circuit_open,
     "TidingsOutcomesMissed": outcomes_missed,
     "TidingsDigestsOverdue": digests_overdue,
+    "TidingsWebhooksOverdue": webhooks_overdue,
+    "TidingsWebhooksDisabled": webhooks_disabled,
     "TidingsHandOversRepeated": hand_overs_repeated,
     "TidingsInboundDead": inbound_dead,
     "TidingsBouncesUnreadable": bounces_unreadable,
