@@ -35,6 +35,7 @@ TENANTS = 20
 #: Of each tenant: one of them hangs and one fails, where some do.
 ENDPOINTS = 100
 EVENTS = 5
+ROUNDS = 3
 _SUBJECT = "notification.delivered.v1"
 _LONGEST = 300.0
 
@@ -170,17 +171,21 @@ async def _run(runtime_url: str, folder: str, events: int, port: int) -> dict[st
         await announce(system)
         # A stage registers its parts when it is made.
         _ = system.webhooks
-        # The first one warms up whatever there is to be warmed; one before and one after tell how steady the machine is.
+        # The first one warms up whatever there is to be warmed.
         await _rate(system, "warm", port, 1, bad=False)
-        before = await _rate(system, "before", port, events, bad=False)
-        with_bad = await _rate(system, "bad", port, events, bad=True)
-        after = await _rate(system, "after", port, events, bad=False)
-    alone = (before + after) / 2
+        rates: dict[bool, list[float]] = {False: [], True: []}
+        for number in range(ROUNDS):
+            for bad in (False, True):
+                rates[bad].append(
+                    await _rate(system, f"{'bad' if bad else 'good'}-{number}", port, events, bad=bad)
+                )
+    # In turns, and the best of each: whatever else the machine does slows some of them down.
+    alone, with_bad = max(rates[False]), max(rates[True])
     return {
         "webhook_deliveries_per_second": alone,
         "webhook_deliveries_per_second_with_bad_endpoints": with_bad,
         "webhook_share_left_by_bad_endpoints": with_bad / alone,
-        "webhook_spread_without_bad_endpoints": abs(before - after) / alone,
+        "webhook_slowest_round_without_bad_endpoints": min(rates[False]) / alone,
     }
 
 

@@ -44,10 +44,17 @@ class _Endpoint(BaseHTTPRequestHandler):
         """Nothing of it is shown."""
 
 
+class _Server(ThreadingHTTPServer):
+    """Says nothing of connections that end when a worker is killed."""
+
+    def handle_error(self, *_: Any) -> None:
+        """They end."""
+
+
 @contextmanager
 def _endpoints() -> Iterator[int]:
     _Endpoint.heard.clear()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Endpoint)
+    server = _Server(("127.0.0.1", 0), _Endpoint)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

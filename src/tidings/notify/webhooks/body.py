@@ -18,7 +18,7 @@ _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder().decode
 
 
-class BodyTooLargeError(Exception):
+class WebhookBodyTooLargeError(Exception):
     """The paths of a webhook lead to more than a body may have."""
 
 
@@ -40,7 +40,7 @@ def body_of(
     try:
         return _encode(variables_of(transform, scope))
     except VariablesTooLargeError:
-        raise BodyTooLargeError from None
+        raise WebhookBodyTooLargeError from None
 
 
 def wrong_transform(transform: Mapping[str, Any] | None) -> list[FieldError]:

@@ -29,7 +29,7 @@ from tidings.kernel.signed_webhooks.call import WebhookCall, WebhookCaller, Webh
 from tidings.kernel.signed_webhooks.retry import next_attempt
 from tidings.notify.ids import WebhookId
 from tidings.notify.webhooks import delivery_store
-from tidings.notify.webhooks.body import BodyTooLargeError, body_of
+from tidings.notify.webhooks.body import WebhookBodyTooLargeError, body_of
 from tidings.notify.webhooks.credentials import ReadyCredentials, WebhookCredentialKeeper
 from tidings.notify.webhooks.delivery_store import (
     ClaimedEndpoint,
@@ -254,7 +254,7 @@ class WebhookDeliverer:
             body = body_of(due.event_type, due.event_id, due.happened_at, data, endpoint.transform)
         except TidingsError:
             return _UNREADABLE
-        except BodyTooLargeError:
+        except WebhookBodyTooLargeError:
             return _TOO_LARGE
         if ready.failure is not None:
             return ready.failure

@@ -16,7 +16,7 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.ids import WebhookDeliveryId, WebhookId
 from tidings.notify.webhooks import delivery_store, store
-from tidings.notify.webhooks.body import BodyTooLargeError, body_of
+from tidings.notify.webhooks.body import WebhookBodyTooLargeError, body_of
 from tidings.notify.webhooks.change import WebhookChanger, held
 from tidings.notify.webhooks.errors import UnknownWebhookDeliveryError, UnknownWebhookError
 from tidings.notify.webhooks.model import SEALED_FOR, StoredWebhook, WebhookDelivery
@@ -297,5 +297,5 @@ async def _body(
             data,
             webhook.settings.transform,
         )
-    except (KeyError, TidingsError, BodyTooLargeError):
+    except (KeyError, TidingsError, WebhookBodyTooLargeError):
         return None

@@ -10,7 +10,7 @@ from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.signed_webhooks.call import WebhookCall, WebhookCaller, WebhookResult
 from tidings.notify.ids import WebhookId
 from tidings.notify.webhooks import store
-from tidings.notify.webhooks.body import BodyTooLargeError, body_of
+from tidings.notify.webhooks.body import WebhookBodyTooLargeError, body_of
 from tidings.notify.webhooks.credentials import WebhookCredentialKeeper
 from tidings.notify.webhooks.errors import UnknownWebhookError
 from tidings.notify.webhooks.model import SEALED_FOR
@@ -56,7 +56,7 @@ class WebhookTrier:
         event_id = EVENT.new(now)
         try:
             body = body_of(TRIAL_TYPE, event_id, now, _SAID, webhook.settings.transform)
-        except BodyTooLargeError:
+        except WebhookBodyTooLargeError:
             return WebhookResult(delivered=False, reason="too_large")
         return await self.caller.call(
             WebhookCall(
