@@ -24,6 +24,7 @@ _QUEUES: Final = {
     "notification.dispatch_requests",
     "notification.notification_scheduled",
     "notification.outbox",
+    "notification.webhook_endpoints",
 }
 _LEDGERS: Final = {
     "chan.consumed_events",

@@ -80,6 +80,20 @@ ALLOWED = {
     "GET /api/v1/digests",
     "GET /api/v1/digests/{digest_id}",
     "POST /api/v1/digests/{digest_id}/flush",
+    # Webhooks that are told of tests; those that are told of what is real are not there.
+    "POST /api/v1/webhooks",
+    "GET /api/v1/webhooks",
+    "GET /api/v1/webhooks/{webhook_id}",
+    "PATCH /api/v1/webhooks/{webhook_id}",
+    "DELETE /api/v1/webhooks/{webhook_id}",
+    "POST /api/v1/webhooks/{webhook_id}/pause",
+    "POST /api/v1/webhooks/{webhook_id}/resume",
+    "POST /api/v1/webhooks/{webhook_id}/rotate-secret",
+    "POST /api/v1/webhooks/{webhook_id}/test",
+    "GET /api/v1/webhooks/{webhook_id}/deliveries",
+    "GET /api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}",
+    "POST /api/v1/webhooks/{webhook_id}/redeliver",
+    "POST /api/v1/webhooks/{webhook_id}/recover",
     # Plays the vendor.
     "POST /api/v1/channels/{channel}/test",
 }

@@ -1,13 +1,14 @@
 """What happens is told to the webhooks that want it: signed, once it is taken, and again where it is not."""
 
 import base64
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
 import pytest
 from standardwebhooks import Webhook
 from standardwebhooks.webhooks import WebhookVerificationError
 
-from tests.integration.webhooks.arranging import DELIVERED, HOME, Subscriber
+from tests.integration.webhooks.arranging import DELIVERED, HOME, Subscriber, settle
 from tests.support.pipeline import PipelineWorld
 from tests.support.webhook_receiver import HeardCall, WebhookReceiver
 
@@ -234,3 +235,38 @@ async def test_nothing_secret_is_kept_in_the_open(subscriber: Subscriber, receiv
     assert made["id"] in found
     for word in (made["secret"], "hush-hush", "ntf_secretive"):
         assert word not in found
+
+
+async def test_a_set_of_several_tenants_is_told_to_each_as_if_it_were_alone(
+    world: PipelineWorld, receiver: WebhookReceiver
+) -> None:
+    """Their events are consumed, claimed, called and written together."""
+    told: dict[str, list[str]] = {}
+    secrets: dict[str, str] = {}
+    async with AsyncExitStack() as stack:
+        tenants = [await world.tenant() for _ in range(3)]
+        subscribers = [
+            Subscriber(
+                world=world,
+                tenant_id=tenant_id,
+                client=await stack.enter_async_context(world.http.as_tenant(tenant_id)),
+            )
+            for tenant_id in tenants
+        ]
+        made = {
+            one.tenant_id: await one.webhook(receiver.url(f"/{one.tenant_id}"), ordered=True)
+            for one in subscribers
+        }
+        for _ in range(3):
+            for one in subscribers:
+                told.setdefault(one.tenant_id, []).extend(await one.happens("same key"))
+        secrets = {tenant_id: webhook["secret"] for tenant_id, webhook in made.items()}
+
+        await settle(world)
+
+        for one in subscribers:
+            calls = [call for call in receiver.heard if call.path == f"/{one.tenant_id}"]
+            assert [call.id for call in calls] == told[one.tenant_id]
+            verify(secrets[one.tenant_id], calls[-1], world.clock.now())
+            statuses = [delivery["status"] for delivery in await one.deliveries(made[one.tenant_id]["id"])]
+            assert statuses == ["delivered"] * 3
