@@ -345,6 +345,33 @@ def test_a_bad_pattern_is_refused(bad: str) -> None:
         Subscription(group="group", subjects=(bad,), ledger="notification", on_tenant_events=handle)
 
 
+async def test_what_a_group_has_no_use_for_is_passed_over(
+    under_test: BusUnderTest, tenant_id: TenantId, db: Database
+) -> None:
+    """It is asked before a transaction is opened; what it leaves aside is neither handled nor noted as consumed."""
+    asked: list[int] = []
+
+    async def odd(events: Sequence[Event]) -> list[Event]:
+        asked.extend(event.payload()["value"] for event in events)
+        return [event for event in events if event.payload()["value"] % 2]
+
+    effects = Effects("choosy")
+    consumer = under_test.bus.consumer(under_test.subscription(effects, select=odd))
+    await under_test.publish(tenant_id, range(50))
+    await under_test.relay()
+
+    assert await consumer.drain() == 25
+    assert await consumer.drain() == 0
+
+    assert sorted(asked) == list(range(50))
+    assert await under_test.values("choosy") == list(range(1, 50, 2))
+    async with db.tenant(tenant_id) as tx:
+        noted = await tx.connection.fetchval(
+            "SELECT count(*) FROM notification.consumed_events WHERE consumer_name LIKE 'choosy%'"
+        )
+    assert noted == 25
+
+
 async def test_a_new_group_begins_where_it_asks(under_test: BusUnderTest, tenant_id: TenantId) -> None:
     """With all that is kept, or with what comes next; later it goes on from its own place."""
     await under_test.publish(tenant_id, [1])

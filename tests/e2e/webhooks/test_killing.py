@@ -106,7 +106,7 @@ def _send(house: House, resident: Resident) -> dict[str, list[str]]:
     """The events in their order, by what they are about; their ids."""
     sent: dict[str, list[str]] = defaultdict(list)
     for first in range(0, EVENTS, _SET):
-        events = [
+        events: list[dict[str, Any]] = [
             {
                 "specversion": "1.0",
                 "id": f"e-{number}",
