@@ -2,7 +2,7 @@
 -- No release has written these tables. Columns that a row needs have a default for as long as the file takes.
 -- squawk-ignore-file constraint-missing-not-valid, require-concurrent-index-creation, require-concurrent-index-deletion, ban-drop-constraint, ban-drop-column
 -- squawk-ignore-file adding-field-with-default, adding-required-field, adding-foreign-key-constraint
--- squawk-ignore-file adding-not-nullable-field, ban-drop-default
+-- squawk-ignore-file adding-not-nullable-field, ban-drop-default, ban-drop-not-null
 -- Webhooks: what is to be told of each tenant's events, and where. A delivery is a row for one event and one subscription; an
 -- endpoint is claimed as a whole, so that one that is slow or away holds up none but its own.
 
@@ -11,7 +11,6 @@ ALTER TABLE notification.webhook_subscriptions
     DROP COLUMN IF EXISTS event_filters,
     DROP COLUMN IF EXISTS last_success_at,
     DROP COLUMN IF EXISTS last_failure_at,
-    DROP COLUMN IF EXISTS consecutive_failures,
     DROP COLUMN IF EXISTS auto_disable_threshold,
     ADD COLUMN IF NOT EXISTS event_types TEXT[] COLLATE "C" NOT NULL DEFAULT '{}',
     ADD COLUMN IF NOT EXISTS condition TEXT,
@@ -53,6 +52,7 @@ COMMENT ON COLUMN notification.webhook_subscriptions.credentials_ciphertext IS '
 COMMENT ON COLUMN notification.webhook_subscriptions.credentials_shown IS 'What of these is no secret.';
 COMMENT ON COLUMN notification.webhook_subscriptions.transform IS 'The body that is told in the place of the usual one: JSON with paths into the event.';
 COMMENT ON COLUMN notification.webhook_subscriptions.signing_secret_prev_until IS 'Until then calls are signed with the secret before as well.';
+COMMENT ON COLUMN notification.webhook_subscriptions.consecutive_failures IS 'Not used: it changes with each call, and stands with the endpoint.';
 COMMENT ON COLUMN notification.webhook_subscriptions.disabled_reason IS 'failures: too many in a row; gone: it answered 410.';
 REVOKE ALL ON notification.webhook_subscriptions FROM tidings_runtime;
 GRANT SELECT, INSERT, UPDATE, DELETE ON notification.webhook_subscriptions TO tidings_runtime;
@@ -102,14 +102,10 @@ DROP POLICY IF EXISTS worker_claims ON notification.webhook_deliveries;
 REVOKE ALL ON notification.webhook_deliveries FROM tidings_worker;
 ALTER TABLE notification.webhook_deliveries
     DROP CONSTRAINT IF EXISTS ck_webhook_deliveries_status,
-    DROP COLUMN IF EXISTS claimed_until,
-    DROP COLUMN IF EXISTS claimed_by,
-    DROP COLUMN IF EXISTS payload_ref,
-    DROP COLUMN IF EXISTS last_error,
+    ALTER COLUMN payload_ref DROP NOT NULL,
     ADD COLUMN IF NOT EXISTS position BIGINT NOT NULL DEFAULT 0,
     ADD COLUMN IF NOT EXISTS happened_at TIMESTAMPTZ NOT NULL DEFAULT now(),
     ADD COLUMN IF NOT EXISTS payload_ciphertext BYTEA NOT NULL DEFAULT '',
-    ADD COLUMN IF NOT EXISTS last_reason TEXT COLLATE "C",
     ADD COLUMN IF NOT EXISTS calls JSONB NOT NULL DEFAULT '[]'::jsonb,
     ADD CONSTRAINT ck_webhook_deliveries_status CHECK (status IN ('queued', 'blocked', 'delivered', 'dlq'));
 ALTER TABLE notification.webhook_deliveries
@@ -129,7 +125,10 @@ COMMENT ON COLUMN notification.webhook_deliveries.payload_ciphertext IS 'What th
 COMMENT ON COLUMN notification.webhook_deliveries.status IS
     'queued: called at next_attempt_at; blocked: behind an earlier one of its key; dlq: given up, and can be delivered again.';
 COMMENT ON COLUMN notification.webhook_deliveries.attempts IS 'Calls since it was last ordered; retries are counted by these.';
-COMMENT ON COLUMN notification.webhook_deliveries.last_reason IS 'Our word for why the last call was not taken, never the answer''s body.';
+COMMENT ON COLUMN notification.webhook_deliveries.last_error IS 'Our word for why the last call was not taken, never the answer''s body.';
+COMMENT ON COLUMN notification.webhook_deliveries.payload_ref IS 'Not used: what is told is some hundred bytes, and lies sealed in the row.';
+COMMENT ON COLUMN notification.webhook_deliveries.claimed_by IS 'Not used: a worker claims the endpoint.';
+COMMENT ON COLUMN notification.webhook_deliveries.claimed_until IS 'Not used: a claim has no time limit, and ends with its worker.';
 COMMENT ON COLUMN notification.webhook_deliveries.calls IS 'Its last calls: when, what was answered, why it was not taken, how long it took.';
 CALL kernel.open_to_sets('notification.webhook_deliveries');
 -- Whole months: what was told is kept for 90 days at least.

@@ -24,6 +24,10 @@ _WHY_NOT: Final = {
     "notification.delivery_attempts.raw_response_ref": "rows of before; the router writes down the calls",
     "notification.delivery_attempts.vendor_message_id": "rows of before; the router writes down the calls",
     "notification.digest_windows.claimed_until": "a claim ends with its worker, and needs no time",
+    "notification.webhook_deliveries.claimed_by": "a worker claims the endpoint",
+    "notification.webhook_deliveries.claimed_until": "a claim ends with its worker, and needs no time",
+    "notification.webhook_deliveries.payload_ref": "what is told is small, and lies sealed in the row",
+    "notification.webhook_subscriptions.consecutive_failures": "stands with the endpoint, where it changes",
     "notification.outbox.publish_attempts": "a bus behind a network",
     "notification.outbox.last_error": "a bus behind a network",
 }

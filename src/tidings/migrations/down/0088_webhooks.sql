@@ -11,12 +11,8 @@ ALTER TABLE notification.webhook_deliveries
     DROP COLUMN IF EXISTS position,
     DROP COLUMN IF EXISTS happened_at,
     DROP COLUMN IF EXISTS payload_ciphertext,
-    DROP COLUMN IF EXISTS last_reason,
     DROP COLUMN IF EXISTS calls,
-    ADD COLUMN IF NOT EXISTS claimed_until TIMESTAMPTZ,
-    ADD COLUMN IF NOT EXISTS payload_ref TEXT NOT NULL,
-    ADD COLUMN IF NOT EXISTS claimed_by TEXT,
-    ADD COLUMN IF NOT EXISTS last_error TEXT,
+    ALTER COLUMN payload_ref SET NOT NULL,
     ADD CONSTRAINT ck_webhook_deliveries_status CHECK (status IN ('queued', 'delivered', 'failed', 'disabled', 'dlq'));
 CREATE INDEX IF NOT EXISTS ix_webhook_deliveries_due
     ON notification.webhook_deliveries (next_attempt_at) WHERE status IN ('queued', 'failed');
@@ -27,6 +23,8 @@ COMMENT ON COLUMN notification.webhook_deliveries.payload_ref IS 'Object in the 
 COMMENT ON COLUMN notification.webhook_deliveries.status IS 'failed: will be tried again at next_attempt_at; dlq: given up.';
 COMMENT ON COLUMN notification.webhook_deliveries.last_error IS 'Our words and the status code, never the answer''s body.';
 COMMENT ON COLUMN notification.webhook_deliveries.attempts IS NULL;
+COMMENT ON COLUMN notification.webhook_deliveries.claimed_by IS NULL;
+COMMENT ON COLUMN notification.webhook_deliveries.claimed_until IS NULL;
 CALL kernel.open_to_worker('notification.webhook_deliveries',
     'SELECT (tenant_id, id, created_at, updated_at, next_attempt_at, claimed_until, attempts, subscription_id, ordering_key, '
     'status, claimed_by), UPDATE (next_attempt_at, claimed_by, claimed_until, attempts, updated_at)');
@@ -62,7 +60,6 @@ ALTER TABLE notification.webhook_subscriptions
     ADD COLUMN IF NOT EXISTS event_filters JSONB NOT NULL DEFAULT '[]'::jsonb,
     ADD COLUMN IF NOT EXISTS last_success_at TIMESTAMPTZ,
     ADD COLUMN IF NOT EXISTS last_failure_at TIMESTAMPTZ,
-    ADD COLUMN IF NOT EXISTS consecutive_failures INTEGER NOT NULL DEFAULT 0,
     ADD COLUMN IF NOT EXISTS auto_disable_threshold INTEGER NOT NULL DEFAULT 20,
     ADD CONSTRAINT ck_webhook_subscriptions_threshold CHECK (auto_disable_threshold > 0);
 COMMENT ON COLUMN notification.webhook_subscriptions.consecutive_failures IS 'Reaching auto_disable_threshold disables the endpoint.';

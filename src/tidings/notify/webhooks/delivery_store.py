@@ -142,7 +142,10 @@ _endpoint = RowMapper(
 )
 _due = RowMapper(DueDelivery, [QUERIES.load_due], read={"calls": _read_calls})
 _delivery = RowMapper(
-    WebhookDelivery, [QUERIES.list_deliveries, QUERIES.find_delivery], read={"calls": _read_calls}
+    WebhookDelivery,
+    [QUERIES.list_deliveries, QUERIES.find_delivery],
+    columns={"last_reason": "last_error"},
+    read={"calls": _read_calls},
 )
 
 

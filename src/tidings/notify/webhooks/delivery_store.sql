@@ -1,6 +1,6 @@
 -- part: shown
 id, subscription_id, event_id, event_type, ordering_key, status, attempts, happened_at, created_at, next_attempt_at, first_attempted_at,
-       delivered_at, last_status_code, last_reason, calls
+       delivered_at, last_status_code, last_error, calls
 
 -- part: chosen_by
 -- Which deliveries of a webhook somebody means; null: whichever.
@@ -122,7 +122,7 @@ FOR NO KEY UPDATE OF e;
 -- What became of each call.
 UPDATE notification.webhook_deliveries AS d
 SET status = ended.status, attempts = d.attempts + 1, next_attempt_at = ended.next_at, last_status_code = ended.answer,
-    last_reason = ended.reason, first_attempted_at = coalesce(d.first_attempted_at, :now::timestamptz),
+    last_error = ended.reason, first_attempted_at = coalesce(d.first_attempted_at, :now::timestamptz),
     delivered_at = CASE WHEN ended.status = 'delivered' THEN :now::timestamptz END, calls = ended.calls::jsonb, updated_at = :now::timestamptz
 FROM unnest(
     :tenant_ids::text[], :created_ats::timestamptz[], :ids::text[], :statuses::text[], :next_ats::timestamptz[], :answers::integer[],
@@ -256,7 +256,7 @@ WHERE d.tenant_id = :tenant_id AND d.subscription_id = :webhook_id AND d.status 
 -- name: discard_waiting
 -- What has waited is not told; it can be delivered again.
 UPDATE notification.webhook_deliveries
-SET status = 'dlq', last_reason = 'discarded', next_attempt_at = NULL, updated_at = :now
+SET status = 'dlq', last_error = 'discarded', next_attempt_at = NULL, updated_at = :now
 WHERE tenant_id = :tenant_id AND subscription_id = :webhook_id AND status IN ('queued', 'blocked');
 
 -- name: call_soon

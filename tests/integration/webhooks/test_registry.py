@@ -1,0 +1,32 @@
+"""What webhooks want is remembered, and a change of another process counts within a second."""
+
+from datetime import timedelta
+
+from tests.integration.webhooks.arranging import Subscriber
+from tests.support.webhook_receiver import WebhookReceiver
+from tidings.notify.webhooks.registry import WebhookRegistry
+
+
+async def test_a_change_of_another_process_counts_within_a_second(
+    subscriber: Subscriber, receiver: WebhookReceiver
+) -> None:
+    world, tenant_id = subscriber.world, subscriber.tenant_id
+    elsewhere = WebhookRegistry(world.db, clock=world.clock)
+    assert (await elsewhere.of_all([tenant_id]))[tenant_id] == []
+
+    made = await subscriber.webhook(receiver.url())
+    remembered = (await elsewhere.of_all([tenant_id]))[tenant_id]
+    await world.clock.advance(timedelta(seconds=1))
+    known = (await elsewhere.of_all([tenant_id]))[tenant_id]
+
+    assert remembered == []
+    assert [one.id for one in known] == [made["id"]]
+
+
+async def test_this_process_counts_it_at_once(subscriber: Subscriber, receiver: WebhookReceiver) -> None:
+    await subscriber.told("before")
+    await subscriber.webhook(receiver.url())
+
+    [event_id] = await subscriber.told("after")
+
+    assert receiver.ids() == [event_id]
