@@ -170,7 +170,8 @@ async def test_one_that_is_down_is_called_later_and_later_and_then_given_up(
     assert delivery["last_status"] == 503
     assert set(receiver.ids()) == {event_id}
     assert waits[0] < 61 < waits[-1]
-    assert (subscriber.world.clock.now() - began).total_seconds() > 20 * 3600
+    # A day, of which chance may take off a third.
+    assert (subscriber.world.clock.now() - began).total_seconds() >= 16 * 3600
     assert len(delivery["calls"]) == len(receiver.heard) == delivery["attempts"]
     [failed] = await subscriber.said("notification.webhook.delivery_failed.v1")
     assert failed.payload()["event_id"] == event_id
