@@ -434,29 +434,6 @@ async def test_a_set_of_several_tenants_is_one_transaction(
     assert len(together.seen) == 2
 
 
-async def test_a_group_may_pass_over_events_by_what_they_say(
-    under_test: BusUnderTest, tenant_id: TenantId
-) -> None:
-    """Their subject fits, and the group notes nothing of them; others get them."""
-    some, everything = Effects("some"), Effects("everything")
-    picky = under_test.bus.consumer(
-        under_test.subscription(some, only=lambda event: event.payload()["value"] % 10 == 0)
-    )
-    await under_test.publish(tenant_id, range(30))
-    await under_test.relay()
-
-    assert await picky.drain() == 3
-    assert await under_test.bus.consumer(under_test.subscription(everything)).drain() == 30
-    assert await picky.drain() == 0
-
-    assert await under_test.values("some") == [0, 10, 20]
-    async with under_test.db.worker() as tx:
-        noted = await tx.connection.fetchval(
-            "SELECT count(*) FROM notification.consumed_events WHERE consumer_name = 'some'"
-        )
-    assert noted == 3
-
-
 async def test_a_poisoned_event_of_one_tenant_holds_up_no_other(
     by_hand: BusUnderTest, tenant_id: TenantId, other_tenant: TenantId
 ) -> None:

@@ -119,7 +119,7 @@ class ExecutionsStage:
                 ledger="chan",
                 by_index=True,
                 start="now",
-                only=take_requests.is_urgent,
+                select=take_requests.urgent_among,
                 on_tenants_events=self.request_taker.apply,
             )
         )

@@ -72,8 +72,6 @@ class Subscription:
     by_index: bool = False
     #: A transaction for each ordering key: for handlers whose work on one is long, or locks much.
     by_lane: bool = False
-    #: Of these the events that are wanted; the group passes over the others, and notes nothing of them.
-    only: Callable[[Event], bool] | None = None
     #: Asked before a transaction is opened: for groups that hear much, and want little of it.
     select: SelectEvents | None = None
     retry: RetryPolicy = field(default_factory=RetryPolicy)

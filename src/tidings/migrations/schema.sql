@@ -3892,33 +3892,92 @@ CREATE TABLE notification.webhook_deliveries (
     event_type text NOT NULL COLLATE pg_catalog."C",
     event_id text NOT NULL COLLATE pg_catalog."C",
     ordering_key text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
-    payload_ref text NOT NULL,
+    payload_ref text,
     status text DEFAULT 'queued'::text NOT NULL COLLATE pg_catalog."C",
     claimed_by text,
     last_error text,
+    "position" bigint NOT NULL,
+    happened_at timestamp with time zone NOT NULL,
+    payload_ciphertext bytea NOT NULL,
+    calls jsonb DEFAULT '[]'::jsonb NOT NULL,
     CONSTRAINT ck_webhook_deliveries_id CHECK (((id ~~ 'whd\_%'::text) AND (length(id) = 30))),
-    CONSTRAINT ck_webhook_deliveries_status CHECK ((status = ANY (ARRAY['queued'::text, 'delivered'::text, 'failed'::text, 'disabled'::text, 'dlq'::text])))
+    CONSTRAINT ck_webhook_deliveries_status CHECK ((status = ANY (ARRAY['queued'::text, 'blocked'::text, 'delivered'::text, 'dlq'::text])))
 )
 PARTITION BY RANGE (created_at);
 
 ALTER TABLE ONLY notification.webhook_deliveries FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE notification.webhook_deliveries IS 'Queue and history of webhooks out: one row per event and endpoint.';
+COMMENT ON TABLE notification.webhook_deliveries IS 'Queue and history of webhooks: one row for each event and subscription.';
 
 COMMENT ON COLUMN notification.webhook_deliveries.created_at IS 'The time inside the id.';
 
-COMMENT ON COLUMN notification.webhook_deliveries.payload_ref IS 'Object in the blob store, kept 90 days.';
+COMMENT ON COLUMN notification.webhook_deliveries.claimed_until IS 'Not used: a claim has no time limit, and ends with its worker.';
 
-COMMENT ON COLUMN notification.webhook_deliveries.status IS 'failed: will be tried again at next_attempt_at; dlq: given up.';
+COMMENT ON COLUMN notification.webhook_deliveries.attempts IS 'Calls since it was last ordered; retries are counted by these.';
 
-COMMENT ON COLUMN notification.webhook_deliveries.last_error IS 'Our words and the status code, never the answer''s body.';
+COMMENT ON COLUMN notification.webhook_deliveries.payload_ref IS 'Not used: what is told is some hundred bytes, and lies sealed in the row.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.status IS 'queued: called at next_attempt_at; blocked: behind an earlier one of its key; dlq: given up, and can be delivered again.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.claimed_by IS 'Not used: a worker claims the endpoint.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.last_error IS 'Our word for why the last call was not taken, never the answer''s body.';
+
+COMMENT ON COLUMN notification.webhook_deliveries."position" IS 'Deliveries of one subscription and key go in this order, where order is asked for.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.happened_at IS 'When what the event tells of happened.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.payload_ciphertext IS 'What the event says, under the tenant''s key.';
+
+COMMENT ON COLUMN notification.webhook_deliveries.calls IS 'Its last calls: when, what was answered, why it was not taken, how long it took.';
+
+CREATE TABLE notification.webhook_endpoints (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    is_open boolean DEFAULT true NOT NULL,
+    due_at timestamp with time zone,
+    claimed_by text COLLATE pg_catalog."C",
+    next_slot_at timestamp with time zone,
+    resting_until timestamp with time zone,
+    consecutive_failures integer DEFAULT 0 NOT NULL,
+    is_proven boolean DEFAULT false NOT NULL,
+    last_success_at timestamp with time zone,
+    last_failure_at timestamp with time zone
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
+
+ALTER TABLE ONLY notification.webhook_endpoints FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.webhook_endpoints IS 'When each webhook subscription is called next, and how it has answered: one row for each.';
+
+COMMENT ON COLUMN notification.webhook_endpoints.id IS 'The subscription''s.';
+
+COMMENT ON COLUMN notification.webhook_endpoints.is_open IS 'Neither paused nor disabled; otherwise its deliveries wait.';
+
+COMMENT ON COLUMN notification.webhook_endpoints.due_at IS 'When a worker looks at its deliveries next. Null: none is waiting, or it is not open.';
+
+COMMENT ON COLUMN notification.webhook_endpoints.next_slot_at IS 'When the next call may go, where calls are limited by the minute.';
+
+COMMENT ON COLUMN notification.webhook_endpoints.resting_until IS 'After failures it is left alone until then.';
+
+COMMENT ON COLUMN notification.webhook_endpoints.consecutive_failures IS 'Reaching disable_after of the subscription disables it.';
+
+COMMENT ON COLUMN notification.webhook_endpoints.is_proven IS 'Its last calls were taken; until then it gets one at a time.';
+
+CREATE SEQUENCE notification.webhook_positions
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1;
+
+COMMENT ON SEQUENCE notification.webhook_positions IS 'The order of deliveries of one key. Numbers may be missing.';
 
 CREATE TABLE notification.webhook_subscriptions (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
     name text NOT NULL,
     target_url text NOT NULL,
-    event_filters jsonb DEFAULT '[]'::jsonb NOT NULL,
     signing_secret_ciphertext bytea NOT NULL,
     signing_secret_prev_ciphertext bytea,
     signing_secret_rotated_at timestamp with time zone,
@@ -3926,25 +3985,67 @@ CREATE TABLE notification.webhook_subscriptions (
     created_by text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
-    last_success_at timestamp with time zone,
-    last_failure_at timestamp with time zone,
     consecutive_failures integer DEFAULT 0 NOT NULL,
-    auto_disable_threshold integer DEFAULT 20 NOT NULL,
     version integer DEFAULT 1 NOT NULL,
+    event_types text[] NOT NULL COLLATE pg_catalog."C",
+    condition text,
+    is_test boolean NOT NULL,
+    ordered boolean DEFAULT false NOT NULL,
+    max_in_flight integer DEFAULT 10 NOT NULL,
+    max_per_minute integer,
+    timeout_seconds integer DEFAULT 15 NOT NULL,
+    disable_after integer DEFAULT 20 NOT NULL,
+    headers_ciphertext bytea,
+    header_names text[] DEFAULT '{}'::text[] NOT NULL,
+    credentials_ciphertext bytea,
+    credentials_shown jsonb,
+    transform jsonb,
+    signing_secret_prev_until timestamp with time zone,
+    disabled_at timestamp with time zone,
+    disabled_reason text COLLATE pg_catalog."C",
+    CONSTRAINT ck_webhook_subscriptions_disabled CHECK ((((status = 'disabled'::text) = (disabled_at IS NOT NULL)) AND ((disabled_at IS NULL) = (disabled_reason IS NULL)) AND (disabled_reason = ANY (ARRAY['failures'::text, 'gone'::text])))),
     CONSTRAINT ck_webhook_subscriptions_id CHECK ((id ~ '^whs_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
-    CONSTRAINT ck_webhook_subscriptions_status CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text]))),
-    CONSTRAINT ck_webhook_subscriptions_threshold CHECK ((auto_disable_threshold > 0))
+    CONSTRAINT ck_webhook_subscriptions_limits CHECK ((((max_in_flight >= 1) AND (max_in_flight <= 50)) AND ((max_per_minute >= 1) AND (max_per_minute <= 60000)) AND ((timeout_seconds >= 1) AND (timeout_seconds <= 30)) AND ((disable_after >= 1) AND (disable_after <= 1000)))),
+    CONSTRAINT ck_webhook_subscriptions_status CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text])))
 );
 
 ALTER TABLE ONLY notification.webhook_subscriptions FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE notification.webhook_subscriptions IS 'A tenant''s endpoints and the events they want.';
 
+COMMENT ON COLUMN notification.webhook_subscriptions.name IS 'Not personal: what the tenant calls it.';
+
 COMMENT ON COLUMN notification.webhook_subscriptions.signing_secret_ciphertext IS 'Under the tenant''s key; the plain secret is never stored.';
 
 COMMENT ON COLUMN notification.webhook_subscriptions.signing_secret_prev_ciphertext IS 'Signs as well while a rotation overlaps.';
 
-COMMENT ON COLUMN notification.webhook_subscriptions.consecutive_failures IS 'Reaching auto_disable_threshold disables the endpoint.';
+COMMENT ON COLUMN notification.webhook_subscriptions.consecutive_failures IS 'Not used: it changes with each call, and stands with the endpoint.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.event_types IS 'Which events, as NATS writes subjects.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.condition IS 'A condition over what the event says; null: all of these types.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.is_test IS 'Made with a test key: it hears of tests alone, and others hear of none.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.ordered IS 'Events of one key one after the other, each when the one before is delivered or given up.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.max_in_flight IS 'Calls side by side.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.disable_after IS 'So many failures in a row disable it.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.headers_ciphertext IS 'Further headers of each call, under the tenant''s key.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.header_names IS 'Not personal: the names of these headers, without their values.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.credentials_ciphertext IS 'Client certificate and OAuth 2 client, under the tenant''s key.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.credentials_shown IS 'What of these is no secret.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.transform IS 'The body that is told in the place of the usual one: JSON with paths into the event.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.signing_secret_prev_until IS 'Until then calls are signed with the secret before as well.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.disabled_reason IS 'failures: too many in a row; gone: it answered 410.';
 
 CREATE TABLE notification_platform.categories (
     category text NOT NULL COLLATE pg_catalog."C",
@@ -4564,6 +4665,9 @@ ALTER TABLE ONLY notification.trigger_versions
 ALTER TABLE ONLY notification.webhook_deliveries
     ADD CONSTRAINT pk_webhook_deliveries PRIMARY KEY (tenant_id, created_at, id);
 
+ALTER TABLE ONLY notification.webhook_endpoints
+    ADD CONSTRAINT pk_webhook_endpoints PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY notification.webhook_subscriptions
     ADD CONSTRAINT pk_webhook_subscriptions PRIMARY KEY (tenant_id, id);
 
@@ -4907,9 +5011,15 @@ CREATE INDEX ix_trigger_firings_told ON notification.trigger_firings USING btree
 
 CREATE INDEX ix_trigger_subjects_expiry ON notification.trigger_subjects USING btree (expires_at);
 
-CREATE INDEX ix_webhook_deliveries_due ON ONLY notification.webhook_deliveries USING btree (next_attempt_at) WHERE (status = ANY (ARRAY['queued'::text, 'failed'::text]));
+CREATE INDEX ix_webhook_deliveries_due ON ONLY notification.webhook_deliveries USING btree (tenant_id, subscription_id, next_attempt_at, "position") WHERE (status = 'queued'::text);
 
-CREATE INDEX ix_webhook_deliveries_subscription ON ONLY notification.webhook_deliveries USING btree (tenant_id, subscription_id, created_at DESC);
+CREATE INDEX ix_webhook_deliveries_lane ON ONLY notification.webhook_deliveries USING btree (tenant_id, subscription_id, ordering_key, "position") WHERE (status = ANY (ARRAY['queued'::text, 'blocked'::text]));
+
+CREATE INDEX ix_webhook_deliveries_subscription ON ONLY notification.webhook_deliveries USING btree (tenant_id, subscription_id, created_at, id);
+
+CREATE INDEX ix_webhook_endpoints_claimed ON notification.webhook_endpoints USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
+
+CREATE INDEX ix_webhook_endpoints_due ON notification.webhook_endpoints USING btree (due_at) WHERE ((due_at IS NOT NULL) AND (claimed_by IS NULL));
 
 CREATE INDEX notifications_marketing__ix_notifications_correlated ON ONLY notification.notifications_marketing USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
@@ -5072,6 +5182,8 @@ CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.tenants_local FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.trigger_choices FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON notification.webhook_subscriptions FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON notification.audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
 
@@ -6075,6 +6187,8 @@ CREATE POLICY break_glass ON notification.trigger_versions FOR SELECT TO tidings
 
 CREATE POLICY break_glass ON notification.webhook_deliveries FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.webhook_endpoints FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.webhook_subscriptions FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY caller_role_deletes ON notification.address_refusals AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6175,6 +6289,8 @@ CREATE POLICY caller_role_deletes ON notification.trigger_versions AS RESTRICTIV
 
 CREATE POLICY caller_role_deletes ON notification.webhook_deliveries AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.webhook_endpoints AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.webhook_subscriptions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.address_refusals AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6274,6 +6390,8 @@ CREATE POLICY caller_role_writes ON notification.trigger_subjects AS RESTRICTIVE
 CREATE POLICY caller_role_writes ON notification.trigger_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.webhook_deliveries AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.webhook_endpoints AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.webhook_subscriptions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6491,6 +6609,8 @@ CREATE POLICY tenant_isolation ON notification.trigger_versions TO tidings_runti
 
 CREATE POLICY tenant_isolation ON notification.webhook_deliveries TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.webhook_endpoints TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.webhook_subscriptions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_sets ON notification.address_refusals TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
@@ -6645,6 +6765,18 @@ CREATE POLICY tenant_sets ON notification.trigger_subjects TO tidings_runtime US
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
+CREATE POLICY tenant_sets ON notification.webhook_deliveries TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.webhook_endpoints TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.webhook_subscriptions TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 ALTER TABLE notification.tenants_local ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.trigger_choices ENABLE ROW LEVEL SECURITY;
@@ -6656,6 +6788,8 @@ ALTER TABLE notification.trigger_subjects ENABLE ROW LEVEL SECURITY;
 ALTER TABLE notification.trigger_versions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.webhook_deliveries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.webhook_endpoints ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.webhook_subscriptions ENABLE ROW LEVEL SECURITY;
 
@@ -6713,7 +6847,7 @@ CREATE POLICY worker_claims ON notification.trigger_firings TO tidings_worker US
 
 CREATE POLICY worker_claims ON notification.trigger_subjects TO tidings_worker USING (true) WITH CHECK (true);
 
-CREATE POLICY worker_claims ON notification.webhook_deliveries TO tidings_worker USING (true) WITH CHECK (true);
+CREATE POLICY worker_claims ON notification.webhook_endpoints TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_sweeps_what_is_done ON notification.digest_windows AS RESTRICTIVE FOR DELETE TO tidings_worker USING ((state = 'flushed'::text));
 
@@ -8079,31 +8213,23 @@ GRANT SELECT ON TABLE notification.webhook_deliveries TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.webhook_deliveries TO tidings_runtime;
 
-GRANT SELECT(tenant_id) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT ON TABLE notification.webhook_endpoints TO tidings_breakglass;
 
-GRANT SELECT(id) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.webhook_endpoints TO tidings_runtime;
 
-GRANT SELECT(created_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(tenant_id) ON TABLE notification.webhook_endpoints TO tidings_worker;
 
-GRANT SELECT(updated_at),UPDATE(updated_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(id) ON TABLE notification.webhook_endpoints TO tidings_worker;
 
-GRANT SELECT(next_attempt_at),UPDATE(next_attempt_at) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(due_at) ON TABLE notification.webhook_endpoints TO tidings_worker;
 
-GRANT SELECT(claimed_until),UPDATE(claimed_until) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE notification.webhook_endpoints TO tidings_worker;
 
-GRANT SELECT(attempts),UPDATE(attempts) ON TABLE notification.webhook_deliveries TO tidings_worker;
-
-GRANT SELECT(subscription_id) ON TABLE notification.webhook_deliveries TO tidings_worker;
-
-GRANT SELECT(ordering_key) ON TABLE notification.webhook_deliveries TO tidings_worker;
-
-GRANT SELECT(status) ON TABLE notification.webhook_deliveries TO tidings_worker;
-
-GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE notification.webhook_deliveries TO tidings_worker;
+GRANT USAGE ON SEQUENCE notification.webhook_positions TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.webhook_subscriptions TO tidings_breakglass;
 
-GRANT SELECT,INSERT,UPDATE ON TABLE notification.webhook_subscriptions TO tidings_runtime;
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.webhook_subscriptions TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification_platform.categories TO tidings_breakglass;
 

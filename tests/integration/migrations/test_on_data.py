@@ -31,7 +31,7 @@ _GROWS: Final = {
 }
 #: Tables of which a down file removes the rows that the schema before it can't hold.
 _LOSES: Final[dict[int, set[str]]] = {
-    88: {"notification.webhook_deliveries"},
+    93: {"notification.webhook_deliveries"},
     82: {"notification.notification_trigger_map"},
     40: {"chan.conversations", "chan.tenant_inbound_routes"},
     17: {"notification_platform.categories"},

@@ -79,6 +79,8 @@ if TYPE_CHECKING:
     from tidings_client.api.triggers import AsyncTriggersOfPlatform
     from tidings_client.api.triggers import Triggers
     from tidings_client.api.triggers import TriggersOfPlatform
+    from tidings_client.api.webhooks import AsyncWebhooks
+    from tidings_client.api.webhooks import Webhooks
     from tidings_client.api.weights import AsyncWeights
     from tidings_client.api.weights import Weights
 
@@ -118,6 +120,7 @@ class TenantResources(Resources):
         "templates": "Templates",
         "tenant": "Tenant",
         "triggers": "Triggers",
+        "webhooks": "Webhooks",
         "weights": "Weights",
     }
     adapters: "Adapters"
@@ -150,6 +153,7 @@ class TenantResources(Resources):
     templates: "Templates"
     tenant: "Tenant"
     triggers: "Triggers"
+    webhooks: "Webhooks"
     weights: "Weights"
 
 
@@ -222,6 +226,7 @@ class AsyncTenantResources(Resources):
         "templates": "AsyncTemplates",
         "tenant": "AsyncTenant",
         "triggers": "AsyncTriggers",
+        "webhooks": "AsyncWebhooks",
         "weights": "AsyncWeights",
     }
     adapters: "AsyncAdapters"
@@ -254,6 +259,7 @@ class AsyncTenantResources(Resources):
     templates: "AsyncTemplates"
     tenant: "AsyncTenant"
     triggers: "AsyncTriggers"
+    webhooks: "AsyncWebhooks"
     weights: "AsyncWeights"
 
 

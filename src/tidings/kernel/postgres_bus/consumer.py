@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 
 from tidings.kernel.bus import BusObserver, BusUnavailableError, Subscription
@@ -248,8 +248,6 @@ class Consumer:
         """The next set under a lease that was just renewed; without one the lease is let go, unless the reader stays."""
         lanes = await due_lanes(tx, group=self._group, now=self._clock.now()) if parked else []
         batch = await self._reader.read(tx, after=cursor, limit=self._settings.batch)
-        if (only := self._subscription.only) is not None:
-            batch = replace(batch, arrivals=tuple(one for one in batch.arrivals if only(one.event)))
         work = _Work(lease=held, batch=batch, lanes=lanes, parked=parked)
         if work.is_nothing:
             if not self._reader.stays:

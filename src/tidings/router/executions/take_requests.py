@@ -81,10 +81,9 @@ class RequestTaker:
         return {(row["tenant_id"], row["notification_id"]) for row in rows}
 
 
-def is_urgent(event: Event) -> bool:
-    """Whether the request is one that others have to stand back for."""
-    requested: DispatchRequested = event.payload_as(DispatchRequested)
-    return requested.priority in _URGENT
+async def urgent_among(events: Sequence[Event]) -> list[Event]:
+    """The requests that others have to stand back for."""
+    return [event for event in events if event.payload_as(DispatchRequested).priority in _URGENT]
 
 
 def _hand_off(event: Event) -> HandOff:

@@ -1,4 +1,4 @@
--- Emergency only: undoes 0088_pre_webhooks. All deliveries are lost, waiting ones too, and what each endpoint is told.
+-- Emergency only: undoes 0093_pre_webhooks. All deliveries are lost, waiting ones too, and what each endpoint is told.
 
 TRUNCATE notification.webhook_deliveries;
 UPDATE kernel.partitioned_tables SET keep = NULL WHERE parent = 'notification.webhook_deliveries';
