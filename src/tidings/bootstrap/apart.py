@@ -14,6 +14,7 @@ from tidings.contracts.delivery_requests import (
     PREPARE_STEPS,
     TAKEN_HAND_OVERS,
 )
+from tidings.contracts.inbox import DELIVER_ITEMS
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.requests import Requests
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.notify import NotifyStage
     from tidings.bootstrap.router import RouterStage
     from tidings.contracts.delivery import InProcessRouter, StepPreparer
+    from tidings.contracts.inbox import InboxDeliveries
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.http.health import Check
     from tidings.notify.dispatch.remote_router import RemoteRouterLedgers
@@ -53,6 +55,18 @@ class ApartStage:
         from tidings.router.executions.remote_preparer import RemoteStepPreparer
 
         return router.parts.get(RemoteStepPreparer, requests=self.requests)
+
+    def inboxes(self) -> "InboxDeliveries":
+        """Notify's in-app inboxes, for the router alone."""
+        from tidings.router.executions.remote_inboxes import RemoteInboxes
+
+        return RemoteInboxes(requests=self.requests)
+
+    def serve_inboxes(self, deliveries: "InboxDeliveries") -> None:
+        """Store items for routers elsewhere."""
+        from tidings.notify.inbox.requests import InboxRequests
+
+        self.requests.serve(DELIVER_ITEMS, InboxRequests(deliveries).answer)
 
     def serve_steps(self, preparer: "StepPreparer") -> None:
         """Answer routers elsewhere."""

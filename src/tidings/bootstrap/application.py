@@ -55,6 +55,7 @@ def application(
         authenticator=AnyAuthenticator(
             keys=system.notify.parts.make(KnownKeys, keys=system.access.keys),
             tokens=tokens or _tokens(system.settings.auth, system.clock),
+            people=system.inbox.tokens,
         ),
         gate=system.access.gate,
         witness=system.notify.parts.get(AuditingWitness),

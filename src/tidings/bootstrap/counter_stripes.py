@@ -19,6 +19,7 @@ class Stripe(IntEnum):
     SCHEDULE = 9
     DIGESTS = 10
     BATCHES = 11
+    INBOX = 12
 
 
 def stripe(part: Stripe) -> int:

@@ -8,7 +8,7 @@ from tidings.contracts.delivery import OutcomeSettler, StepPreparer
 from tidings.kernel.bus import Subscription, tenant_by_tenant
 from tidings.kernel.durable.in_hand import InHand
 from tidings.router.conversations.sent import SentNotes
-from tidings.router.executions import take_requests
+from tidings.router.executions import read_in_app, take_requests
 from tidings.router.executions.answer_journal import AnswerJournal
 from tidings.router.executions.jobs import DUE_EXECUTIONS, DUE_SETTINGS
 from tidings.router.executions.record import Recorder
@@ -44,6 +44,7 @@ class ExecutionsStage:
     ) -> None:
         self._kernel = kernel
         self._due_timer = router.due_timer
+        self._history = router.history
         self._parts = parts = router.parts.add(StepPreparer, preparer)
         self.due_settings: ClaimSettings = DUE_SETTINGS
         self._in_hand = InHand()
@@ -74,6 +75,22 @@ class ExecutionsStage:
         )
 
     @cached_property
+    def read_in_app(self) -> "Runner":
+        """Hears what people read in their in-app inbox."""
+        self._hear_of_due()
+        return self._kernel.bus.consumer(
+            Subscription(
+                read_in_app.GROUP,
+                read_in_app.SUBJECTS,
+                ledger="chan",
+                by_index=True,
+                on_tenants_events=tenant_by_tenant(
+                    read_in_app.handler(history=self._history, clock=self._kernel.clock)
+                ),
+            )
+        )
+
+    @cached_property
     def due(self) -> "ClaimingJob[ExecutionId]":
         """Takes up executions whose time has come."""
         from tidings.kernel.durable.claims import ClaimingJob
@@ -93,9 +110,7 @@ class ExecutionsStage:
     def requests(self) -> "Runner":
         """Hears what notify in other processes hands over."""
         # Executions that begin there are in no worker's hands: all processes of the router hear of them.
-        self._kernel.bus.wakeups.on(
-            take_requests.WAKEUP_CHANNEL, take_requests.WAKEUP_PAYLOAD, self._due_timer.wakeup
-        )
+        self._hear_of_due()
         return self._kernel.bus.consumer(
             Subscription(
                 take_requests.GROUP,
@@ -124,13 +139,19 @@ class ExecutionsStage:
             )
         )
 
+    def _hear_of_due(self) -> None:
+        """Be woken when a transaction says that executions are due."""
+        self._kernel.bus.wakeups.on(
+            take_requests.WAKEUP_CHANNEL, take_requests.WAKEUP_PAYLOAD, self._due_timer.wakeup
+        )
+
     async def free_orphans(self, tx: "WorkerTx") -> int:
         """Free what no living worker has in hand."""
         return await self.due.free_orphans(tx)
 
     def jobs(self) -> "dict[str, Job]":
-        """Steps that are due; what people open and click."""
-        return {"due": self.due, "engagement": self.engagement}
+        """Steps that are due; what people open, click and read in the application."""
+        return {"due": self.due, "engagement": self.engagement, "read_in_app": self.read_in_app}
 
     def sweeps(self) -> "dict[str, Sweep]":
         """Ledgers of deliveries, vendors' answers, codes that nothing is known about."""

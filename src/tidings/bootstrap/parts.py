@@ -21,7 +21,6 @@ from tidings.notify.notifications.step_simulation import StepSimulator
 from tidings.notify.received_events.routes import EventsLimit
 from tidings.notify.recipients.store import StoredRecipients
 from tidings.router.accounts.price_list import AccountPrices
-from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.conversations.model import InboundMessageId
 from tidings.router.conversations.queue import dead_inbound
@@ -31,6 +30,7 @@ from tidings.router.profiles.subject_access import StoredProfiles
 from tidings.router.status_map.reapply import Reapplier
 from tidings.router.traffic.change_weights import WeightSetter
 from tidings.router.traffic.settings import TrafficSettings
+from tidings.router.vendors.built_in import KINDS, find_kind
 
 if TYPE_CHECKING:
     from tidings.bootstrap.system import System
@@ -41,6 +41,7 @@ def notify_parts(system: "System") -> Parts:
     parts = system.notify.parts
     # A stage registers its parts when it is made.
     _ = system.accept, system.composition, system.events, system.triggers, system.batches, system.webhooks
+    system.inbox.register()
     for part in (
         UploadLimit(system.settings.http.max_import_bytes),
         SendLimit.of(system.settings.http.max_body_bytes),
@@ -73,7 +74,7 @@ def router_parts(system: "System", *, simulator: Simulator) -> Parts:
         .add(ChannelsSetUp, StoredChannelsSetUp())
         .add(KnownRecipients, StoredRecipients())
         .add(StepSimulation, StepSimulator(simulator))
-        .add(AvailableAdapters, AvailableAdapters(kinds=ADAPTERS, find=kind_of))
+        .add(AvailableAdapters, AvailableAdapters(kinds=KINDS, find=find_kind))
         .add(DeadLetters[InboundMessageId], dead_inbound_messages)
         .add(Reapplier, system.callbacks.reapplier)
         .add(TrafficSettings, system.vendors.traffic.settings)

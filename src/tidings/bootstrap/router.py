@@ -7,7 +7,6 @@ from tidings.bootstrap import observers
 from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.egress import Guard, public_and
-from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.bounces.receive_bounce import BounceObserver
 from tidings.router.bounces.tokens import ReturnTokens
 from tidings.router.callbacks.model import CallbackObserver
@@ -19,6 +18,7 @@ from tidings.router.metrics import RouterMetrics
 from tidings.router.policies.policies import Policies
 from tidings.router.state_machine.machine import ExecutionStateMachine
 from tidings.router.traffic.observe import TrafficObserver
+from tidings.router.vendors.built_in import SERVED
 from tidings.settings import words
 
 if TYPE_CHECKING:
@@ -46,9 +46,7 @@ class RouterStage:
             .add(ConversationObserver, observers.ConversationMetrics(metrics))
             .add(TrafficObserver, observers.TrafficMetrics(metrics))
         )
-        self.adapter_configs = parts.get(
-            AdapterConfigs, vendors={kind.name: kind.channels for kind in ADAPTERS.values()}
-        )
+        self.adapter_configs = parts.get(AdapterConfigs, vendors=SERVED)
         self.policies = parts.get(Policies)
         self.history = parts.get(StoredHistory)
         #: What return paths of mails carry.

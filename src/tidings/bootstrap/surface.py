@@ -17,6 +17,8 @@ from tidings.notify.erasure import routes as erasure_routes
 from tidings.notify.event_feed import routes as event_feed_routes
 from tidings.notify.event_subscriptions import routes as event_subscriptions_routes
 from tidings.notify.imports import routes as imports_routes
+from tidings.notify.inbox import recipient_routes as inbox_recipient_routes
+from tidings.notify.inbox import routes as inbox_routes
 from tidings.notify.notifications import explain_routes
 from tidings.notify.notifications import routes as notifications_routes
 from tidings.notify.notifications.simulate import Simulator
@@ -88,6 +90,9 @@ def resources_of(system: "System") -> Served:
                 digests_routes.digests,
                 batches_routes.batches,
                 webhooks_routes.webhooks,
+                inbox_routes.own_inbox,
+                inbox_recipient_routes.inboxes,
+                inbox_recipient_routes.tokens,
                 event_feed_routes.feed,
                 event_feed_routes.readers,
                 event_subscriptions_routes.event_subscriptions,

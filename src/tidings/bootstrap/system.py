@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.dispatch import DispatchStage
     from tidings.bootstrap.events import EventsStage
     from tidings.bootstrap.executions import ExecutionsStage
+    from tidings.bootstrap.inbox import InboxStage
     from tidings.bootstrap.notify import NotifyStage
     from tidings.bootstrap.router import RouterStage
     from tidings.bootstrap.triggers import TriggersStage
@@ -99,7 +100,15 @@ class System:
         """What goes to the vendors."""
         from tidings.bootstrap.vendors import VendorsStage
 
-        return VendorsStage(self.kernel, self.router, self.callbacks)
+        inboxes = self.inbox.deliverer if self._runs_notify else self.apart.inboxes()
+        return VendorsStage(self.kernel, self.router, self.callbacks, inboxes=inboxes)
+
+    @cached_property
+    def inbox(self) -> "InboxStage":
+        """What people find in the application itself."""
+        from tidings.bootstrap.inbox import InboxStage
+
+        return InboxStage(self.kernel, self.access, self.notify)
 
     @cached_property
     def accept(self) -> "AcceptStage":
@@ -358,6 +367,7 @@ class System:
             self.digests,
             self.batches,
             self.webhooks,
+            self.inbox,
             self.consumers,
         )
 
@@ -369,6 +379,7 @@ class System:
         jobs = self.apart.jobs()
         if self._runs_notify:
             self.apart.serve_steps(self.composition.gate)
+            self.apart.serve_inboxes(self.inbox.deliverer)
         if self._runs_router:
             self.apart.serve_ledgers(self.executions)
             jobs["dispatch_requests"] = self.executions.requests

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from tidings.contracts.inbox import InboxDeliveries
 from tidings.router.accounts.accounts import Accounts
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.prices.rates import Rates
@@ -24,7 +25,15 @@ if TYPE_CHECKING:
 class VendorsStage:
     """The vendors, for every part that has something to send."""
 
-    def __init__(self, kernel: "KernelStage", router: "RouterStage", callbacks: "CallbacksStage") -> None:
+    def __init__(
+        self,
+        kernel: "KernelStage",
+        router: "RouterStage",
+        callbacks: "CallbacksStage",
+        *,
+        inboxes: InboxDeliveries,
+    ) -> None:
+        """`inboxes`: where items of the in-app inbox go."""
         self._parts = parts = router.parts
         channels = kernel.settings.channels
         # Made before the vendors, and so closed after them.
@@ -38,7 +47,7 @@ class VendorsStage:
             write_token=router.return_tokens.write,
             max_age=channels.secrets_max_age,
         )
-        self.vendors = parts.get(Vendors)
+        self.vendors = parts.get(Vendors, inboxes=inboxes)
         kernel.closing.push_async_callback(self.vendors.close)
         self.desk = parts.get(AdapterProbe)
         self.traffic = parts.get(VendorSelection)

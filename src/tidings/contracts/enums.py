@@ -11,8 +11,6 @@ Priority = Literal["critical", "high", "normal", "low"]
 UseCase = Literal["otp", "txn", "marketing", "alert", "conversational"]
 
 CHANNELS: Final[tuple[Channel, ...]] = get_args(Channel)
-#: Names that are kept for later: nothing can be sent over them yet.
-RESERVED_CHANNELS: Final[frozenset[Channel]] = frozenset({"inapp"})
 #: A notification that leaves the choice of channel to the router's ladder.
 AUTO: Final = "auto"
 #: Channels with messages that can carry files.

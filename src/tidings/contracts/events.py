@@ -13,6 +13,7 @@ from tidings.contracts.conversations import CONVERSATION_EVENTS
 from tidings.contracts.delivery import DELIVERY_EVENTS
 from tidings.contracts.erasure import ERASURE_EVENTS, USER_DELETED_SUBJECT
 from tidings.contracts.event_versions import EVENT_VERSION_EVENTS, MIGRATION_COMPLETED_SUBJECT
+from tidings.contracts.inbox import INBOX_EVENTS
 from tidings.contracts.notifications import NOTIFICATION_EVENTS
 from tidings.contracts.opt_outs import OPT_OUT_EVENTS
 from tidings.contracts.receipts import RECEIPT_EVENTS
@@ -31,6 +32,7 @@ _DECLARED: Final[Sequence[Mapping[str, type[Any]]]] = (
     SUPPRESSION_EVENTS,
     OPT_OUT_EVENTS,
     NOTIFICATION_EVENTS,
+    INBOX_EVENTS,
     DELIVERY_EVENTS,
     RECEIPT_EVENTS,
     TEMPLATE_EVENTS,

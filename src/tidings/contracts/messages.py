@@ -127,6 +127,8 @@ class Accepted:
     provider_message_id: str | None = None
     #: Where an answer of the person will arrive, as an inbound message will name it; None: it can't be answered.
     sender: str | None = field(default=None, repr=False)
+    #: It is where the person finds it already: no receipt will say so.
+    delivered: bool = False
     #: Devices that it was refused for, beside the one that took it.
     others: "tuple[DeviceRefused, ...]" = ()
     answer: RawAnswer | None = field(default=None, repr=False, compare=False)

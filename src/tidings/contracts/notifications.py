@@ -38,8 +38,8 @@ class NotificationEngaged(Struct, frozen=True, kw_only=True, omit_defaults=True)
     template_key: str
     #: When it happened, as far as that is known.
     at: Moment
-    #: Who says so: the vendor, or our own pixel and links.
-    source: Literal["vendor", "tracking"]
+    #: Who says so: the vendor, our own pixel and links, or the in-app inbox.
+    source: Literal["vendor", "tracking", "inbox"]
     #: The attempt in the router, where the vendor says so.
     attempt_id: str | None = None
     correlation_id: str | None = None

@@ -16,7 +16,7 @@ _RESOURCES: Final[dict[str, tuple[str, str]]] = {
     "triggers": ("See which events send what, and what came of them.", "Change which events send what."),
     "events": ("Listen to events, and see which ones arrived.", "Send events."),
     "webhooks": ("See webhook subscriptions and deliveries.", "Change subscriptions, rotate secrets, deliver again."),
-    "inbox": (f"Read a recipient's in-app feed. {RESERVED}", f"Mark, archive and snooze in a recipient's feed. {RESERVED}"),
+    "inbox": ("Read recipients' in-app inboxes.", "Change items of recipients' in-app inboxes, and make the tokens that open them."),
     "router": ("See policies, executions, circuits and conversations.", "Change policies, adapters, circuits and routes."),
     "audit": ("Read the audit.", ""),
     "api_keys": ("See API keys; never their secrets.", "Create, rotate and revoke API keys."),

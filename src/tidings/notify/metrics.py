@@ -18,6 +18,12 @@ class NotifyMetrics:
             ("became",),
         )
         begin_at_zero(self.outcomes_missed, "settled", "failed")
+        self.inbox_items = metrics.counter(
+            "tidings_inbox_items_total",
+            "Items of in-app inboxes, by what became of them: stored, read, acted, returned from a snooze, or expired.",
+            ("became",),
+        )
+        begin_at_zero(self.inbox_items, "stored", "read", "acted", "returned", "expired")
         self.digests_flushed = metrics.counter(
             "tidings_digests_flushed_total",
             "Digest windows that were flushed, by how they ended: digest, single, empty or apart.",

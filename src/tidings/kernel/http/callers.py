@@ -1,6 +1,7 @@
 """Who is calling, for which tenant, and whether they may: the access guard in front of every resource."""
 
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import Literal, Protocol
 
@@ -27,6 +28,10 @@ TENANT_HEADER = "X-Tenant-Id"
 MOST_FAILED = 300
 #: Instead of a scope: any authenticated caller.
 ANY_CALLER = "any"
+#: Instead of a scope: a person, with an inbox token, for their own inbox. No key and no role holds it.
+OWN_INBOX = "own_inbox"
+_NOT_HERE = "an inbox token opens the inbox of its recipient and nothing else; use an API key here"
+_PEOPLE_ONLY = "this takes an inbox token; make one with POST /api/v1/recipients/{recipient_id}/inbox-tokens"
 #: Scopes that read how things are set up, and nothing about people or what was sent to them.
 _SETTINGS = frozenset({"templates:read", "channels:read"})
 
@@ -35,8 +40,8 @@ _SETTINGS = frozenset({"templates:read", "channels:read"})
 class Caller:
     """An authenticated caller."""
 
-    kind: Literal["key", "jwt"]
-    #: `key_…`, or the subject of the token.
+    kind: Literal["key", "jwt", "person"]
+    #: `key_…`, or the subject of the token; of a person with an inbox token the recipient, `rcp_…`.
     id: str
     #: Whose key or token it is; None for the platform's own.
     home: TenantId | None
@@ -47,6 +52,8 @@ class Caller:
     environment: Literal["live", "test"]
     #: The tenant a platform caller acts for, by `X-Tenant-Id`.
     acting_for: TenantId | None = None
+    #: When an inbox token was made: the tenant may have voided those of then.
+    since: datetime | None = None
 
     @property
     def tenant_id(self) -> TenantId | None:
@@ -56,7 +63,7 @@ class Caller:
     @property
     def actor(self) -> str:
         """How audit rows and `created_by` columns name this caller."""
-        return self.id if self.kind == "key" else f"jwt:{self.id}"
+        return f"jwt:{self.id}" if self.kind == "jwt" else self.id
 
 
 class Authenticator(Protocol):
@@ -123,6 +130,8 @@ class AccessGuard:
     async def admit(self, scope: SeenScope, need: Need) -> Caller:
         """The caller, known, allowed and with its tenant in order; binds both to the logs."""
         caller = await self._known(_credential(scope), scope)
+        if (caller.kind == "person") != (need.scope == OWN_INBOX):
+            raise NotAllowedError(_NOT_HERE if caller.kind == "person" else _PEOPLE_ONLY)
         if need.scope != ANY_CALLER and need.scope not in caller.scopes:
             raise MissingScopeError(need.scope)
         if caller.environment == "test" and not need.test_keys:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.contracts.enums import AUTO, RESERVED_CHANNELS, WITH_FILES, NotificationStatus, Priority, UseCase
+from tidings.contracts.enums import AUTO, WITH_FILES, NotificationStatus, Priority, UseCase
 from tidings.contracts.ids import NOTIFICATION, NotificationId, RecipientId
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
@@ -138,11 +138,6 @@ class OrderValidator:
         """
         now, tenant_id = self.clock.now(), order.by.tenant_id
         wrong = list(order.wrong)
-        if order.channel in RESERVED_CHANNELS:
-            # Whether a template has words for it does not matter.
-            raise InvalidError(
-                [*wrong, FieldError("channel", f"is reserved: {order.channel} is not there yet")]
-            )
         if order.locale is not None and not locale_exists(order.locale):
             wrong.append(FieldError("locale", UNKNOWN_LOCALE))
         wrong += _wrong_with_event(order)

@@ -13,6 +13,7 @@ from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.kernel.set_cache import SetCache
 from tidings.notify.access import store
+from tidings.notify.access.inbox_tokens import PREFIX
 from tidings.notify.access.last_used import LastUsed
 from tidings.notify.access.model import ApiKey, KeyState, hash_secret, read_credential
 from tidings.notify.access.seals import KeySeals
@@ -120,16 +121,22 @@ class KeyAuthenticator:
 
 
 class AnyAuthenticator:
-    """API keys by their form, everything else as a token."""
+    """API keys and inbox tokens by their form, everything else as a token."""
 
-    def __init__(self, *, keys: Authenticator, tokens: Authenticator | None) -> None:
+    def __init__(
+        self, *, keys: Authenticator, tokens: Authenticator | None, people: Authenticator | None = None
+    ) -> None:
+        """`people`: those with inbox tokens."""
         self._keys = keys
         self._tokens = tokens
+        self._people = people
 
     async def authenticate(self, credential: str) -> Caller:
         """The caller with this key or token."""
         if credential.startswith("tdk_"):
             return await self._keys.authenticate(credential)
+        if self._people is not None and credential.startswith(PREFIX):
+            return await self._people.authenticate(credential)
         if self._tokens is None:
             raise UnauthenticatedError("send an API key (tdk_…); tokens are not set up here")
         return await self._tokens.authenticate(credential)

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from tidings.contracts.channel_configs import Account, ChannelConfigs, ConfigureAccount
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
@@ -97,7 +98,8 @@ class ChannelConfigurer:
             ]
             await self.router.configure(tx, commands, actor=actor)
         accounts = await self.router.accounts(tx, after.vendors)
-        missing = [v for v in after.vendors if v not in accounts]
+        # The inbox is the system's own, and needs none.
+        missing = [v for v in after.vendors if v not in accounts and v != IN_APP]
         if missing:
             raise InvalidError(
                 [
@@ -156,6 +158,10 @@ class ChannelConfigurer:
             for vendor in spec.accounts
             if vendor not in (spec.vendor, spec.fallback_vendor)
         ]
+        if IN_APP in spec.accounts:
+            wrong.append(
+                FieldError(f"accounts.{IN_APP}", "is not needed: the inbox is the system's own; leave it out")
+            )
         if wrong:
             raise InvalidError(wrong)
 

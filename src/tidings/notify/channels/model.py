@@ -3,12 +3,13 @@
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Annotated, Literal
+from datetime import UTC, datetime
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
 from tidings.contracts.channel_configs import adapter_of
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, Count, SenderId
 from tidings.contracts.text import Label
@@ -124,6 +125,21 @@ class ChannelConfig:
     def vendors(self) -> tuple[str, ...]:
         """The vendor, then the one to fall back to."""
         return (self.vendor, self.fallback_vendor) if self.fallback_vendor else (self.vendor,)
+
+
+#: The in-app inbox of a tenant that has not set it up: it works, without limits or looks of its own.
+INBOX_BY_ITSELF: Final = ChannelConfig(
+    id=ChannelId("ch_00000000000000000000000000"),
+    channel=IN_APP,
+    vendor=IN_APP,
+    fallback_vendor=None,
+    sender=Sender(),
+    branding=None,
+    rate_limit=RateLimit(),
+    status="active",
+    version=0,
+    updated_at=datetime(2026, 1, 1, tzinfo=UTC),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.mapping import RowMapper, optional, tuple_columns
@@ -130,8 +131,10 @@ class StoredChannelsSetUp:
     """The contract's `ChannelsSetUp`: the channels that a tenant can send over."""
 
     async def of(self, tx: TenantTx) -> frozenset[str]:
-        """Those that the tenant has set up and not switched off."""
-        return frozenset(one.channel for one in await find_channels(tx) if one.status != "disabled")
+        """Those that the tenant has set up and not switched off; the in-app inbox needs no setting up."""
+        found = await find_channels(tx)
+        off = {one.channel for one in found if one.status == "disabled"}
+        return frozenset({IN_APP, *(one.channel for one in found)} - off)
 
 
 _credential = RowMapper(Credential, [QUERIES.find_credentials])

@@ -111,7 +111,7 @@ def _of_channel(
 ) -> StepDecision:
     step = request.step
     verdict = _note(trace, Gate.CHANNEL, step_gates.channel_allowed(facts, request, person), step)
-    config = facts.tenant.channels.get(request.channel)
+    config = facts.tenant.config_of(request.channel)
     if config is None or not isinstance(verdict, Pass):
         return StepDecision(verdict=verdict, trace=tuple(trace))
     usable, addresses = step_gates.address_usable(request.channel, person, only=request.address_id)

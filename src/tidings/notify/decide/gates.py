@@ -86,7 +86,7 @@ def category_allowed(facts: Facts, request: DecisionRequest, person: PersonFacts
 
 def channel_set_up(tenant: TenantFacts, request: DecisionRequest) -> Verdict:
     """A channel that is named and that the tenant does not have: there is no step that could say so."""
-    if request.channel == AUTO or request.channel in tenant.channels:
+    if request.channel == AUTO or tenant.config_of(request.channel) is not None:
         return PASS
     return Stop(NotificationStatus.FAILED, GateReason.CHANNEL_NOT_SET_UP)
 

@@ -71,7 +71,7 @@ def takes_of_step(
     of_policy = limits.per_channel_per_second.get(channel) if limits is not None else None
     if of_policy is not None:
         takes.append(Take(key=f"policy:{channel}:second", limit=FixedWindow(of_policy, _SECOND)))
-    config = tenant.channels.get(channel)
+    config = tenant.config_of(channel)
     if config is not None:
         own = config.rate_limit
         for name, limit, window in (

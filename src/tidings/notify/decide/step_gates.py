@@ -48,7 +48,7 @@ def recipient_still_known(person: PersonFacts | None) -> Verdict:
 
 def channel_allowed(facts: Facts, request: StepRequest, person: PersonFacts) -> Verdict:
     """Set up by the tenant, and not declined by the person a moment ago; consent is asked for again too."""
-    config = facts.tenant.channels.get(request.channel)
+    config = facts.tenant.config_of(request.channel)
     if config is None:
         return Stop(NotificationStatus.FAILED, GateReason.CHANNEL_NOT_SET_UP)
     if config.status == "disabled":

@@ -33,7 +33,7 @@ from tidings.notify.render.model import (
     key_of_sources,
 )
 from tidings.notify.templates.assets import shown_in
-from tidings.notify.templates.model import Published
+from tidings.notify.templates.model import BodyFormat, Published
 from tidings.notify.templates.resolve import TemplateResolver
 
 _encode = msgspec.json.Encoder().encode
@@ -84,6 +84,8 @@ class Composed(msgspec.Struct, frozen=True, kw_only=True):
     snapshot: Snapshot
     #: Those of the template's pictures that it shows.
     pictures: tuple[Attachment, ...] = ()
+    #: The text is a JSON document.
+    is_json: bool = False
 
     def __repr__(self) -> str:
         return f"Composed({self.locale}, {self.snapshot!r}, ***)"
@@ -136,6 +138,7 @@ class Composer:
         found: list[Composition | None] = [None] * len(asks)
         jobs: list[tuple[int, RenderJob]] = []
         shown: dict[int, Published] = {}
+        documents: set[int] = set()
         read: dict[TemplateVersionId, Mapping[str, Attachment]] = {}
         for place, ask in enumerate(asks):
             tenant_id, version_id = ask.pending.tenant_id, ask.pending.version_for(ask.channel)
@@ -151,6 +154,8 @@ class Composer:
                 continue
             locale = ask.pending.locale or ask.reader.locale
             content = self._templates.content_for(published, locale)
+            if published.version.locales[content.locale].source.format is BodyFormat.JSON:
+                documents.add(place)
             if headlines:
                 content = _headline(content)
             head = letterheads[tenant_id]
@@ -186,6 +191,7 @@ class Composer:
                     pictures=await self._pictures(tenant_id, shown[place], result, read)
                     if place in shown
                     else (),
+                    is_json=place in documents,
                 )
         return [composition for composition in found if composition is not None]
 

@@ -366,7 +366,7 @@ def routes_of(pending: NotificationRow, facts: Facts) -> tuple[DeliveryRoute, ..
     asked = CHANNELS if pending.channel == AUTO else (pending.channel,)
     routes: list[DeliveryRoute] = []
     for channel in asked:
-        config = facts.tenant.channels.get(channel)
+        config = facts.tenant.config_of(channel)
         if config is not None and pending.version_for(channel) is not None:
             routes += [DeliveryRoute(channel=channel, vendor=vendor) for vendor in _vendors(pending, config)]
     return tuple(routes)

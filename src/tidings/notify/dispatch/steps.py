@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -19,6 +19,7 @@ from tidings.contracts.delivery import (
 )
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import RecipientId
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.messages import SentRecord
 from tidings.contracts.tenants import Channel
 from tidings.kernel.blobs.store import BlobStore
@@ -39,6 +40,7 @@ from tidings.notify.dispatch.compose import (
     ComposeAsk,
     Composed,
     Composer,
+    Composition,
     letterhead_of,
     with_address,
     with_reader,
@@ -53,6 +55,7 @@ from tidings.notify.dispatch.exact_bodies import (
     refs_text,
 )
 from tidings.notify.dispatch.files import files_of, left_out, without_files
+from tidings.notify.dispatch.in_app import item_text
 from tidings.notify.dispatch.message import StepWork, message_of
 from tidings.notify.dispatch.taken_limits import TakenLimits
 from tidings.notify.facts.model import AddressFacts, Facts, TenantFacts
@@ -152,6 +155,7 @@ class StepMaker:
         )
         words = dict(zip(passed, composed, strict=True))
         paces = await self._paces_of([works[place] for place in passed])
+        items = _items(facts, works, words)
         watched = await self._watched_by({tenant_id: facts[tenant_id] for tenant_id in channels})
         files = await files_of(
             self.attachments,
@@ -181,6 +185,8 @@ class StepMaker:
                     tracking=watched.get(tenant_id),
                     pepper=peppers[tenant_id],
                 )
+                if place in items:
+                    message = replace(message, subject=None, html=None, text=items[place])
                 made.append(
                     StepMade(
                         prepared=ReadyStep(
@@ -289,6 +295,21 @@ class StepMaker:
             else decision
             for place, decision in enumerate(decisions)
         ]
+
+
+def _items(
+    facts: Mapping[TenantId, Facts], works: Sequence[StepWork], words: dict[int, Composition]
+) -> dict[int, str]:
+    """Those that go to the in-app inbox, as they are handed on; what is no item counts as not composed in `words`."""
+    items: dict[int, str] = {}
+    for place, one in list(words.items()):
+        if works[place].channel == IN_APP and isinstance(one, Composed):
+            item = item_text(one, facts[works[place].tenant_id].tenant)
+            if isinstance(item, str):
+                items[place] = item
+            else:
+                words[place] = item
+    return items
 
 
 def _with_bodies(

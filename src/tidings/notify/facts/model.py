@@ -7,12 +7,13 @@ from msgspec import Struct
 
 from tidings.contracts.addresses import NormalisedAddress
 from tidings.contracts.ids import RecipientAddressId, RecipientId
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.tenants import Channel, DigestChoice, NotificationPolicy, QuietHours
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.pepper import Pepper
 from tidings.notify.branding.model import TenantBranding, brand_of
 from tidings.notify.categories.model import CategoryPolicy, TenantCategory
-from tidings.notify.channels.model import ChannelConfig
+from tidings.notify.channels.model import INBOX_BY_ITSELF, ChannelConfig
 from tidings.notify.digest_windows.schedule import in_force
 from tidings.notify.ids import AddressRefusalId
 from tidings.notify.recipients.preferences_model import Choices
@@ -89,6 +90,10 @@ class TenantFacts:
     branding: TenantBranding | None = None
     #: Names that look.
     theme_etag: str = ""
+
+    def config_of(self, channel: Channel) -> ChannelConfig | None:
+        """How a channel is set up; None where it is not. The in-app inbox is there by itself: nobody outside is needed for it."""
+        return self.channels.get(channel) or (INBOX_BY_ITSELF if channel == IN_APP else None)
 
     def brand_on(self, channel: Channel) -> Brand:
         """How it looks on a channel, which may override parts of it."""

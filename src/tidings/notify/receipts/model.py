@@ -46,7 +46,7 @@ class Seen:
     #: The channel that carried it.
     channel: str
     at: datetime
-    source: Literal["vendor", "tracking"]
+    source: Literal["vendor", "tracking", "inbox"]
     attempt_id: str | None = None
 
 

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.sms_segments import MANY_SEGMENTS, MOST_SEGMENTS, measure
 from tidings.contracts.templates import TemplateFinding
 from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError
 from tidings.notify.categories.model import CategoryPolicy
+from tidings.notify.inbox_content.model import ContentFault
+from tidings.notify.inbox_content.read import read_content
 from tidings.notify.render.model import Brand, Content, Rendered, RenderFailed, RenderJob
 from tidings.notify.templates.assemble import AssembledTexts, AssemblyContext, assemble, marked, place_of
 from tidings.notify.templates.assets import crowd_fault, shown_in, unknown_in_styles, with_cids
@@ -33,7 +36,7 @@ from tidings.notify.templates.variables import Checker, schema_faults
 from tidings.notify.templates.whatsapp_faults import filled_faults, reference_faults
 
 #: Channels whose messages can be HTML.
-_HTML_CHANNELS: Final = frozenset({"email", "inapp"})
+_HTML_CHANNELS: Final = frozenset({"email"})
 #: Channels whose messages can be JSON.
 _JSON_CHANNELS: Final = frozenset({"push", "inapp", "webhook"})
 _TRIAL_ZONE: Final = "UTC"
@@ -319,6 +322,8 @@ class _Examination:
                     place, told = failing.place, replace(result, detail=failing.why)
             for fault in self._trial_faults(sample, told):
                 self._note(place, fault, locale)
+            if isinstance(result, Rendered) and self.around.channel == IN_APP:
+                self._trial_item(locale, sample, result)
             if isinstance(result, Rendered) and result.whatsapp is not None:
                 for part, what, how in filled_faults(result.whatsapp, sample):
                     self._at_part(locale, part, what, how)
@@ -344,6 +349,20 @@ class _Examination:
                     "make it shorter, or see in the preview what plainer characters would save",
                     severity="warning",
                 )
+
+    def _trial_item(self, locale: str, sample: str, result: Rendered) -> None:
+        """What the in-app inbox makes of it."""
+        source = self.version.locales[locale].source
+        item = read_content(
+            result.subject,
+            result.text,
+            json=source.format is BodyFormat.JSON,
+            allowed=(*self.links.own_hosts, *self.links.allowed) if self.links.allowed else (),
+        )
+        if isinstance(item, ContentFault):
+            what = f"with the sample {sample} it is no item of an inbox: {item.field} {item.remedy}"
+            part = "subject" if item.field == "subject" else "body"
+            self._at_part(locale, part, what, "correct it; docs/inbox.md shows the form")
 
     def _fields(self, errors: Iterable[FieldError]) -> None:
         for error in errors:

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=93, newest=93)
+SERVES: Final = SchemaRange(oldest=94, newest=94)
 
 
 async def check_servable(

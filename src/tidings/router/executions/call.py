@@ -43,7 +43,7 @@ from tidings.router.state_machine.model import CallSkipped, VendorAnswered
 from tidings.router.state_machine.statuses import told_as
 from tidings.router.status_map.meanings import Meanings, codes_of, read_by
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.simulated import SIMULATED
+from tidings.router.vendors.built_in import WITHOUT_ACCOUNT
 from tidings.router.vendors.vendors import SendResult, Vendors
 
 #: The accounts of each tenant, by vendor.
@@ -354,8 +354,8 @@ def _by_account(
         tenant_id, reserved = item.execution.tenant_id, call.reservation
         account = accounts.get(tenant_id, {}).get(reserved.vendor)
         owner = tenant_id if account is None or not account.platform else account.id
-        if reserved.vendor == SIMULATED:
-            owner = SIMULATED
+        if reserved.vendor in WITHOUT_ACCOUNT:
+            owner = reserved.vendor
         key = owner, reserved.vendor, reserved.within
         if key not in sets:
             sets[key] = _AccountCalls(tenant_id, reserved.vendor, reserved.within, account)

@@ -35,7 +35,7 @@ from tidings.router.state_machine.model import (
 from tidings.router.traffic import model as traffic_model
 from tidings.router.traffic.admission import is_paced, spacing
 from tidings.router.traffic.vendor_selection import VendorSelection
-from tidings.router.vendors.simulated import SIMULATED
+from tidings.router.vendors.built_in import WITHOUT_ACCOUNT
 from tidings.router.vendors.vendors import Vendors
 
 #: The key of messages that belong to no batch with a pace.
@@ -164,9 +164,10 @@ class AttemptReserver:
             return StepBarred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
         attempt_id = ATTEMPT.new(now)
         within = step.call_seconds
-        if Vendors.of(step.vendors[0], message, is_test=request.is_test) == SIMULATED:
-            simulated = Reservation(vendor=SIMULATED, within=within)
-            return ReservedAttempt(step=place, message=message, attempt_id=attempt_id, reservation=simulated)
+        really = Vendors.of(step.vendors[0], message, is_test=request.is_test)
+        if really in WITHOUT_ACCOUNT:
+            free = Reservation(vendor=really, within=within)
+            return ReservedAttempt(step=place, message=message, attempt_id=attempt_id, reservation=free)
         # The vendor that may have the message already is asked again, and no other.
         asked = (
             step.vendors if active is None or active.unlearned not in step.vendors else (active.unlearned,)

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Final
+from typing import Final, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.refusals import FieldError
-from tidings.router.adapters.registry import AdapterKind
 from tidings.router.policies.model import Conditions, PolicyStep, PolicyTerms
 from tidings.router.policies.step_deadlines import beginnings, told
 
@@ -20,13 +19,22 @@ _KNOWN_OF: Final[frozenset[Channel]] = frozenset({"whatsapp", "telegram", "viber
 _LONGEST_LADDER: Final = timedelta(days=30)
 
 
+class ServesChannels(Protocol):
+    """A kind of vendor."""
+
+    @property
+    def channels(self) -> frozenset[str]:
+        """What it can send over."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AvailableAdapters:
     """Who can be sent through."""
 
-    kinds: Mapping[str, AdapterKind]
+    kinds: Mapping[str, ServesChannels]
     #: By a vendor's name, which may be one that an account was given.
-    find: Callable[[str], AdapterKind | None]
+    find: Callable[[str], ServesChannels | None]
 
     def serving(self, channel: str) -> list[str]:
         """The kinds that serve a channel, by name."""

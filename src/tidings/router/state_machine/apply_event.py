@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from tidings.contracts.delivery import SkipStep
+from tidings.contracts.delivery import Evidence, SkipStep
 from tidings.contracts.messages import Accepted, Refused, TryLater, Unlearned
 from tidings.router.state_machine.model import (
     ACCOUNT_OFF,
@@ -134,9 +134,10 @@ def _apply_answer(
     active = replace(active, open_attempt=None)
     builder.put(active)
     match outcome:
-        case Accepted():
-            if not answered.receipts or builder.step(active).success == "accepted":
-                builder.succeed(active.step, "accepted")
+        case Accepted(delivered=delivered):
+            reached: Evidence = "delivered" if delivered else "accepted"
+            if not answered.receipts or REACHED[reached] >= WANTED[builder.step(active).success]:
+                builder.succeed(active.step, reached)
             else:
                 builder.put(replace(active, awaiting=opened.id))
         case Refused(permanent=True):

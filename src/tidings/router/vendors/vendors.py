@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from tidings.contracts.adapters import NOT_GRANTED, Adapter, Cancels, Capabilities
+from tidings.contracts.inbox import IN_APP, InboxDeliveries
 from tidings.contracts.messages import OutboundMessage, Outcome, TryLater
 from tidings.contracts.senders import ANY_SENDER, may_show, own_sender
 from tidings.kernel.errors import DatabaseError
@@ -15,6 +16,8 @@ from tidings.router.accounts.accounts import Accounts
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.traffic.model import ACCOUNT_OFF
 from tidings.router.traffic.vendor_failures import NOT_LET_IN
+from tidings.router.vendors.built_in import WITHOUT_ACCOUNT
+from tidings.router.vendors.in_app import InAppAdapter
 from tidings.router.vendors.learned_outcomes import OnOutcome
 from tidings.router.vendors.open_adapters import OpenAdapters, UnusableError
 from tidings.router.vendors.send_batch import hand_over
@@ -47,14 +50,22 @@ class SendResult:
 class Vendors:
     """Calls vendors; whatever they or their settings do, every message has its outcome."""
 
-    def __init__(self, accounts: Accounts, adapters: OpenAdapters) -> None:
+    def __init__(
+        self, accounts: Accounts, adapters: OpenAdapters, inboxes: InboxDeliveries | None = None
+    ) -> None:
+        """`inboxes`: where items of the in-app inbox go; None: there is nothing to send over it."""
         self.accounts = accounts
         self._adapters = adapters
-        self._simulated = SimulatedAdapter()
+        self._built_in: dict[str, Adapter] = {SIMULATED: SimulatedAdapter()}
+        if inboxes is not None:
+            self._built_in[IN_APP] = InAppAdapter(inboxes)
 
     @staticmethod
     def of(vendor: str, message: OutboundMessage, *, is_test: bool) -> str:
         """The vendor that the message really goes to."""
+        if vendor == IN_APP:
+            # A test has an inbox of its own, and nobody outside is written to.
+            return vendor
         return SIMULATED if is_test or is_simulated(message.to) else vendor
 
     async def send(
@@ -68,7 +79,7 @@ class Vendors:
     ) -> SendResult:
         """Hand a set of one tenant to one vendor."""
         try:
-            account = (await self.accounts.of(tenant_id)).get(vendor) if vendor != SIMULATED else None
+            account = None if vendor in WITHOUT_ACCOUNT else (await self.accounts.of(tenant_id)).get(vendor)
         except DatabaseError:
             unknown = TryLater(reason="the account could not be looked up", code="account_not_found")
             return SendResult(vendor=vendor, account_id=None, outcomes=[unknown] * len(messages))
@@ -88,9 +99,15 @@ class Vendors:
 
         The messages are of one tenant, or of all tenants that share an account of the platform.
         """
-        if vendor == SIMULATED:
+        built_in = self._built_in.get(vendor)
+        if built_in is not None:
+            on_outcome = _nobody if listen is None else listen(built_in.capabilities)
             return SendResult(
-                vendor=SIMULATED, account_id=None, outcomes=await self._simulated.send(messages)
+                vendor=vendor,
+                account_id=None,
+                outcomes=await hand_over(built_in, messages, within=within, on_outcome=on_outcome),
+                receipts=built_in.capabilities.receipts,
+                idempotent=built_in.capabilities.idempotent,
             )
         if account is None:
             nobody = TryLater(reason="there is no account with this vendor", code="no_account")

@@ -1,0 +1,1 @@
+"""What an item of the in-app inbox says: read from what a template renders, and checked."""
