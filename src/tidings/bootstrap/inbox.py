@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.notify.inbox.deliver import InboxDeliverer
+from tidings.notify.inbox.news import InboxNews
 
 if TYPE_CHECKING:
     from tidings.bootstrap.access import AccessStage
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.notify.access.inbox_tokens import InboxTokens
     from tidings.notify.inbox.change import InboxChanger
+    from tidings.notify.inbox.due_items import DueItemsJob
 
 
 class InboxStage:
@@ -40,17 +42,36 @@ class InboxStage:
 
         return self._parts.get(InboxTokens)
 
+    @cached_property
+    def news(self) -> InboxNews:
+        """Tells streams of this process what has changed."""
+        return InboxNews(self._kernel.bus.wakeups)
+
+    @cached_property
+    def due(self) -> "DueItemsJob":
+        """Brings snoozed items back, and removes what has expired."""
+        from tidings.notify.inbox.due_items import DueItems, DueItemsJob
+
+        kernel, _ = self._kernel, self.changer
+        due = self._parts.get(DueItems, metrics=self._access.metrics)
+        return DueItemsJob(due, db=kernel.db, clock=kernel.clock, observed=kernel.metrics)
+
     def register(self) -> None:
         """The parts that handlers name."""
         from tidings.notify.inbox.act import InboxActor
 
         _ = self.changer, self.tokens
+        self._parts.add(InboxNews, self.news)
         self._parts.get(InboxActor, metrics=self._access.metrics)
 
     def jobs(self) -> "dict[str, Job]":
-        """None."""
-        return {}
+        """Snoozes that end, items that expire."""
+        return {"inbox_due": self.due, **self.api_jobs()}
+
+    def api_jobs(self) -> "dict[str, Job]":
+        """What ends the streams when the process ends."""
+        return {"inbox_news": self.news}
 
     def sweeps(self) -> "dict[str, Sweep]":
-        """None."""
+        """None: items go with the partition that they are in, once all of it has expired."""
         return {}

@@ -314,7 +314,12 @@ class System:
 
     def api_jobs(self) -> "Mapping[str, Job]":
         """The few jobs that a process needs for its own sake, though it only serves the API."""
-        return {**self.kernel.api_jobs(), **self.access.api_jobs(), **self.events.api_jobs()}
+        return {
+            **self.kernel.api_jobs(),
+            **self.access.api_jobs(),
+            **self.events.api_jobs(),
+            **self.inbox.api_jobs(),
+        }
 
     def warm_up(self, roles: Collection[str]) -> "Job":
         """What warms the caches of a process with these roles."""

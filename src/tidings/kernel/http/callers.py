@@ -54,6 +54,8 @@ class Caller:
     acting_for: TenantId | None = None
     #: When an inbox token was made: the tenant may have voided those of then.
     since: datetime | None = None
+    #: When it ends.
+    until: datetime | None = None
 
     @property
     def tenant_id(self) -> TenantId | None:

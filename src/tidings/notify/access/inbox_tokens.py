@@ -83,6 +83,7 @@ class InboxTokens:
             scopes=frozenset({OWN_INBOX}),
             environment="test" if said.is_test else "live",
             since=said.issued_at,
+            until=said.expires_at,
         )
 
     async def _read(self, credential: str) -> _Sealed | None:

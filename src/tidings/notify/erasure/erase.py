@@ -42,6 +42,8 @@ from tidings.notify.erasure.model import (
     StoredReceipt,
 )
 from tidings.notify.erasure.receipt import ErasureReceipt, Signer, as_held, canonical, signed_bytes
+from tidings.notify.inbox import store as inbox_store
+from tidings.notify.inbox.model import InboxKey
 from tidings.notify.notifications import store as notification_store
 from tidings.notify.recipients import consent_store
 from tidings.notify.recipients import store as recipient_store
@@ -101,6 +103,8 @@ class Eraser:
         self, tx: TenantTx, recipient: Recipient, *, actor: str, cause: Cause
     ) -> ErasureStatement:
         now, recipient_id = self.clock.now(), recipient.id
+        # Before any notification is locked, as those do who read what is in it.
+        inbox_items = await _forget_inboxes(tx, recipient_id, now)
         await store.forget_digests(tx, recipient_id, now=now)
         survey = await store.survey_notifications(tx, recipient_id)
         stopped = await self._stop(tx, survey.waiting, now)
@@ -142,6 +146,7 @@ class Eraser:
                 notifications_unreadable=survey.total,
                 metadata_cleared=cleared,
                 raw_callbacks=bodies,
+                inbox_items=inbox_items,
             ),
             kept=RetainedData(suppressions=holding, notifications=survey.total),
             stopped=stopped,
@@ -237,6 +242,15 @@ class Eraser:
             reason=reason,
         )
         await self.audit.append(tx, [entry])
+
+
+async def _forget_inboxes(tx: TenantTx, recipient_id: RecipientId, now: datetime) -> int:
+    keys = [
+        InboxKey(tenant_id=tx.tenant_id, recipient_id=recipient_id, is_test=is_test)
+        for is_test in (False, True)
+    ]
+    await inbox_store.lock_inboxes(tx, keys)
+    return await inbox_store.forget(tx, recipient_id, now=now)
 
 
 async def find_receipt(tx: TenantTx, recipient_id: RecipientId) -> ErasureReceipt:

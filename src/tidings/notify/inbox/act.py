@@ -17,7 +17,6 @@ from tidings.notify.inbox.model import InboxItem, InboxKey
 from tidings.notify.metrics import NotifyMetrics
 from tidings.notify.receipts import store as receipt_store
 
-
 #: A person with their inbox token, or the tenant for them.
 ActedBy: TypeAlias = Literal["recipient", "tenant"]
 
@@ -63,9 +62,7 @@ class InboxActor:
         self.metrics.inbox_items.labels("acted").inc()
         return done
 
-    async def _tell(
-        self, tx: TenantTx, key: InboxKey, item: InboxItem, action: str, *, by: ActedBy
-    ) -> None:
+    async def _tell(self, tx: TenantTx, key: InboxKey, item: InboxItem, action: str, *, by: ActedBy) -> None:
         id_ = item.notification_id
         subject = (await receipt_store.lock_subjects(tx, {id_: key.recipient_id})).get(id_)
         if subject is None or subject.erased:

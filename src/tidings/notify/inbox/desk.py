@@ -19,7 +19,7 @@ from tidings.notify.inbox import store
 from tidings.notify.inbox.act import ActedBy, InboxActor
 from tidings.notify.inbox.change import ChangedInbox, InboxChanger
 from tidings.notify.inbox.change_all import WholeInboxChanger
-from tidings.notify.inbox.feed import FeedQuery, InboxReader
+from tidings.notify.inbox.feed import InboxQuery, InboxReader
 from tidings.notify.inbox.model import Inbox, InboxKey, Verb
 from tidings.notify.inbox.wire import (
     InboxAllChanged,
@@ -42,6 +42,8 @@ class InboxVisitor:
     key: InboxKey
     #: When their token was made; None: it is the tenant.
     since: datetime | None = None
+    #: When it ends.
+    until: datetime | None = None
 
     @classmethod
     def owner(cls, caller: Caller, tenant_id: TenantId) -> "InboxVisitor":
@@ -53,6 +55,7 @@ class InboxVisitor:
                 is_test=caller.environment == "test",
             ),
             since=caller.since,
+            until=caller.until,
         )
 
     @classmethod
@@ -77,7 +80,7 @@ class InboxDesk:
         inbox = await store.find_inbox(tx, visitor.key) or Inbox()
         if visitor.since is None:
             await recipient_store.find_recipient(tx, visitor.key.recipient_id)
-        elif inbox.tokens_from is not None and visitor.since < inbox.tokens_from:
+        elif inbox.tokens_from is not None and visitor.since <= inbox.tokens_from:
             raise UnauthenticatedError(_VOID)
         return inbox
 
@@ -85,7 +88,7 @@ class InboxDesk:
         """A page of the feed."""
         await self.admit(tx, visitor)
         after = paging.after_id
-        asked = FeedQuery(
+        asked = InboxQuery(
             view=query.view,
             category=query.category,
             tag=query.tag,

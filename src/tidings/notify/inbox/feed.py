@@ -27,7 +27,7 @@ _log = get_logger("inbox")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeedQuery:
+class InboxQuery:
     """What is wanted of a feed."""
 
     view: View = "inbox"
@@ -47,7 +47,7 @@ class OpenedItem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeedPage:
+class InboxFeedPage:
     """A page of a feed, and the counts of its inbox."""
 
     items: Sequence[OpenedItem]
@@ -63,7 +63,7 @@ class InboxReader:
     keyring: Keyring
     clock: Clock
 
-    async def page(self, tx: TenantTx, key: InboxKey, query: FeedQuery) -> FeedPage:
+    async def page(self, tx: TenantTx, key: InboxKey, query: InboxQuery) -> InboxFeedPage:
         """The next items that fit, and where to go on."""
         now = self.clock.now()
         fitting: list[InboxItem] = []
@@ -89,7 +89,7 @@ class InboxReader:
                 break
             most = _NEXT_LOOK
         inbox = await store.find_inbox(tx, key) or Inbox()
-        return FeedPage(items=await self.opened(tx, key, fitting), inbox=inbox, goes_on=goes_on)
+        return InboxFeedPage(items=await self.opened(tx, key, fitting), inbox=inbox, goes_on=goes_on)
 
     async def one(self, tx: TenantTx, key: InboxKey, item_id: InboxItemId) -> OpenedItem:
         """One item; an `UnknownInboxItemError` where it is not there."""
@@ -107,7 +107,7 @@ class InboxReader:
         return [OpenedItem(item=item, content=_content(item, opens)) for item in items]
 
 
-def fits(item: InboxItem, query: FeedQuery, now: datetime) -> bool:
+def fits(item: InboxItem, query: InboxQuery, now: datetime) -> bool:
     """Whether an item is among those that are asked for."""
     if item.removed_at is not None or item.expires_at <= now:
         return False

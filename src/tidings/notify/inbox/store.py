@@ -8,12 +8,12 @@ from typing import Final
 from tidings.contracts.enums import Priority
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.inbox import InboxDelivery
-from tidings.kernel.db import TenantsTx, TenantTx
+from tidings.kernel.db import TenantsTx, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.mapping import RowMapper, columns, tuple_columns
 from tidings.kernel.sql import Queries, created_columns
 from tidings.notify.ids import InboxItemId
-from tidings.notify.inbox.model import Inbox, InboxItem, InboxKey
+from tidings.notify.inbox.model import Inbox, InboxItem, InboxKey, item_of
 
 QUERIES = Queries.beside(__file__)
 
@@ -159,6 +159,19 @@ async def read_feed(
     return [_item(row) for row in rows]
 
 
+async def read_above(tx: TenantTx, key: InboxKey, *, above: int, latest: int, most: int) -> list[InboxItem]:
+    """What has come since, the oldest first."""
+    rows = await tx.fetch(
+        QUERIES.read_above,
+        recipient_id=key.recipient_id,
+        is_test=key.is_test,
+        above=above,
+        latest=latest,
+        most=most,
+    )
+    return [_item(row) for row in rows]
+
+
 async def find_unread(
     tx: TenantTx, key: InboxKey, *, below: int, most: int, category: str | None
 ) -> list[tuple[InboxItemId, int]]:
@@ -198,6 +211,49 @@ async def void_tokens(tx: TenantTx, recipient_id: RecipientId, *, now: datetime,
     await tx.execute(QUERIES.void_tokens, recipient_id=recipient_id, now=now, tests_only=tests_only)
 
 
+async def find_due(tx: WorkerTx, *, now: datetime, limit: int) -> list[tuple[InboxKey, InboxItemId]]:
+    """Items that something becomes of by itself now, the longest overdue first."""
+    rows = await tx.fetch(QUERIES.find_due, now=now, limit=limit)
+    return [(_key(row), InboxItemId(row["id"])) for row in rows]
+
+
+async def next_due(tx: WorkerTx) -> datetime | None:
+    """When something becomes of an item next."""
+    due_at: datetime | None = await tx.fetch_value(QUERIES.next_due)
+    return due_at
+
+
+async def forget(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> int:
+    """Remove all items of a person who is erased, and void their tokens; how many items there were. Their inboxes are locked."""
+    await tx.execute(QUERIES.forget_inboxes, recipient_id=recipient_id, now=now)
+    return await tx.execute(QUERIES.forget_items, recipient_id=recipient_id)
+
+
+async def find_of_notifications(
+    tx: TenantTx, ids: Sequence[NotificationId]
+) -> dict[NotificationId, InboxItem]:
+    """By notification; those that have none are left out."""
+    if not ids:
+        return {}
+    rows = await tx.fetch(
+        QUERIES.find_of_notifications,
+        ids=[item_of(id_) for id_ in ids],
+        **created_columns([time_of(id_) for id_ in ids]),
+    )
+    return {item.notification_id: item for item in map(_item, rows)}
+
+
+async def walk_items(
+    tx: TenantTx, recipient_id: RecipientId, *, after: tuple[bool, int], most: int
+) -> list[tuple[bool, InboxItem]]:
+    """The next of a person's items, each with whether it is a test."""
+    is_test, above = after
+    rows = await tx.fetch(
+        QUERIES.walk_items, recipient_id=recipient_id, is_test=is_test, above=above, most=most
+    )
+    return [(row["is_test"], _item(row)) for row in rows]
+
+
 def name_of(key: InboxKey) -> str:
     """As it is announced."""
     return f"{key.tenant_id} {key.recipient_id} {'test' if key.is_test else 'live'}"
@@ -215,5 +271,14 @@ _subject = RowMapper(ItemSubject, [QUERIES.find_subjects])
 _inbox = RowMapper(Inbox, [QUERIES.lock_inboxes])
 _found_inbox = RowMapper(Inbox, [QUERIES.find_inbox])
 _item = RowMapper(
-    InboxItem, [QUERIES.load_items, QUERIES.read_feed, QUERIES.read_category, QUERIES.read_unread]
+    InboxItem,
+    [
+        QUERIES.load_items,
+        QUERIES.read_feed,
+        QUERIES.read_category,
+        QUERIES.read_unread,
+        QUERIES.find_of_notifications,
+        QUERIES.read_above,
+        QUERIES.walk_items,
+    ],
 )

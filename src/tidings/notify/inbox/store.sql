@@ -131,6 +131,12 @@ SELECT {item} FROM notification.inbox_items AS item
 WHERE {of_person} AND item.read_at IS NULL AND item.place < :below
 ORDER BY item.place DESC LIMIT :most;
 
+-- name: read_above
+-- What has come since, the oldest first, for who was away for a while.
+SELECT {item} FROM notification.inbox_items AS item
+WHERE {of_person} AND item.place > :above AND item.place <= :latest
+ORDER BY item.place LIMIT :most;
+
 -- name: find_unread
 -- The next of all that are to be marked as read.
 SELECT item.id, item.place FROM notification.inbox_items AS item
@@ -154,3 +160,39 @@ SELECT pg_notify('tidings_inbox', news) FROM unnest(:news::text[]) AS told (news
 -- Tokens that were made before are void.
 UPDATE notification.inboxes SET tokens_from = :now
 WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND (is_test OR NOT :tests_only);
+
+-- name: find_due
+-- Whose snooze has ended, or whose time is over; the inboxes that they are in are locked before anything is done with them.
+SELECT tenant_id, id, recipient_id, is_test FROM notification.inbox_items
+WHERE due_at <= :now ORDER BY due_at LIMIT :limit;
+
+-- name: next_due
+-- Until then the job sleeps.
+SELECT min(due_at) AS due_at FROM notification.inbox_items WHERE due_at IS NOT NULL;
+
+-- name: forget_items
+-- Of a person who is erased nothing stays.
+DELETE FROM notification.inbox_items WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
+
+-- name: forget_inboxes
+-- Nothing is counted any more, and no token opens them.
+UPDATE notification.inboxes SET unread = 0, unseen = 0, tokens_from = :now
+WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
+
+-- name: find_of_notifications
+-- What became of the items of some notifications, whoever they are of.
+SELECT {item}
+FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
+CROSS JOIN LATERAL (
+    SELECT i.* FROM notification.inbox_items AS i
+    WHERE i.tenant_id = :tenant_id AND i.created_at = wanted.created_at AND i.id = wanted.id
+      AND i.created_at BETWEEN :oldest AND :newest
+    OFFSET 0
+) AS item;
+
+-- name: walk_items
+-- All of a person's items that are there, live and test, a page at a time.
+SELECT {item}, item.is_test FROM notification.inbox_items AS item
+WHERE item.tenant_id = :tenant_id AND item.recipient_id = :recipient_id AND item.removed_at IS NULL
+  AND (item.is_test, item.place) > (:is_test, :above)
+ORDER BY item.is_test, item.place LIMIT :most;

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import UNSET, Struct, UnsetType
 
 from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord, StepRecord
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.moments import Moment
 from tidings.contracts.receipts import LOST
 from tidings.notify.decide.model import TraceLine
@@ -41,6 +42,7 @@ _ORDER: Final = (
     "step_deferred",
     "step_skipped",
     "attempt",
+    "stored",
     "receipt",
     "outcome",
 )
@@ -71,8 +73,8 @@ class Happening(Struct, frozen=True, kw_only=True):
     """One thing that happened."""
 
     at: Moment
-    #: `triggered accepted scheduled deferred waited decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, or a
-    #: status.
+    #: `triggered accepted scheduled deferred waited decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, what
+    #: became of it in the in-app inbox (`stored seen acted archived removed`), or a status.
     kind: str
     #: The same as a sentence, to be read aloud; no address, nothing of the message.
     text: str
@@ -114,6 +116,7 @@ def timeline(trace: DeliveryTrace) -> list[Happening]:
         *_ladders(trace),
         *_receipts(trace),
         *_ends(trace),
+        *_in_inbox(trace),
     ]
     return sorted(found, key=lambda one: (_millisecond(one.at), _rank(one), one.at))
 
@@ -238,7 +241,12 @@ def _ladders(trace: DeliveryTrace) -> Iterator[Happening]:
     for execution in trace.executions:
         for attempt in execution.attempts:
             yield _attempt(attempt, without_files=attempt.step in bare)
-            yield from (_receipt(execution, attempt, receipt) for receipt in attempt.receipts)
+            yield from (
+                _receipt(execution, attempt, receipt)
+                for receipt in attempt.receipts
+                # What was read in the inbox is told from there.
+                if attempt.vendor != IN_APP or receipt.status == "timed_out"
+            )
         if execution.result is not None and execution.ended_at is not None:
             yield Happening(
                 at=execution.ended_at,
@@ -350,6 +358,23 @@ def _ends(trace: DeliveryTrace) -> Iterator[Happening]:
             reason=one.reason if why and one.reason else UNSET,
             approximate=UNSET if heard == at else True,
         )
+
+
+def _in_inbox(trace: DeliveryTrace) -> Iterator[Happening]:
+    """What became of its item in the in-app inbox; that it was read stands with the notification."""
+    item = trace.item
+    if item is None:
+        return
+    happened = (
+        ("stored", item.arrived_at, "It is in the in-app inbox."),
+        ("seen", item.seen_at, "It was seen in the in-app inbox."),
+        ("acted", item.acted_at, f"The action {item.acted} was chosen in the in-app inbox."),
+        ("archived", item.archived_at, "It was archived in the in-app inbox."),
+        ("removed", item.removed_at, "It was removed from the in-app inbox: deleted, or expired."),
+    )
+    for kind, at, text in happened:
+        if at is not None:
+            yield Happening(at=at, kind=kind, text=text, channel=IN_APP)
 
 
 def _heard(trace: DeliveryTrace, name: str, at: datetime) -> datetime:

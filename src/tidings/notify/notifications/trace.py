@@ -14,6 +14,8 @@ from tidings.notify.decide.reasons import GateReason
 from tidings.notify.decide.trace import decode
 from tidings.notify.dispatch.sent import hints_of
 from tidings.notify.ids import SUPPRESSION, SuppressionId
+from tidings.notify.inbox import store as inbox_store
+from tidings.notify.inbox.model import InboxItem
 from tidings.notify.notifications import store
 from tidings.notify.notifications.model import FINAL, Notification
 from tidings.notify.notifications.said_no import SaidNo, load_nos
@@ -56,6 +58,8 @@ class DeliveryTrace:
     digest_items: Sequence[str] = ()
     #: The trigger and the event that made it; None where a caller did.
     firing: Firing | None = None
+    #: Its item in the in-app inbox of its reader, in view or not.
+    item: InboxItem | None = None
 
     @property
     def reader_id(self) -> RecipientId:
@@ -167,7 +171,14 @@ async def load_trace(
         until=ended or now,
     )
     firing = await firing_of(tx, notification_id) if notification.source_event_id is not None else None
-    trace = replace(trace, held={str(id_): held for id_, held in found.items()}, nos=nos, firing=firing)
+    items = await inbox_store.find_of_notifications(tx, [notification_id])
+    trace = replace(
+        trace,
+        held={str(id_): held for id_, held in found.items()},
+        nos=nos,
+        firing=firing,
+        item=items.get(notification_id),
+    )
     return await _with_digest(tx, trace)
 
 

@@ -22,6 +22,7 @@ from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import Refusal
 from tidings.notify.subject_access import store
 from tidings.notify.subject_access.plans import PlanReader
+from tidings.notify.subject_access.inbox_items import InboxExporter
 from tidings.notify.subject_access.readme import README
 from tidings.notify.subject_access.sent_messages import AccessRequest, SentReader
 from tidings.notify.subject_access.zip_stream import PackedFile, zipped
@@ -56,6 +57,7 @@ class SubjectExporter:
     keyring: Keyring
     sent: SentReader
     plans: PlanReader
+    inbox: InboxExporter
     audit: AuditLog
     clock: Clock
     router: ProfileTeller
@@ -107,6 +109,7 @@ class SubjectExporter:
         yield PackedFile(name="planned.jsonl", pieces=_lines(self.plans.planned(asked)))
         yield PackedFile(name="digests.jsonl", pieces=_lines(self.plans.digests(asked)))
         yield PackedFile(name="batches.jsonl", pieces=_lines(self.plans.batches(asked)))
+        yield PackedFile(name="inbox.jsonl", pieces=_lines(self.inbox.items(asked)))
         async for file in self.sent.files(asked):
             name = escape_file_name(file.attachment.filename)
             yield PackedFile(

@@ -16,6 +16,7 @@ notifications.jsonl   every message to you, the newest first: what it was made f
 planned.jsonl         what is to be sent to you later: when, from which text and details, and which event it answers
 digests.jsonl         your messages that are gathered into one, of the last thirty days: when it comes, or came, and what is in it
 batches.jsonl         mailings to many that you are in, or are to be in: when, what a list says of you, and what became of your message
+inbox.jsonl           what is in your inbox in the application, and when you saw and read it
 attachments/          the files that went along, by message
 audit.jsonl           who looked at your data or read your messages, or changed something, and when
 

@@ -82,8 +82,10 @@ class TransitionCommitter:
             if not _has_the_same_attempts(before, execution):
                 # The answer to the commit was lost, and since then it was claimed again: another worker writes it.
                 continue
-            # The receipts first: they were there before we wrote.
-            events = (*receipts, *before.events)
+            # The receipts first: they were there before we wrote. Those about an attempt that these events end, after them.
+            opened = _open_ids(execution.state)
+            about_ours = (receipt for receipt in receipts if receipt.attempt_id in opened)
+            events = (*receipts, *before.events, *about_ours)
             transition = self.machine.transition(
                 execution.state, events, now=self.clock.now(), jitter=self.jitter()
             )
