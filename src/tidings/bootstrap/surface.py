@@ -92,7 +92,6 @@ def resources_of(system: "System") -> Served:
                 webhooks_routes.webhooks,
                 inbox_routes.own_inbox,
                 inbox_recipient_routes.inboxes,
-                inbox_recipient_routes.tokens,
                 event_feed_routes.feed,
                 event_feed_routes.readers,
                 event_subscriptions_routes.event_subscriptions,

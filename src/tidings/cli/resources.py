@@ -1,7 +1,19 @@
 """Commands that are made from the table of operations alone: `tidings layout`, `tidings weights` and others."""
 
+from collections.abc import Iterator
+from typing import Any
+
 from tidings.cli.import_file import IMPORT
-from tidings.cli.resource import ResourceCommands
+from tidings.cli.printing import shown
+from tidings.cli.resource import ResourceCommands, Row
+
+
+def _own_page(page: dict[str, Any]) -> Iterator[str]:
+    """The items, each on a line, and the counts."""
+    for item in page["items"]:
+        yield shown(f"{item['id']}  {item['created_at']}  {item['category']}  {item['title']}")
+    yield f"{page['unread']} unread, {page['unseen']} unseen"
+
 
 layout = ResourceCommands(
     "layouts",
@@ -13,6 +25,14 @@ digest = ResourceCommands(
     columns=("id", "recipient_id", "category", "channel", "digest_key", "item_count", "flush_at"),
     empty="nothing is being gathered; preferences say who gets which category in digests",
 ).app()
+_ITEM_COLUMNS = ("id", "created_at", "category", "title", "read_at", "archived_at")
+inbox = ResourceCommands(
+    "inbox",
+    columns=_ITEM_COLUMNS,
+    empty="there is nothing in view; `--view all` shows what is archived or snoozed too",
+    which="The recipient, such as rcp_….",
+).app()
+own_inbox = ResourceCommands("own-inbox", rows={"list": Row(text=_own_page)}).app()
 imports = ResourceCommands(
     "imports",
     columns=("id", "kind", "status", "lines", "refused", "created_at"),

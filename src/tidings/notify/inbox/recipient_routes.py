@@ -8,7 +8,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.http.answers import Answer
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import OpenTx
-from tidings.kernel.http.paging import Paging
+from tidings.kernel.http.paging import Page, Paging
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.ids import TenantId
 from tidings.notify.access.inbox_tokens import InboxTokens
@@ -18,9 +18,9 @@ from tidings.notify.inbox.desk import InboxDesk, InboxVisitor
 from tidings.notify.inbox.model import InboxKey
 from tidings.notify.inbox.wire import (
     InboxAllChanged,
+    InboxCounts,
     InboxItemChanged,
     InboxItemView,
-    InboxPage,
     InboxTokenView,
     MakeInboxToken,
     ReadAll,
@@ -31,7 +31,6 @@ from tidings.notify.recipients import store as recipient_store
 from tidings.notify.recipients.errors import ErasedRecipientError
 
 inboxes = Resource("inbox", at="/recipients", tag="inbox", scope="inbox")
-tokens = Resource("inbox-tokens", at="/recipients", tag="inbox", scope="inbox")
 
 _ALL = "/{recipient_id}/inbox"
 _ONE = f"{_ALL}/{{item_id}}"
@@ -42,7 +41,13 @@ _EVERYTHING = ReadAll()
 _AN_HOUR = MakeInboxToken()
 
 
-@tokens.post(_TOKENS, status=201, test_keys=True, problems=["recipient_not_found", "recipient_erased"])
+@inboxes.post(
+    _TOKENS,
+    verb="make-token",
+    status=201,
+    test_keys=True,
+    problems=["recipient_not_found", "recipient_erased"],
+)
 async def make_inbox_token(
     open_tx: OpenTx[TenantTx],
     caller: Caller,
@@ -70,7 +75,7 @@ async def make_inbox_token(
     )
 
 
-@tokens.delete(_TOKENS, test_keys=True, problems=_NOBODY)
+@inboxes.delete(_TOKENS, verb="void-tokens", test_keys=True, problems=_NOBODY)
 async def void_inbox_tokens(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, recipient_id: RecipientId, clock: Clock
 ) -> None:
@@ -85,7 +90,7 @@ async def void_inbox_tokens(
     await store.void_tokens(tx, recipient_id, now=clock.now(), tests_only=tests_only)
 
 
-@inboxes.get(_ALL, test_keys=True, problems=_NOBODY)
+@inboxes.get(_ALL, verb="list", test_keys=True, problems=_NOBODY)
 async def read_inbox(
     tx: TenantTx,
     caller: Caller,
@@ -94,15 +99,24 @@ async def read_inbox(
     query: ReadInbox,
     paging: Paging,
     desk: InboxDesk,
-) -> InboxPage:
-    """List what is in a recipient's inbox, the newest first, with the counts.
+) -> Page[InboxItemView]:
+    """List what is in a recipient's inbox, the newest first.
 
     A page may hold fewer items than its limit although there are more: as long as `next_cursor` is there, go on.
     """
-    return await desk.page(tx, InboxVisitor.tenant(caller, tenant_id, recipient_id), query, paging)
+    page = await desk.page(tx, InboxVisitor.tenant(caller, tenant_id, recipient_id), query, paging)
+    return Page(items=page.items, next_cursor=page.next_cursor)
 
 
-@inboxes.post(f"{_ALL}/read-all", verb="read_all", test_keys=True, problems=_NOBODY)
+@inboxes.get(f"{_ALL}/counts", verb="count", test_keys=True, problems=_NOBODY)
+async def count_inbox(
+    tx: TenantTx, caller: Caller, tenant_id: TenantId, recipient_id: RecipientId, desk: InboxDesk
+) -> InboxCounts:
+    """Count what is unread and unseen in a recipient's inbox."""
+    return await desk.counts(tx, InboxVisitor.tenant(caller, tenant_id, recipient_id))
+
+
+@inboxes.post(f"{_ALL}/read-all", verb="read-all", test_keys=True, problems=_NOBODY)
 async def read_all_of_inbox(
     open_tx: OpenTx[TenantTx],
     caller: Caller,
@@ -115,7 +129,7 @@ async def read_all_of_inbox(
     return await desk.read_all(open_tx, InboxVisitor.tenant(caller, tenant_id, recipient_id), body.category)
 
 
-@inboxes.get(_ONE, test_keys=True, problems=_KNOWN)
+@inboxes.get(_ONE, verb="show", test_keys=True, problems=_KNOWN)
 async def show_inbox_item(
     tx: TenantTx,
     caller: Caller,
@@ -128,7 +142,7 @@ async def show_inbox_item(
     return await desk.show(tx, InboxVisitor.tenant(caller, tenant_id, recipient_id), item_id)
 
 
-@inboxes.post(f"{_ONE}/read", test_keys=True, problems=_KNOWN)
+@inboxes.post(f"{_ONE}/read", verb="read", test_keys=True, problems=_KNOWN)
 async def read_inbox_item(
     tx: TenantTx,
     caller: Caller,
@@ -141,7 +155,7 @@ async def read_inbox_item(
     return await desk.do(tx, InboxVisitor.tenant(caller, tenant_id, recipient_id), item_id, "read")
 
 
-@inboxes.post(f"{_ONE}/unread", test_keys=True, problems=_KNOWN)
+@inboxes.post(f"{_ONE}/unread", verb="unread", test_keys=True, problems=_KNOWN)
 async def unread_inbox_item(
     tx: TenantTx,
     caller: Caller,
@@ -154,7 +168,7 @@ async def unread_inbox_item(
     return await desk.do(tx, InboxVisitor.tenant(caller, tenant_id, recipient_id), item_id, "unread")
 
 
-@inboxes.post(f"{_ONE}/archive", test_keys=True, problems=_KNOWN)
+@inboxes.post(f"{_ONE}/archive", verb="archive", test_keys=True, problems=_KNOWN)
 async def archive_inbox_item(
     tx: TenantTx,
     caller: Caller,
@@ -167,7 +181,7 @@ async def archive_inbox_item(
     return await desk.do(tx, InboxVisitor.tenant(caller, tenant_id, recipient_id), item_id, "archive")
 
 
-@inboxes.post(f"{_ONE}/unarchive", test_keys=True, problems=_KNOWN)
+@inboxes.post(f"{_ONE}/unarchive", verb="unarchive", test_keys=True, problems=_KNOWN)
 async def unarchive_inbox_item(
     tx: TenantTx,
     caller: Caller,
@@ -180,7 +194,7 @@ async def unarchive_inbox_item(
     return await desk.do(tx, InboxVisitor.tenant(caller, tenant_id, recipient_id), item_id, "unarchive")
 
 
-@inboxes.post(f"{_ONE}/unsnooze", test_keys=True, problems=_KNOWN)
+@inboxes.post(f"{_ONE}/unsnooze", verb="unsnooze", test_keys=True, problems=_KNOWN)
 async def unsnooze_inbox_item(
     tx: TenantTx,
     caller: Caller,
@@ -193,7 +207,13 @@ async def unsnooze_inbox_item(
     return await desk.do(tx, InboxVisitor.tenant(caller, tenant_id, recipient_id), item_id, "unsnooze")
 
 
-@inboxes.post(f"{_ONE}/snooze", test_keys=True, problems=_KNOWN, example={"until": "2027-01-04T08:00:00Z"})
+@inboxes.post(
+    f"{_ONE}/snooze",
+    verb="snooze",
+    test_keys=True,
+    problems=_KNOWN,
+    example={"until": "2027-01-04T08:00:00Z"},
+)
 async def snooze_inbox_item(
     tx: TenantTx,
     caller: Caller,
@@ -208,7 +228,7 @@ async def snooze_inbox_item(
     return await desk.snooze(tx, visitor, item_id, body.until)
 
 
-@inboxes.delete(_ONE, test_keys=True, problems=_KNOWN)
+@inboxes.delete(_ONE, verb="delete", test_keys=True, problems=_KNOWN)
 async def delete_inbox_item(
     tx: TenantTx,
     caller: Caller,

@@ -32,7 +32,7 @@ _KNOWN = ["inbox_item_not_found"]
 _EVERYTHING = ReadAll()
 
 
-@own_inbox.get(scope=OWN_INBOX, test_keys=True)
+@own_inbox.get(verb="list", scope=OWN_INBOX, test_keys=True)
 async def read_own_inbox(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, query: ReadInbox, paging: Paging, desk: InboxDesk
 ) -> InboxPage:
@@ -43,13 +43,13 @@ async def read_own_inbox(
     return await desk.page(tx, InboxVisitor.owner(caller, tenant_id), query, paging)
 
 
-@own_inbox.get("/counts", scope=OWN_INBOX, test_keys=True)
+@own_inbox.get("/counts", verb="count", scope=OWN_INBOX, test_keys=True)
 async def count_own_inbox(tx: TenantTx, caller: Caller, tenant_id: TenantId, desk: InboxDesk) -> InboxCounts:
     """Count what is unread and unseen."""
     return await desk.counts(tx, InboxVisitor.owner(caller, tenant_id))
 
 
-@own_inbox.post("/read-all", scope=OWN_INBOX, test_keys=True)
+@own_inbox.post("/read-all", verb="read-all", scope=OWN_INBOX, test_keys=True)
 async def read_all_of_own_inbox(
     open_tx: OpenTx[TenantTx],
     caller: Caller,
@@ -61,7 +61,7 @@ async def read_all_of_own_inbox(
     return await desk.read_all(open_tx, InboxVisitor.owner(caller, tenant_id), body.category)
 
 
-@own_inbox.post("/see-all", scope=OWN_INBOX, test_keys=True)
+@own_inbox.post("/see-all", verb="see-all", scope=OWN_INBOX, test_keys=True)
 async def see_all_of_own_inbox(
     open_tx: OpenTx[TenantTx], caller: Caller, tenant_id: TenantId, desk: InboxDesk
 ) -> InboxAllChanged:
@@ -69,7 +69,7 @@ async def see_all_of_own_inbox(
     return await desk.see_all(open_tx, InboxVisitor.owner(caller, tenant_id))
 
 
-@own_inbox.get("/stream", scope=OWN_INBOX, test_keys=True, media_type=MEDIA_TYPE)
+@own_inbox.get("/stream", verb="stream", scope=OWN_INBOX, test_keys=True, media_type=MEDIA_TYPE)
 async def stream_own_inbox(
     open_tx: OpenTx[TenantTx],
     caller: Caller,
@@ -88,7 +88,7 @@ async def stream_own_inbox(
     return Reply(body=pieces, media_type=MEDIA_TYPE, headers={"cache-control": "no-store"})
 
 
-@own_inbox.get(_ONE, scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
+@own_inbox.get(_ONE, verb="show", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
 async def show_own_item(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, item_id: InboxItemId, desk: InboxDesk
 ) -> InboxItemView:
@@ -96,7 +96,7 @@ async def show_own_item(
     return await desk.show(tx, InboxVisitor.owner(caller, tenant_id), item_id)
 
 
-@own_inbox.post(f"{_ONE}/read", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
+@own_inbox.post(f"{_ONE}/read", verb="read", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
 async def read_own_item(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, item_id: InboxItemId, desk: InboxDesk
 ) -> InboxItemChanged:
@@ -107,7 +107,7 @@ async def read_own_item(
     return await desk.do(tx, InboxVisitor.owner(caller, tenant_id), item_id, "read")
 
 
-@own_inbox.post(f"{_ONE}/unread", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
+@own_inbox.post(f"{_ONE}/unread", verb="unread", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
 async def unread_own_item(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, item_id: InboxItemId, desk: InboxDesk
 ) -> InboxItemChanged:
@@ -115,7 +115,7 @@ async def unread_own_item(
     return await desk.do(tx, InboxVisitor.owner(caller, tenant_id), item_id, "unread")
 
 
-@own_inbox.post(f"{_ONE}/seen", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
+@own_inbox.post(f"{_ONE}/seen", verb="see", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
 async def see_own_item(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, item_id: InboxItemId, desk: InboxDesk
 ) -> InboxItemChanged:
@@ -123,7 +123,7 @@ async def see_own_item(
     return await desk.do(tx, InboxVisitor.owner(caller, tenant_id), item_id, "see")
 
 
-@own_inbox.post(f"{_ONE}/archive", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
+@own_inbox.post(f"{_ONE}/archive", verb="archive", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
 async def archive_own_item(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, item_id: InboxItemId, desk: InboxDesk
 ) -> InboxItemChanged:
@@ -131,7 +131,7 @@ async def archive_own_item(
     return await desk.do(tx, InboxVisitor.owner(caller, tenant_id), item_id, "archive")
 
 
-@own_inbox.post(f"{_ONE}/unarchive", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
+@own_inbox.post(f"{_ONE}/unarchive", verb="unarchive", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
 async def unarchive_own_item(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, item_id: InboxItemId, desk: InboxDesk
 ) -> InboxItemChanged:
@@ -139,7 +139,7 @@ async def unarchive_own_item(
     return await desk.do(tx, InboxVisitor.owner(caller, tenant_id), item_id, "unarchive")
 
 
-@own_inbox.post(f"{_ONE}/unsnooze", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
+@own_inbox.post(f"{_ONE}/unsnooze", verb="unsnooze", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
 async def unsnooze_own_item(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, item_id: InboxItemId, desk: InboxDesk
 ) -> InboxItemChanged:
@@ -149,6 +149,7 @@ async def unsnooze_own_item(
 
 @own_inbox.post(
     f"{_ONE}/snooze",
+    verb="snooze",
     scope=OWN_INBOX,
     test_keys=True,
     problems=_KNOWN,
@@ -168,6 +169,7 @@ async def snooze_own_item(
 
 @own_inbox.post(
     f"{_ONE}/actions/{{action}}",
+    verb="act",
     scope=OWN_INBOX,
     test_keys=True,
     problems=[*_KNOWN, "inbox_action_not_found", "inbox_item_acted"],
@@ -182,7 +184,7 @@ async def act_on_own_item(
     return await desk.act(tx, InboxVisitor.owner(caller, tenant_id), item_id, action)
 
 
-@own_inbox.delete(_ONE, scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
+@own_inbox.delete(_ONE, verb="delete", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)
 async def delete_own_item(
     tx: TenantTx, caller: Caller, tenant_id: TenantId, item_id: InboxItemId, desk: InboxDesk
 ) -> None:
