@@ -6,7 +6,7 @@ from pathlib import Path
 
 import tidings.bootstrap.surface
 import tidings.notify.access.jwks  # noqa: F401
-from tidings.contracts.scope_names import RESERVED, SCOPES
+from tidings.contracts.scope_names import SCOPES
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import catalogue
 
@@ -55,11 +55,7 @@ def test_every_error_says_a_whole_sentence() -> None:
     assert {name: line for name, line in said.items() if not line.endswith((".", "?"))} == {}
 
 
-def test_every_scope_is_listed_and_what_is_reserved_says_so() -> None:
+def test_every_scope_is_listed() -> None:
     [listed] = [line for line in DOCS.read_text().splitlines() if line.startswith("The resources are")]
-    [reserved] = [line for line in DOCS.read_text().splitlines() if "are reserved: a key may hold" in line]
-    known = {scope.partition(":")[0] for scope in SCOPES}
-    later = {scope.partition(":")[0] for scope, sentence in SCOPES.items() if sentence.endswith(RESERVED)}
 
-    assert set(re.findall(r"`(\w+)`", reserved)) == later
-    assert set(re.findall(r"`(\w+)`", listed)) == known - later
+    assert set(re.findall(r"`(\w+)`", listed)) == {scope.partition(":")[0] for scope in SCOPES}

@@ -9,7 +9,9 @@ from typing import get_args
 from tidings.contracts.delivery import DeliveryResult
 from tidings.contracts.enums import NotificationStatus
 from tidings.notify.batches.model import REACHED_FROM, BatchStatus
+from tidings.notify.ids import InboxItemId
 from tidings.notify.imports.model import ImportStatus
+from tidings.notify.inbox.model import InboxItem, Verb
 from tidings.notify.templates.model import VersionStatus
 from tidings.notify.webhooks.model import WebhookDeliveryStatus, WebhookStatus
 from tidings.router.conversations.model import ConversationStatus
@@ -161,3 +163,35 @@ def test_a_batch_moves_as_its_table_lets_it() -> None:
 
     assert states == {status.value for status in BatchStatus}
     assert arrows == {(old.value, new.value) for new, olds in REACHED_FROM.items() for old in olds}
+
+
+def test_an_inbox_item_moves_as_its_model_says() -> None:
+    now = datetime(2026, 11, 15, tzinfo=UTC)
+    fresh = InboxItem(
+        id=InboxItemId("inb_01M7FH87G06QQE67ATFGNQ1BJ2"),
+        place=1,
+        category="transactional",
+        priority="normal",
+        tags=(),
+        arrived_at=now,
+        expires_at=now + timedelta(days=9),
+    )
+
+    def where(item: InboxItem) -> str:
+        if item.removed_at is not None:
+            return "removed"
+        if item.archived_at is not None:
+            return "archived"
+        return "snoozed" if item.snoozed_until is not None else "in_view"
+
+    items = [fresh, fresh.after("archive", now), fresh.after("snooze", now, now), fresh.after("delete", now)]
+    moves = {
+        (where(item), where(after))
+        for item in items
+        for after in (*(item.after(verb, now, now) for verb in get_args(Verb)), item.removed(now))
+    }
+
+    assert drawing("Inbox item") == (
+        {where(item) for item in items},
+        {(old, new) for old, new in moves if old != new},
+    )

@@ -2,9 +2,6 @@
 
 from typing import Final
 
-#: What a scope without a resource yet says; a role holds it, and no route asks for it.
-RESERVED: Final = "Reserved: not there yet."
-
 #: Resource → what reading it shows, what writing it changes. An empty sentence: there is no such verb.
 _RESOURCES: Final[dict[str, tuple[str, str]]] = {
     "notifications": ("See notifications, their attempts and why they were or were not sent.", "Send and cancel notifications."),

@@ -177,3 +177,23 @@ async def test_who_declines_the_channel_is_left_alone(world: PipelineWorld) -> N
         await settle(world)
 
         assert await sender.status(sent) == "suppressed"
+
+
+async def test_items_of_a_category_are_gathered_into_one(world: PipelineWorld) -> None:
+    async with world.sender(channels=()) as sender:
+        await publish(sender.client, category="operational")
+        laila = await somebody(sender)
+        await sender.choose(laila, digest_schedule={"operational": {"every": "hour"}})
+        for title in ("first", "second"):
+            await send(sender, {"id": laila}, title, category="operational")
+        await settle(world)
+        async with visitor(sender, laila, expires_in=86_400) as her:
+            before = await feed(her)
+            await world.advance(hours=1, minutes=1)
+            await settle(world)
+            [item] = (await feed(her))["items"]
+
+    assert before["items"] == []
+    assert item["title"] == "2 updates for you from Acme"
+    assert "second" in item["body"]
+    assert "{" not in item["body"]

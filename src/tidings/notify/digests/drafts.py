@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantsTx
@@ -28,6 +29,9 @@ from tidings.notify.dispatch.store import load_with_people
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts
 from tidings.notify.ids import DigestWindowId
+from tidings.notify.inbox_content.model import ContentFault
+from tidings.notify.inbox_content.read import read_content
+from tidings.notify.render.model import Rendered
 from tidings.notify.templates.digest_template import TEMPLATE, Gathered, digest_templates
 from tidings.notify.templates.resolve import TemplateResolver
 
@@ -180,7 +184,7 @@ class DigestDrafter:
         for (window_id, ask), words in zip(asks, composed, strict=True):
             row = ask.pending
             lines[window_id][row.id] = line_of(
-                words.rendered if isinstance(words, Composed) else None,
+                _told_in(words, ask.channel) if isinstance(words, Composed) else None,
                 _opened(row, ask.owner),
                 template_key=row.template_key,
                 at=row.created_at,
@@ -191,6 +195,17 @@ class DigestDrafter:
 
 def _gathered(window: FlushedWindow) -> Gathered:
     return window.tenant_id, window.category, window.channel
+
+
+def _told_in(words: Composed, channel: Channel) -> Rendered:
+    """The words of an item; of a document for the in-app inbox its title and its text."""
+    rendered = words.rendered
+    if channel != IN_APP or not words.is_json:
+        return rendered
+    content = read_content(None, rendered.text, json=True, allowed=())
+    if isinstance(content, ContentFault):
+        return structs.replace(rendered, text=None)
+    return structs.replace(rendered, subject=content.title, text=content.body)
 
 
 def _ask(row: NotificationRow, facts: Facts, reader_id: RecipientId) -> ComposeAsk | None:
