@@ -58,6 +58,7 @@ async def test_nothing_of_them_is_left_to_read(world: PipelineWorld) -> None:
             "notifications_unreadable": 1,
             "metadata_cleared": 1,
             "raw_callbacks": 0,
+            "inbox_items": 0,
         }
         assert receipt["statement"]["kept"] == {"suppressions": 1, "notifications": 1}
         assert receipt["statement"]["vendors"] == ["smtp"]

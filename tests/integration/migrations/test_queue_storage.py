@@ -42,6 +42,7 @@ _LEDGERS: Final = {
     "notification.counters",
     "notification.dedup_ledger",
     "notification.idempotency_keys",
+    "notification.inboxes",
     "notification.received_event_ledger",
     "notification.recipient_addresses",
     "notification.recipients",

@@ -39,7 +39,7 @@ TABLE: dict[str, tuple[dict[str, Any], str, str]] = {
     "no text for the channel": ({"channel": "sms"}, "template", "it is for email"),
     "not the key of a template": ({"template": "No Such"}, "template", "must be a template's key"),
     "unknown channel": ({"channel": "pigeon"}, "channel", ""),
-    "a channel for later": ({"channel": "inapp"}, "channel", "is reserved: inapp is not there yet"),
+    "no text for the inbox": ({"channel": "inapp"}, "template", "it is for email"),
     "missing variable": (
         {"variables": {k: v for k, v in ORDERED.items() if k != "items"}},
         "variables.items",
