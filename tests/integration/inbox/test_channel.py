@@ -68,3 +68,28 @@ async def test_a_ladder_that_waits_for_read_sends_no_sms_to_who_has_read(world: 
         assert len(world.received(other_phone)) == 1
         scores = {one["channel"]: one["score"] for one in profile["channels"]}
         assert scores["inapp"] > 0.5
+
+
+async def test_a_policy_that_begins_in_the_inbox_can_be_tried_out(world: PipelineWorld) -> None:
+    async with world.sender(channels=("sms",)) as sender:
+        await publish(sender.client)
+        await publish(sender.client, channel="sms", source={"format": "text", "body": "{{title}}"})
+        ladder = [
+            {"channel": "inapp", "success": "read", "deadline_seconds": 600},
+            {"channel": "sms", "deadline_seconds": 600},
+        ]
+        made = await sender.client.post("/api/v1/router/policies", json={"use_case": "txn", "ladder": ladder})
+        assert made.status_code == 201, made.text
+        laila = await somebody(sender, "+4915123400003")
+        wanted = {
+            "recipient": {"id": laila},
+            "template": "parcel",
+            "variables": {"title": "A-1"},
+            "use_case": "txn",
+        }
+        tried = await sender.client.post("/api/v1/router/policies/simulate", json=wanted)
+
+    assert made.json()["warnings"] == []
+    assert tried.status_code == 200, tried.text
+    steps = [(step["channel"], step["vendor"], step["would"]) for step in tried.json()["steps"]]
+    assert steps == [("inapp", "inapp", "call"), ("sms", "http", "call")]

@@ -157,6 +157,7 @@ async def test_the_channel_can_be_set_up_and_switched_off(world: PipelineWorld) 
         await sender.channel("inapp", vendor="inapp", sender={}, status="disabled")
         off = await send(sender, {"id": laila})
         await settle(world)
+        tried = await sender.client.post("/api/v1/channels/inapp/test", json={"to": laila})
         with_account = await sender.client.put(
             "/api/v1/channels/inapp",
             json={"vendor": "inapp", "accounts": {"inapp": {"secret_ref": "file://x.json"}}},
@@ -165,6 +166,7 @@ async def test_the_channel_can_be_set_up_and_switched_off(world: PipelineWorld) 
 
         assert [await sender.status(one) for one in (on, off)] == ["delivered", "failed"]
         assert with_account.status_code == 400, with_account.text
+        assert (tried.status_code, tried.json()["errors"][0]["field"]) == (400, "channel")
 
 
 async def test_who_declines_the_channel_is_left_alone(world: PipelineWorld) -> None:

@@ -7,6 +7,7 @@ from typing import Final, cast
 from tidings.contracts.addresses import NormalisedAddress, normalise
 from tidings.contracts.channel_configs import SharedAccounts, TestSend, VendorProbe
 from tidings.contracts.ids import NOTIFICATION
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.messages import Address, OutboundMessage
 from tidings.contracts.tenants import Channel, NotificationPolicy
 from tidings.kernel.audit.log import AuditLog, Entry
@@ -70,6 +71,11 @@ class ChannelTester:
         self, tenant_id: TenantId, begin: Begin, request: ChannelTestRequest, *, actor: str
     ) -> TestSend:
         """What the vendor said; no transaction is open while it is asked."""
+        if request.channel == IN_APP:
+            raise BadValueError(
+                "channel",
+                "has no addresses to try; send a notification with a test key, it comes to the test inbox",
+            )
         to = normalise(request.channel, request.to, field="to")
         platform_pepper = await self.platform_pepper.get()
         async with begin() as tx:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final, Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.tenants import Channel
 from tidings.kernel.refusals import FieldError
 from tidings.router.policies.model import Conditions, PolicyStep, PolicyTerms
@@ -25,6 +26,16 @@ class ServesChannels(Protocol):
     @property
     def channels(self) -> frozenset[str]:
         """What it can send over."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+        ...
+
+    @property
+    def by_settings(self) -> frozenset[str]:
+        """Capabilities that each account's settings decide."""
         ...
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from tidings.contracts.enums import UseCase
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.prices import PriceModel
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.policies.check import AvailableAdapters
@@ -73,6 +74,9 @@ def _without_account(steps: Sequence[PolicyStep], around: PolicyContext) -> Iter
                 text=f"is {step.channel}, which is not set up: the step is skipped until `tidings channel set "
                 f"{step.channel}` or PUT /api/v1/channels/{step.channel} sets it up",
             )
+            continue
+        if step.channel == IN_APP:
+            # The inbox is the system's own, and needs none.
             continue
         if carrying := around.carrying(step):
             if not any(account.active for account in carrying):

@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 
 from tidings.contracts.delivery import ReadyStep, SkipStep, WaitStep
+from tidings.contracts.inbox import IN_APP
 from tidings.contracts.ladder import LadderStep
 from tidings.contracts.simulation import SimulatedMessage
 from tidings.router.accounts.model import StoredAccount
@@ -49,6 +50,8 @@ class SimulatedCosts:
             and not prepared.message.to.startswith(step.prefixes)
         ):
             return StepBarred(step=place, by=SkipStep(reason=WRONG_PREFIX, result="REFUSED_NO_CHANNEL"))
+        if IN_APP in step.vendors:
+            return SimulatedStepCost(vendor=IN_APP, account_id=None, cost=0, receipts=self._may_tell(IN_APP))
         if not any(vendor in self.accounts for vendor in step.vendors):
             return StepBarred(step=place, by=SkipStep(reason=NO_ACCOUNT, result="FAILED"))
         open_until = [self._open_until(vendor, at) for vendor in step.vendors if vendor in self.accounts]

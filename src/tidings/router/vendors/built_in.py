@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from tidings.contracts.adapters import Capabilities
 from tidings.contracts.inbox import IN_APP
 from tidings.router.adapters.kind import AdapterKind
 from tidings.router.adapters.registry import ADAPTERS, kind_of
@@ -19,9 +20,12 @@ class BuiltInKind:
     """A kind of vendor that is no adapter of the registry: it has no account."""
 
     channels: frozenset[str]
+    capabilities: Capabilities
+    #: Its settings decide nothing: it has none.
+    by_settings: frozenset[str] = frozenset()
 
 
-_IN_APP_KIND: Final = BuiltInKind(channels=InAppAdapter.channels)
+_IN_APP_KIND: Final = BuiltInKind(channels=InAppAdapter.channels, capabilities=InAppAdapter.capabilities)
 #: All that a channel can be sent through, by name.
 KINDS: Final[Mapping[str, AdapterKind | BuiltInKind]] = {**ADAPTERS, IN_APP: _IN_APP_KIND}
 #: The same, with the channels that each serves.
