@@ -23,6 +23,9 @@ CORRECTIONS: dict[str, str] = {
     r"/paths/~1api~1v1~1recipients~1\{recipient_id\}~1export/post/description\Z": (
         "the archive has what is planned, digests and batches too"
     ),
+    r"/components/schemas/Destroyed(Data)?/properties/inbox_items/": (
+        "an erasure removes the items of an in-app inbox too"
+    ),
     r"/components/schemas/ExplainView/required\Z": "an explanation tells of digests too",
     r"/components/schemas/(ExplainView/properties/trigger/|Happening/properties/kind/description)": (
         "what triggers make is explained too"
