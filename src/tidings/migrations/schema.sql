@@ -2887,6 +2887,80 @@ COMMENT ON COLUMN notification.imports.skipped IS 'Headings, empty lines, and fu
 
 COMMENT ON COLUMN notification.imports.lines IS 'Lines of the file that were read; NULL of an import that was begun before they were counted.';
 
+CREATE TABLE notification.inbox_items (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    is_test boolean NOT NULL,
+    place bigint NOT NULL,
+    category text NOT NULL COLLATE pg_catalog."C",
+    priority text NOT NULL COLLATE pg_catalog."C",
+    tags text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    arrived_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    due_at timestamp with time zone,
+    seen_at timestamp with time zone,
+    read_at timestamp with time zone,
+    archived_at timestamp with time zone,
+    snoozed_until timestamp with time zone,
+    acted_at timestamp with time zone,
+    acted text COLLATE pg_catalog."C",
+    removed_at timestamp with time zone,
+    content bytea,
+    CONSTRAINT ck_inbox_items_acted CHECK (((acted IS NULL) = (acted_at IS NULL))),
+    CONSTRAINT ck_inbox_items_id CHECK (((id ~~ 'inb\_%'::text) AND (length(id) = 30))),
+    CONSTRAINT ck_inbox_items_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
+    CONSTRAINT ck_inbox_items_removed CHECK (((removed_at IS NULL) OR (content IS NULL)))
+)
+PARTITION BY RANGE (created_at);
+
+ALTER TABLE ONLY notification.inbox_items ALTER COLUMN content SET STORAGE EXTERNAL;
+
+ALTER TABLE ONLY notification.inbox_items FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.inbox_items IS 'What people find in the application. Named after its notification, so that one that is delivered twice is stored once.';
+
+COMMENT ON COLUMN notification.inbox_items.created_at IS 'The time inside the id: that of the notification.';
+
+COMMENT ON COLUMN notification.inbox_items.recipient_id IS 'Whose inbox it is in: the reader, who may be a guardian.';
+
+COMMENT ON COLUMN notification.inbox_items.place IS 'Its place in the feed, the newest highest; another one when a snooze ends.';
+
+COMMENT ON COLUMN notification.inbox_items.tags IS 'Words of the template, for filters; what is personal belongs into the content.';
+
+COMMENT ON COLUMN notification.inbox_items.due_at IS 'When its snooze ends or it expires, whichever is first; null once it is removed.';
+
+COMMENT ON COLUMN notification.inbox_items.acted IS 'The name of the action that was chosen.';
+
+COMMENT ON COLUMN notification.inbox_items.removed_at IS 'Deleted or expired: the content is gone, and the row stays, so that a late repeat does not bring it back.';
+
+COMMENT ON COLUMN notification.inbox_items.content IS 'Title, text, links and data, under the reader''s data key.';
+
+CREATE TABLE notification.inboxes (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    recipient_id text NOT NULL COLLATE pg_catalog."C",
+    is_test boolean NOT NULL,
+    unread integer DEFAULT 0 NOT NULL,
+    unseen integer DEFAULT 0 NOT NULL,
+    latest bigint DEFAULT 0 NOT NULL,
+    tokens_from timestamp with time zone,
+    CONSTRAINT ck_inboxes_counts CHECK (((unread >= 0) AND (unseen >= 0) AND (latest >= 0)))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
+
+ALTER TABLE ONLY notification.inboxes FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.inboxes IS 'A person''s in-app inbox: its counts, and the lock that every change of its items takes. Tests have one of their own.';
+
+COMMENT ON COLUMN notification.inboxes.unread IS 'Items in view that were not read.';
+
+COMMENT ON COLUMN notification.inboxes.unseen IS 'Items in view that were not seen.';
+
+COMMENT ON COLUMN notification.inboxes.latest IS 'Grows with every change: the place of the newest item is never above it.';
+
+COMMENT ON COLUMN notification.inboxes.tokens_from IS 'Inbox tokens that were made before this moment are void.';
+
 CREATE TABLE notification.layouts (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     name text NOT NULL COLLATE pg_catalog."C",
@@ -4596,6 +4670,12 @@ ALTER TABLE ONLY notification.import_seen
 ALTER TABLE ONLY notification.imports
     ADD CONSTRAINT pk_imports PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY notification.inbox_items
+    ADD CONSTRAINT pk_inbox_items PRIMARY KEY (tenant_id, created_at, id);
+
+ALTER TABLE ONLY notification.inboxes
+    ADD CONSTRAINT pk_inboxes PRIMARY KEY (tenant_id, recipient_id, is_test);
+
 ALTER TABLE ONLY notification.layouts
     ADD CONSTRAINT pk_layouts PRIMARY KEY (tenant_id, name);
 
@@ -4942,6 +5022,16 @@ CREATE INDEX ix_early_bounces_age ON notification.early_bounces USING btree (bou
 CREATE INDEX ix_idempotency_keys_expiry ON notification.idempotency_keys USING btree (expires_at);
 
 CREATE INDEX ix_imports_updated ON notification.imports USING btree (updated_at);
+
+CREATE INDEX ix_inbox_items_category ON ONLY notification.inbox_items USING btree (tenant_id, recipient_id, is_test, category, place) WHERE (removed_at IS NULL);
+
+CREATE INDEX ix_inbox_items_due ON ONLY notification.inbox_items USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX ix_inbox_items_feed ON ONLY notification.inbox_items USING btree (tenant_id, recipient_id, is_test, place) WHERE (removed_at IS NULL);
+
+CREATE INDEX ix_inbox_items_unread ON ONLY notification.inbox_items USING btree (tenant_id, recipient_id, is_test, place) WHERE ((removed_at IS NULL) AND (read_at IS NULL));
+
+CREATE INDEX ix_inbox_items_unseen ON ONLY notification.inbox_items USING btree (tenant_id, recipient_id, is_test, place) WHERE ((removed_at IS NULL) AND (seen_at IS NULL));
 
 CREATE INDEX ix_notification_scheduled_about ON notification.notification_scheduled USING btree (tenant_id, event_subject, id DESC) WHERE (event_subject IS NOT NULL);
 
@@ -6139,6 +6229,10 @@ CREATE POLICY break_glass ON notification.import_seen FOR SELECT TO tidings_brea
 
 CREATE POLICY break_glass ON notification.imports FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.inbox_items FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.inboxes FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.layouts FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.notification_preferences FOR SELECT TO tidings_breakglass USING (true);
@@ -6240,6 +6334,10 @@ CREATE POLICY caller_role_deletes ON notification.import_problems AS RESTRICTIVE
 CREATE POLICY caller_role_deletes ON notification.import_seen AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.imports AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.inbox_items AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.inboxes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.layouts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6343,6 +6441,10 @@ CREATE POLICY caller_role_writes ON notification.import_seen AS RESTRICTIVE TO t
 
 CREATE POLICY caller_role_writes ON notification.imports AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.inbox_items AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.inboxes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.layouts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.notification_preferences AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6432,6 +6534,10 @@ ALTER TABLE notification.import_problems ENABLE ROW LEVEL SECURITY;
 ALTER TABLE notification.import_seen ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.imports ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.inbox_items ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.inboxes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.layouts ENABLE ROW LEVEL SECURITY;
 
@@ -6561,6 +6667,10 @@ CREATE POLICY tenant_isolation ON notification.import_seen TO tidings_runtime US
 
 CREATE POLICY tenant_isolation ON notification.imports TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.inbox_items TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.inboxes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.layouts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.notification_preferences TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -6682,6 +6792,14 @@ CREATE POLICY tenant_sets ON notification.early_bounces TO tidings_runtime USING
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
 CREATE POLICY tenant_sets ON notification.idempotency_keys TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.inbox_items TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON notification.inboxes TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
@@ -6826,6 +6944,8 @@ CREATE POLICY worker_claims ON notification.import_problems TO tidings_worker US
 CREATE POLICY worker_claims ON notification.import_seen TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.imports TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.inbox_items TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.notification_scheduled TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8008,6 +8128,26 @@ GRANT SELECT(tenant_id) ON TABLE notification.imports TO tidings_worker;
 GRANT SELECT(id) ON TABLE notification.imports TO tidings_worker;
 
 GRANT SELECT(updated_at) ON TABLE notification.imports TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.inbox_items TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.inbox_items TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE notification.inbox_items TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.inbox_items TO tidings_worker;
+
+GRANT SELECT(created_at) ON TABLE notification.inbox_items TO tidings_worker;
+
+GRANT SELECT(recipient_id) ON TABLE notification.inbox_items TO tidings_worker;
+
+GRANT SELECT(is_test) ON TABLE notification.inbox_items TO tidings_worker;
+
+GRANT SELECT(due_at) ON TABLE notification.inbox_items TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.inboxes TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE notification.inboxes TO tidings_runtime;
 
 GRANT SELECT ON TABLE notification.layouts TO tidings_breakglass;
 

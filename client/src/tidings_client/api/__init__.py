@@ -41,10 +41,14 @@ if TYPE_CHECKING:
     from tidings_client.api.inbound_routes import InboundRoutes
     from tidings_client.api.inbound_unmatched import AsyncInboundUnmatched
     from tidings_client.api.inbound_unmatched import InboundUnmatched
+    from tidings_client.api.inbox import AsyncInbox
+    from tidings_client.api.inbox import Inbox
     from tidings_client.api.layouts import AsyncLayouts
     from tidings_client.api.layouts import Layouts
     from tidings_client.api.notifications import AsyncNotifications
     from tidings_client.api.notifications import Notifications
+    from tidings_client.api.own_inbox import AsyncOwnInbox
+    from tidings_client.api.own_inbox import OwnInbox
     from tidings_client.api.platform_suppressions import AsyncPlatformSuppressions
     from tidings_client.api.platform_suppressions import PlatformSuppressions
     from tidings_client.api.policies import AsyncPolicies
@@ -105,8 +109,10 @@ class TenantResources(Resources):
         "executions": "Executions",
         "imports": "Imports",
         "inbound_routes": "InboundRoutes",
+        "inbox": "Inbox",
         "layouts": "Layouts",
         "notifications": "Notifications",
+        "own_inbox": "OwnInbox",
         "policies": "Policies",
         "preferences": "Preferences",
         "profiles": "Profiles",
@@ -138,8 +144,10 @@ class TenantResources(Resources):
     executions: "Executions"
     imports: "Imports"
     inbound_routes: "InboundRoutes"
+    inbox: "Inbox"
     layouts: "Layouts"
     notifications: "Notifications"
+    own_inbox: "OwnInbox"
     policies: "Policies"
     preferences: "Preferences"
     profiles: "Profiles"
@@ -211,8 +219,10 @@ class AsyncTenantResources(Resources):
         "executions": "AsyncExecutions",
         "imports": "AsyncImports",
         "inbound_routes": "AsyncInboundRoutes",
+        "inbox": "AsyncInbox",
         "layouts": "AsyncLayouts",
         "notifications": "AsyncNotifications",
+        "own_inbox": "AsyncOwnInbox",
         "policies": "AsyncPolicies",
         "preferences": "AsyncPreferences",
         "profiles": "AsyncProfiles",
@@ -244,8 +254,10 @@ class AsyncTenantResources(Resources):
     executions: "AsyncExecutions"
     imports: "AsyncImports"
     inbound_routes: "AsyncInboundRoutes"
+    inbox: "AsyncInbox"
     layouts: "AsyncLayouts"
     notifications: "AsyncNotifications"
+    own_inbox: "AsyncOwnInbox"
     policies: "AsyncPolicies"
     preferences: "AsyncPreferences"
     profiles: "AsyncProfiles"

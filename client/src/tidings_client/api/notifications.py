@@ -211,7 +211,7 @@ class Happening(ApiStruct, frozen=True, kw_only=True):
     """One thing that happened."""
 
     at: datetime
-    #: `triggered accepted scheduled deferred waited decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, or a status.
+    #: `triggered accepted scheduled deferred waited decided dispatched given_up step_deferred step_skipped attempt receipt outcome`, what became of it in the in-app inbox (`stored seen acted archived removed`), or a status.
     kind: str
     #: The same as a sentence, to be read aloud; no address, nothing of the message.
     text: str

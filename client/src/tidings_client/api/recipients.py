@@ -65,6 +65,8 @@ class DestroyedData(ApiStruct, frozen=True, kw_only=True):
     metadata_cleared: int
     #: Requests of vendors about their messages whose raw bodies are destroyed; those that come later are not kept either.
     raw_callbacks: int
+    #: Items of their in-app inbox.
+    inbox_items: int = 0
 
 
 class EraseRecipient(TypedDict):

@@ -161,6 +161,31 @@ class ImportLinks(ApiStruct, frozen=True, kw_only=True):
     report: str
 
 
+class InboxAction(ApiStruct, frozen=True, kw_only=True):
+    """A button of an item: it leads somewhere, or it is reported to the tenant as chosen."""
+
+    #: must be a name such as accept or pay_now
+    name: str
+    label: str
+    #: Where it leads; without one, choosing it only tells the tenant.
+    url: str | None = None
+
+
+class InboxAllChanged(ApiStruct, frozen=True, kw_only=True):
+    """How many items were changed, and the counts."""
+
+    changed: int
+    unread: int
+    unseen: int
+
+
+class InboxCounts(ApiStruct, frozen=True, kw_only=True):
+    """How many items in view were not read, and not seen."""
+
+    unread: int
+    unseen: int
+
+
 class Links(ApiStruct, frozen=True, kw_only=True):
     """Where to go on."""
 
@@ -199,6 +224,13 @@ class QuietHours(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     timezone: str | None = None
 
 
+class ReadAll(TypedDict):
+    """What is to be marked as read."""
+
+    #: Of this category alone; without it, everything.
+    category: NotRequired[str | None]
+
+
 class Retention(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """Reserved: for how many days notifications are kept, by retention class. Nothing reads it yet, and the API refuses it."""
 
@@ -218,6 +250,13 @@ class SendingLimits(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     #: Over each of these channels, to one recipient.
     per_recipient_per_channel_per_hour: Mapping[str, int] = field(default_factory=dict)
     per_recipient_per_channel_per_day: Mapping[str, int] = field(default_factory=dict)
+
+
+class SnoozeItem(TypedDict):
+    """Until when an item is out of view."""
+
+    #: Within a year; then it comes back on top, unread.
+    until: str
 
 
 SuppressionReason = Literal["complaint", "compliance", "hard_bounce", "invalid_address", "manual", "opt_out", "rate_limit", "soft_bounce"]
@@ -253,6 +292,41 @@ class IdentityInput(ApiStruct, frozen=True, kw_only=True):
     type: IdentityType
     #: May be left out for `anonymous`: somebody known by address alone.
     id: str | None | UnsetType = UNSET
+
+
+class InboxItemView(ApiStruct, frozen=True, kw_only=True):
+    """An item of an inbox."""
+
+    id: str
+    notification_id: str
+    title: str
+    #: Plain text, or Markdown where `body_html` is there.
+    body: str
+    #: HTML that can be shown as it is; null where the body is plain text.
+    body_html: str | None
+    #: Where a click on the item leads.
+    link: str | None
+    picture: str | None
+    actions: tuple[InboxAction, ...]
+    category: str
+    tags: tuple[str, ...]
+    #: One of `critical`, `high`, `low`, `normal`.
+    priority: str
+    #: What the template gave to the application.
+    data: Mapping[str, Any]
+    locale: str | None
+    direction: str
+    #: When it came into the inbox.
+    created_at: datetime
+    seen_at: datetime | None
+    read_at: datetime | None
+    archived_at: datetime | None
+    snoozed_until: datetime | None
+    #: The action that was chosen, and when.
+    acted: str | None
+    acted_at: datetime | None
+    #: When it is removed.
+    expires_at: datetime
 
 
 class NotificationPolicy(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
@@ -338,6 +412,14 @@ class ImportView(ApiStruct, frozen=True, kw_only=True):
     updated_at: datetime
     completed_at: datetime | None
     links: ImportLinks
+
+
+class InboxItemChanged(ApiStruct, frozen=True, kw_only=True):
+    """An item after a change, and the counts."""
+
+    item: InboxItemView
+    unread: int
+    unseen: int
 
 
 class RecipientInput(ApiStruct, frozen=True, kw_only=True):

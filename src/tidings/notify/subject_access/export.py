@@ -21,8 +21,8 @@ from tidings.notify.recipients.wire import RecipientView
 from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import Refusal
 from tidings.notify.subject_access import store
-from tidings.notify.subject_access.plans import PlanReader
 from tidings.notify.subject_access.inbox_items import InboxExporter
+from tidings.notify.subject_access.plans import PlanReader
 from tidings.notify.subject_access.readme import README
 from tidings.notify.subject_access.sent_messages import AccessRequest, SentReader
 from tidings.notify.subject_access.zip_stream import PackedFile, zipped
