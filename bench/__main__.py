@@ -17,6 +17,7 @@ from bench import (
     fairness,
     hot_state,
     imports,
+    inbox,
     kill,
     ladders,
     learned_order,
@@ -84,6 +85,7 @@ def main() -> None:
     figures |= digests.measure()
     figures |= batches.measure()
     figures |= webhooks.measure()
+    figures |= inbox.measure()
     figures |= callbacks.measure()
     # Fewer than `python -m bench.replayed_callbacks` replays by itself.
     figures |= replayed_callbacks.measure(20_000)

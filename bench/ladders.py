@@ -34,6 +34,7 @@ from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.local_hot_state import LocalHotState
+from tidings.kernel.local_hot_state.attendance import AttendanceList
 from tidings.router.accounts.accounts import Accounts
 from tidings.router.adapters.registry import ADAPTERS, kind_of
 from tidings.router.channel_configs.configure import AdapterConfigs
@@ -158,6 +159,7 @@ class _Router:
             traffic=traffic,
             clock=clock,
             random_unit=luck,
+            attendance=AttendanceList(db, clock),
         )
         adapters = _Adapters()
         reserver = AttemptReserver(

@@ -46,6 +46,7 @@ from tidings.kernel.ids import TenantId, time_of
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.keys.kms import open_kms
 from tidings.kernel.local_hot_state import LocalHotState
+from tidings.kernel.local_hot_state.attendance import AttendanceList
 from tidings.kernel.outbox import Outbox
 from tidings.kernel.postgres_bus import PostgresBus
 from tidings.kernel.secrets import FileSecrets, SecretsByScheme
@@ -370,6 +371,7 @@ class World:
             traffic=traffic,
             clock=clock,
             random_unit=luck,
+            attendance=AttendanceList(db, clock),
         )
         recorder = Recorder(
             db,

@@ -185,6 +185,19 @@ class HttpSettings:
         "of them.",
         _between(1, 1_000_000),
     )
+    max_inbox_streams: int = setting(
+        "TIDINGS_MAX_INBOX_STREAMS",
+        8_000,
+        "Of the connections of a process, how many may be live streams of inboxes; one more is answered with 429, or closed "
+        "with 4429.",
+        _between(1, 1_000_000),
+    )
+    max_inbox_streams_per_tenant: int = setting(
+        "TIDINGS_MAX_INBOX_STREAMS_PER_TENANT",
+        4_000,
+        "Of these, of one tenant; a person may have 20.",
+        _between(1, 1_000_000),
+    )
     max_body_bytes: int = setting(
         "TIDINGS_MAX_BODY_BYTES",
         1_048_576,

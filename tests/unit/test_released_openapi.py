@@ -26,6 +26,9 @@ CORRECTIONS: dict[str, str] = {
     r"/components/schemas/Destroyed(Data)?/properties/inbox_items/": (
         "an erasure removes the items of an in-app inbox too"
     ),
+    r"/components/schemas/Conditions(Input)?/properties/online/": (
+        "a step of a policy may go by whether the recipient has their inbox open"
+    ),
     r"/components/schemas/ExplainView/required\Z": "an explanation tells of digests too",
     r"/components/schemas/(ExplainView/properties/trigger/|Happening/properties/kind/description)": (
         "what triggers make is explained too"

@@ -73,6 +73,7 @@ def application(
         body_limit=http.max_body_bytes,
         tracer=tracing.tracer("http") if system.settings.observability.otlp_url else None,
         on_answer=on_answer or _counting(system.kernel.metrics),
+        sockets=system.inbox.sockets(),
         events=EventDocs(schemas=event_schemas, heard=HEARD_EVENTS, told_by_others=TOLD_BY_OTHERS),
     )
 

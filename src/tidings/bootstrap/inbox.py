@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.notify.inbox.deliver import InboxDeliverer
-from tidings.notify.inbox.news import InboxNews
 
 if TYPE_CHECKING:
     from tidings.bootstrap.access import AccessStage
@@ -13,9 +12,11 @@ if TYPE_CHECKING:
     from tidings.bootstrap.notify import NotifyStage
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
+    from tidings.kernel.http.sockets import SocketRoute
     from tidings.notify.access.inbox_tokens import InboxTokens
     from tidings.notify.inbox.change import InboxChanger
     from tidings.notify.inbox.due_items import DueItemsJob
+    from tidings.notify.inbox_live.hub import InboxHub
 
 
 class InboxStage:
@@ -43,9 +44,38 @@ class InboxStage:
         return self._parts.get(InboxTokens)
 
     @cached_property
-    def news(self) -> InboxNews:
-        """Tells streams of this process what has changed."""
-        return InboxNews(self._kernel.bus.wakeups)
+    def live(self) -> "InboxHub":
+        """The live streams of this process."""
+        from tidings.notify.inbox_live.hub import InboxHub, LiveLimits
+        from tidings.notify.inbox_live.presence import InboxPresence
+        from tidings.notify.inbox_live.read_news import LiveNewsReader
+
+        http = self._kernel.settings.http
+        return InboxHub(
+            self._kernel.bus.wakeups,
+            reader=self._parts.get(LiveNewsReader),
+            gate=self._access.gate,
+            clock=self._kernel.clock,
+            metrics=self._access.metrics,
+            presence=self._parts.get(InboxPresence),
+            limits=LiveLimits(
+                most=http.max_inbox_streams, most_of_a_tenant=http.max_inbox_streams_per_tenant
+            ),
+        )
+
+    def sockets(self) -> "list[SocketRoute]":
+        """The WebSockets that are served."""
+        from tidings.kernel.http.callers import OWN_INBOX, Need
+        from tidings.kernel.http.sockets import SocketRoute
+        from tidings.notify.inbox.desk import InboxDesk
+        from tidings.notify.inbox_live.socket import PROTOCOL, InboxSocket
+
+        serves = InboxSocket(self.live, self._parts.get(InboxDesk), self._kernel.db, self._access.gate)
+        need = Need(scope=OWN_INBOX, writes=False, operation="GET /api/v1/inbox/ws", test_keys=True)
+        path = "/api/v1/inbox/ws"
+        return [
+            SocketRoute(path=path, protocol=PROTOCOL, need=need, serves=serves, query=frozenset({"after"}))
+        ]
 
     @cached_property
     def due(self) -> "DueItemsJob":
@@ -59,9 +89,10 @@ class InboxStage:
     def register(self) -> None:
         """The parts that handlers name."""
         from tidings.notify.inbox.act import InboxActor
+        from tidings.notify.inbox_live.hub import InboxHub
 
         _ = self.changer, self.tokens
-        self._parts.add(InboxNews, self.news)
+        self._parts.add(InboxHub, self.live)
         self._parts.get(InboxActor, metrics=self._access.metrics)
 
     def jobs(self) -> "dict[str, Job]":
@@ -69,8 +100,8 @@ class InboxStage:
         return {"inbox_due": self.due, **self.api_jobs()}
 
     def api_jobs(self) -> "dict[str, Job]":
-        """What ends the streams when the process ends."""
-        return {"inbox_news": self.news}
+        """What tells the streams of this process."""
+        return {"inbox_live": self.live}
 
     def sweeps(self) -> "dict[str, Sweep]":
         """None: items go with the partition that they are in, once all of it has expired."""

@@ -19,6 +19,8 @@ from tidings.notify.event_subscriptions import routes as event_subscriptions_rou
 from tidings.notify.imports import routes as imports_routes
 from tidings.notify.inbox import recipient_routes as inbox_recipient_routes
 from tidings.notify.inbox import routes as inbox_routes
+from tidings.notify.inbox_live import presence_routes as inbox_presence_routes
+from tidings.notify.inbox_live import routes as inbox_live_routes
 from tidings.notify.notifications import explain_routes
 from tidings.notify.notifications import routes as notifications_routes
 from tidings.notify.notifications.simulate import Simulator
@@ -91,6 +93,8 @@ def resources_of(system: "System") -> Served:
                 batches_routes.batches,
                 webhooks_routes.webhooks,
                 inbox_routes.own_inbox,
+                inbox_live_routes.own_inbox_live,
+                inbox_presence_routes.presence,
                 inbox_recipient_routes.inboxes,
                 event_feed_routes.feed,
                 event_feed_routes.readers,

@@ -126,6 +126,8 @@ def _step_words(step: Mapping[str, Any]) -> Iterator[str]:
         yield {"known_yes": "if known to be reachable"}.get(
             conditions["reachable"], "unless known to be unreachable"
         )
+    if conditions.get("online") is not None:
+        yield "if their inbox is open" if conditions["online"] else "if their inbox is not open"
     if conditions.get("min_score") is not None:
         yield f"if the learned chance is {conditions['min_score']:g} or better"
 

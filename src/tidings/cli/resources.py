@@ -32,7 +32,12 @@ inbox = ResourceCommands(
     empty="there is nothing in view; `--view all` shows what is archived or snoozed too",
     which="The recipient, such as rcp_….",
 ).app()
-own_inbox = ResourceCommands("own-inbox", rows={"list": Row(text=_own_page)}).app()
+own_inbox = ResourceCommands(
+    "own-inbox",
+    # A live stream is for the application; `list` shows what has come.
+    names={"stream": ""},
+    rows={"list": Row(text=_own_page)},
+).app()
 imports = ResourceCommands(
     "imports",
     columns=("id", "kind", "status", "lines", "refused", "created_at"),

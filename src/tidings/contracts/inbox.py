@@ -91,4 +91,9 @@ class InboxItemActed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     by: Literal["recipient", "tenant"] = "recipient"
 
 
+def presence_key(recipient_id: str, *, is_test: bool) -> str:
+    """Under which key it is kept who has the inbox of a person open: notify writes it, and the router's conditions ask for it."""
+    return f"inbox:{'test' if is_test else 'live'}:{recipient_id}"
+
+
 INBOX_EVENTS: dict[str, type[Struct]] = {ACTED_SUBJECT: InboxItemActed}

@@ -1952,7 +1952,7 @@ WITH (fillfactor='50');
 
 ALTER TABLE ONLY kernel.hot_presence FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE kernel.hot_presence IS 'Who is here: which process holds a connection of which recipient.';
+COMMENT ON TABLE kernel.hot_presence IS 'Who is here: which process holds a live stream of which recipient (key), over what and since when (member). A row that is not renewed expires.';
 
 CREATE TABLE kernel.hot_seen (
     tenant_id text COLLATE pg_catalog."C",
@@ -2908,6 +2908,7 @@ CREATE TABLE notification.inbox_items (
     acted text COLLATE pg_catalog."C",
     removed_at timestamp with time zone,
     content bytea,
+    version bigint DEFAULT 0 NOT NULL,
     CONSTRAINT ck_inbox_items_acted CHECK (((acted IS NULL) = (acted_at IS NULL))),
     CONSTRAINT ck_inbox_items_id CHECK (((id ~~ 'inb\_%'::text) AND (length(id) = 30))),
     CONSTRAINT ck_inbox_items_priority CHECK ((priority = ANY (ARRAY['critical'::text, 'high'::text, 'normal'::text, 'low'::text]))),
@@ -2936,6 +2937,8 @@ COMMENT ON COLUMN notification.inbox_items.acted IS 'The name of the action that
 COMMENT ON COLUMN notification.inbox_items.removed_at IS 'Deleted or expired: the content is gone, and the row stays, so that a late repeat does not bring it back.';
 
 COMMENT ON COLUMN notification.inbox_items.content IS 'Title, text, links and data, under the reader''s data key.';
+
+COMMENT ON COLUMN notification.inbox_items.version IS 'The number of its last change in its inbox, never above `latest` there: what is above the one that a stream was told last is news to it.';
 
 CREATE TABLE notification.inboxes (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -5033,7 +5036,7 @@ CREATE INDEX ix_inbox_items_unread ON ONLY notification.inbox_items USING btree 
 
 CREATE INDEX ix_inbox_items_unseen ON ONLY notification.inbox_items USING btree (tenant_id, recipient_id, is_test, place) WHERE ((removed_at IS NULL) AND (seen_at IS NULL));
 
-CREATE INDEX ix_notification_scheduled_about ON notification.notification_scheduled USING btree (tenant_id, event_subject, id DESC) WHERE (event_subject IS NOT NULL);
+CREATE INDEX ix_inbox_items_version ON ONLY notification.inbox_items USING btree (tenant_id, recipient_id, is_test, version);
 
 CREATE INDEX ix_notification_scheduled_due ON notification.notification_scheduled USING btree (run_after) WHERE ((processed_at IS NULL) AND (obsolete = false));
 
@@ -6023,6 +6026,8 @@ CREATE POLICY caller_role_deletes ON kernel.dead_letters AS RESTRICTIVE FOR DELE
 
 CREATE POLICY caller_role_deletes ON kernel.feature_flags AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON kernel.hot_presence AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON kernel.tenant_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON kernel.audit_anchors AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6036,6 +6041,8 @@ CREATE POLICY caller_role_writes ON kernel.data_keys AS RESTRICTIVE TO tidings_p
 CREATE POLICY caller_role_writes ON kernel.dead_letters AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON kernel.feature_flags AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON kernel.hot_presence AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON kernel.tenant_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6120,6 +6127,10 @@ CREATE POLICY tenant_sets ON kernel.data_keys TO tidings_runtime USING ((( SELEC
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
 CREATE POLICY tenant_sets ON kernel.hot_limits TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON kernel.hot_presence TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 

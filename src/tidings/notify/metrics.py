@@ -24,6 +24,34 @@ class NotifyMetrics:
             ("became",),
         )
         begin_at_zero(self.inbox_items, "stored", "read", "acted", "returned", "expired")
+        self.inbox_streams = metrics.gauge(
+            "tidings_inbox_streams",
+            "Live streams of inboxes that are open in this process, by transport: sse or ws.",
+            ("transport",),
+            by=API,
+        )
+        self.inbox_streams_refused = metrics.counter(
+            "tidings_inbox_streams_refused_total",
+            "Live streams that were not opened, by the limit that was reached: person, tenant or process.",
+            ("limit",),
+            by=API,
+        )
+        begin_at_zero(self.inbox_streams_refused, "person", "tenant", "process")
+        self.inbox_streams_ended = metrics.counter(
+            "tidings_inbox_streams_ended_total",
+            "Live streams that ended, by why: client, token_expired, token_voided, tenant_closed, restarting or too_slow.",
+            ("reason",),
+            by=API,
+        )
+        begin_at_zero(self.inbox_streams_ended, "client", "too_slow")
+        self.inbox_streams_reset = metrics.counter(
+            "tidings_inbox_streams_reset_total",
+            "Live streams that were told to reload, because they were too far behind.",
+            by=API,
+        )
+        self.inbox_frames = metrics.counter(
+            "tidings_inbox_frames_total", "Messages that live streams were given.", by=API
+        )
         self.digests_flushed = metrics.counter(
             "tidings_digests_flushed_total",
             "Digest windows that were flushed, by how they ended: digest, single, empty or apart.",

@@ -19,6 +19,7 @@ from tidings.kernel.durable.presence import WORKER
 from tidings.kernel.durable.wakeup import DueTimer
 from tidings.kernel.hot_state import Limits
 from tidings.kernel.ids import TenantId
+from tidings.kernel.local_hot_state.attendance import AttendanceList
 from tidings.router.accounts.accounts import Accounts
 from tidings.router.adapters.registry import ADAPTERS
 from tidings.router.executions.advance import Advancer
@@ -141,6 +142,7 @@ class MortalWorker(Process):
             traffic=self.traffic,
             clock=clock,
             random_unit=draw,
+            attendance=AttendanceList(db, clock),
         )
         reserver = AttemptReserver(
             accounts, self.traffic, senders=adapters, rates=Rates(), clock=clock, random_unit=draw

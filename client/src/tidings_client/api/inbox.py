@@ -24,6 +24,23 @@ class MakeInboxToken(TypedDict):
     expires_in: NotRequired[int]
 
 
+class OpenStreamView(ApiStruct, frozen=True, kw_only=True):
+    """One live stream of a recipient's inbox."""
+
+    #: `sse` or `ws`.
+    transport: str
+    #: Which process serves it: the same word for all of its streams.
+    process: str
+    since: datetime
+
+
+class PresenceView(ApiStruct, frozen=True, kw_only=True):
+    """Whether a recipient has their in-app inbox open, and where."""
+
+    online: bool
+    streams: tuple[OpenStreamView, ...]
+
+
 class Inbox(Namespace):
     """The calls of `inbox`."""
 
@@ -82,6 +99,10 @@ class Inbox(Namespace):
     def unsnooze(self, recipient_id: str, item_id: str, /) -> InboxItemChanged:
         """End the snooze of an item now, for its recipient."""
         return self._client.call(self._json("POST", f"/recipients/{segment(recipient_id)}/inbox/{segment(item_id)}/unsnooze", InboxItemChanged))
+
+    def presence(self, recipient_id: str, /) -> PresenceView:
+        """Show whether a recipient has their in-app inbox open, and over what. It is known within a second or two; of a process that was killed, streams are forgotten within a minute. A test key sees who has the test inbox open."""
+        return self._client.call(self._json("GET", f"/recipients/{segment(recipient_id)}/presence", PresenceView))
 
 
 class AsyncInbox(AsyncNamespace):
@@ -142,3 +163,7 @@ class AsyncInbox(AsyncNamespace):
     async def unsnooze(self, recipient_id: str, item_id: str, /) -> InboxItemChanged:
         """End the snooze of an item now, for its recipient."""
         return await self._client.call(self._json("POST", f"/recipients/{segment(recipient_id)}/inbox/{segment(item_id)}/unsnooze", InboxItemChanged))
+
+    async def presence(self, recipient_id: str, /) -> PresenceView:
+        """Show whether a recipient has their in-app inbox open, and over what. It is known within a second or two; of a process that was killed, streams are forgotten within a minute. A test key sees who has the test inbox open."""
+        return await self._client.call(self._json("GET", f"/recipients/{segment(recipient_id)}/presence", PresenceView))

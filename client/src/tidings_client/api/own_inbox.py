@@ -39,7 +39,7 @@ class OwnInbox(Namespace):
         return self._client.call(self._json("POST", "/inbox/see-all", InboxAllChanged))
 
     def stream(self) -> Iterator[bytes]:
-        """Hear of items as they come, and of the counts whenever they change, as server-sent events. `item` events hold an item, `counts` events `unread` and `unseen`. `Last-Event-ID` brings what came since."""
+        """Hear what changes in your inbox, as server-sent events: `item`, `change`, `counts`, `reset`, and `end`. The `id` of each is the number of the last change that it tells of: with `Last-Event-ID` a stream goes on behind it. `reset` says that too much was missed: load the feed anew. The stream begins with the counts, and ends with its token."""
         return self._client.download(self._json("GET", "/inbox/stream", bytes, accept="text/event-stream"))
 
     def show(self, item_id: str, /) -> InboxItemView:
@@ -103,7 +103,7 @@ class AsyncOwnInbox(AsyncNamespace):
         return await self._client.call(self._json("POST", "/inbox/see-all", InboxAllChanged))
 
     def stream(self) -> AsyncIterator[bytes]:
-        """Hear of items as they come, and of the counts whenever they change, as server-sent events. `item` events hold an item, `counts` events `unread` and `unseen`. `Last-Event-ID` brings what came since."""
+        """Hear what changes in your inbox, as server-sent events: `item`, `change`, `counts`, `reset`, and `end`. The `id` of each is the number of the last change that it tells of: with `Last-Event-ID` a stream goes on behind it. `reset` says that too much was missed: load the feed anew. The stream begins with the counts, and ends with its token."""
         return self._client.download(self._json("GET", "/inbox/stream", bytes, accept="text/event-stream"))
 
     async def show(self, item_id: str, /) -> InboxItemView:

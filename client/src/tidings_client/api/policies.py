@@ -23,6 +23,8 @@ class Conditions(ApiStruct, frozen=True, kw_only=True):
     reachable: str | None = None
     #: Only where the learned chance of delivery over this channel is at least this.
     min_score: float | None = None
+    #: Only where the recipient has their in-app inbox open, or only where they have not.
+    online: bool | None = None
 
 
 class ConditionsInput(ApiStruct, frozen=True, kw_only=True):
@@ -38,6 +40,8 @@ class ConditionsInput(ApiStruct, frozen=True, kw_only=True):
     reachable: Literal["known_yes", "not_known_no"] | None | UnsetType = UNSET
     #: Only where the learned chance of delivery over this channel is at least this.
     min_score: float | None | UnsetType = UNSET
+    #: Only where the recipient has their in-app inbox open, or only where they have not.
+    online: bool | None | UnsetType = UNSET
 
 
 class PolicyWarning(ApiStruct, frozen=True, kw_only=True):

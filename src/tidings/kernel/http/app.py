@@ -25,6 +25,7 @@ from tidings.kernel.http.problems import MEDIA_TYPE, answer
 from tidings.kernel.http.request_ids import Answered, RequestIds, request_id_of
 from tidings.kernel.http.resources import Declared, Resource
 from tidings.kernel.http.routing import RouteTable
+from tidings.kernel.http.sockets import SocketRoute, Sockets
 from tidings.kernel.parts import Parts
 
 TITLE = "Tidings"
@@ -65,8 +66,9 @@ def build_app(
     on_answer: Callable[[Answered], None] | None = None,
     ready_timeout: float = 2.0,
     events: EventDocs | None = None,
+    sockets: Sequence[SocketRoute] = (),
 ) -> HttpApp:
-    """The application over these resources, each with the parts that its handlers may name.
+    """The application over these resources, each with the parts that its handlers may name, and these WebSockets.
 
     `body_limit` is for routes that declare none; `tags` is the order of groups in the docs. `events` are those that
     `/asyncapi.json` describes.
@@ -103,7 +105,7 @@ def build_app(
                 limits.add(declared.method, declared.path, endpoint.body_limit)
             routes.append(declared)
     layers = RequestIds(
-        Canonical(BodyLimit(_Dispatch(endpoints), limit=body_limit, by_route=limits)),
+        Canonical(BodyLimit(_Dispatch(endpoints, guard, sockets), limit=body_limit, by_route=limits)),
         clock=clock,
         tracer=tracer,
         on_answer=on_answer,
@@ -120,15 +122,18 @@ async def send_problem(error: Exception, scope: Scope, send: Send) -> None:
 class _Dispatch:
     """Gives a request to the endpoint of its path and method, and answers what goes wrong there."""
 
-    def __init__(self, endpoints: RouteTable[Endpoint]) -> None:
+    def __init__(
+        self, endpoints: RouteTable[Endpoint], guard: AccessGuard, sockets: Sequence[SocketRoute]
+    ) -> None:
         self._endpoints = endpoints
+        self._sockets = Sockets(sockets, guard)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             await _live(receive, send)
             return
         if scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1000})
+            await self._sockets(scope, receive, send)
             return
         started = False
 

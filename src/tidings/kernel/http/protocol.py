@@ -6,9 +6,11 @@ that says nothing would be held for ever. What can't be read as a request gets a
 
 import asyncio
 import urllib.parse
+from collections.abc import Callable
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import TidingsError
@@ -86,6 +88,10 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refuse(HeadTooLargeError())
             # The parser stops at an exception; the answer has been sent.
             raise HeadTooLargeError
+        if self.parser.should_upgrade() and self._should_upgrade():
+            # The parser stops behind this head; what follows is `handle_websocket_upgrade`.
+            self.scope["method"] = self.parser.get_method().decode("ascii")
+            return
         self._begin()
 
     def _begin(self) -> None:
@@ -120,8 +126,24 @@ class LimitedProtocol(HttpToolsProtocol):
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
 
+    def handle_websocket_upgrade(self) -> None:
+        """From here on it is a WebSocket, which takes over this connection's place among those that are open."""
+        before = self.cycle
+        if before is not None and not before.response_complete:
+            # It came behind a request that is still being answered: two protocols can't share the connection.
+            self._refuse(NotHttpError())
+            return
+        super().handle_websocket_upgrade()
+        taken_over = self.transport.get_protocol()
+        if isinstance(taken_over, RoomySocketProtocol) and self._joined and self.room is not None:
+            room, address = self.room, self._address
+            taken_over.on_lost = lambda: room.leave(address)
+            self._joined = False
+
     def on_body(self, body: bytes) -> None:
         """A part of its body is here; after the answer only so much is thrown away."""
+        if self.cycle is None or (self.parser.should_upgrade() and self._should_upgrade()):
+            return
         if self.cycle.response_complete:
             self._left_over += len(body)
             if self._left_over > _MOST_LEFT_OVER:
@@ -165,6 +187,19 @@ class LimitedProtocol(HttpToolsProtocol):
         # An answer under way is not cut off: its client has begun the next request, and that one is slow.
         if self.cycle is None or self.cycle.response_complete:
             self.transport.close()
+
+
+class RoomySocketProtocol(WebSocketsSansIOProtocol):
+    """One WebSocket; it gives its place back when it is lost."""
+
+    on_lost: Callable[[], None] | None = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """They are gone."""
+        if self.on_lost is not None:
+            self.on_lost()
+            self.on_lost = None
+        super().connection_lost(exc)
 
 
 def limited_to(room: Connections) -> type[LimitedProtocol]:

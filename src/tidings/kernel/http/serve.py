@@ -10,9 +10,13 @@ import uvicorn
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.http.asgi import App
 from tidings.kernel.http.connections import Connections, room_for
-from tidings.kernel.http.protocol import limited_to
+from tidings.kernel.http.protocol import RoomySocketProtocol, limited_to
 
 _BACKLOG = 2048
+#: Bytes of a message from a client over a WebSocket; a longer one ends it (1009).
+LONGEST_MESSAGE = 4096
+#: Seconds between two pings over a WebSocket, and until the answer has to be there.
+PING_SECONDS = 20.0
 #: Where no setting says otherwise: those who watch a process are few.
 MOST_CONNECTIONS = 1000
 MOST_FROM_ONE = 200
@@ -70,7 +74,13 @@ class HttpServer:
             uvicorn.Config(
                 app,
                 http=limited_to(room),
-                ws="none",
+                ws=RoomySocketProtocol,
+                # What a client may say over a WebSocket is short, and every message of ours is, too: compressing them would
+                # cost each connection more memory than all else that it holds.
+                ws_max_size=LONGEST_MESSAGE,
+                ws_per_message_deflate=False,
+                ws_ping_interval=PING_SECONDS,
+                ws_ping_timeout=PING_SECONDS,
                 lifespan="off",
                 log_config=None,
                 # A stranger's broken request is no event of ours; it is answered, and that is all.

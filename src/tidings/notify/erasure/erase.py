@@ -250,6 +250,8 @@ async def _forget_inboxes(tx: TenantTx, recipient_id: RecipientId, now: datetime
         for is_test in (False, True)
     ]
     await inbox_store.lock_inboxes(tx, keys)
+    # Whoever has it open hears that their token is void.
+    await inbox_store.announce(tx, keys)
     return await inbox_store.forget(tx, recipient_id, now=now)
 
 

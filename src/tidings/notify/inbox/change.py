@@ -77,7 +77,8 @@ class InboxChanger:
             return ChangedInbox(inbox=inbox, items=items, changed=0)
         unread = sum(after.is_unread - before.is_unread for before, after in changed)
         unseen = sum(after.is_unseen - before.is_unseen for before, after in changed)
-        latest = max(inbox.latest + 1, *(after.place for _, after in changed))
+        # A number for each change, as streams are told them one by one.
+        latest = max(inbox.latest + len(changed), *(after.place for _, after in changed))
         await store.write_items(
             tx, key, [after for _, after in changed], unread=unread, unseen=unseen, latest=latest
         )

@@ -104,7 +104,7 @@ class InboxReader:
             return []
         found = await self.keyring.data_keys(tx, [key.recipient_id], create=False)
         opens = found.get(key.recipient_id)
-        return [OpenedItem(item=item, content=_content(item, opens)) for item in items]
+        return [OpenedItem(item=item, content=content_of(item, opens)) for item in items]
 
 
 def fits(item: InboxItem, query: InboxQuery, now: datetime) -> bool:
@@ -126,7 +126,8 @@ def fits(item: InboxItem, query: InboxQuery, now: datetime) -> bool:
             return True
 
 
-def _content(item: InboxItem, key: DataKey | None) -> InboxContent:
+def content_of(item: InboxItem, key: DataKey | None) -> InboxContent:
+    """What it says; an empty title where that can't be read any more."""
     if key is not None and item.content is not None:
         try:
             return decode_content(key.unseal(item.content, purpose_of(item.id)))

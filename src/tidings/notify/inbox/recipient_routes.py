@@ -88,6 +88,8 @@ async def void_inbox_tokens(
     ]
     await store.lock_inboxes(tx, keys)
     await store.void_tokens(tx, recipient_id, now=clock.now(), tests_only=tests_only)
+    # Streams that such a token has opened end with it.
+    await store.announce(tx, keys)
 
 
 @inboxes.get(_ALL, verb="list", test_keys=True, problems=_NOBODY)

@@ -1,19 +1,13 @@
 """Operations of a person on their own in-app inbox, with an inbox token."""
 
-import re
-
 from tidings.kernel.db import TenantTx
-from tidings.kernel.http.answers import Reply
-from tidings.kernel.http.asgi import headers
 from tidings.kernel.http.callers import OWN_INBOX, Caller
 from tidings.kernel.http.injection import OpenTx
 from tidings.kernel.http.paging import Paging
-from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.ids import TenantId
 from tidings.notify.ids import InboxItemId
 from tidings.notify.inbox.desk import InboxDesk, InboxVisitor
-from tidings.notify.inbox.stream import MEDIA_TYPE, InboxStreamer
 from tidings.notify.inbox.wire import (
     InboxAllChanged,
     InboxCounts,
@@ -67,25 +61,6 @@ async def see_all_of_own_inbox(
 ) -> InboxAllChanged:
     """Mark everything as seen, as when the inbox is opened."""
     return await desk.see_all(open_tx, InboxVisitor.owner(caller, tenant_id))
-
-
-@own_inbox.get("/stream", verb="stream", scope=OWN_INBOX, test_keys=True, media_type=MEDIA_TYPE)
-async def stream_own_inbox(
-    open_tx: OpenTx[TenantTx],
-    caller: Caller,
-    tenant_id: TenantId,
-    request: Request,
-    streamer: InboxStreamer,
-) -> Reply:
-    """Hear of items as they come, and of the counts whenever they change, as server-sent events.
-
-    `item` events hold an item, `counts` events `unread` and `unseen`. `Last-Event-ID` brings what came since.
-    """
-    given = headers(request.scope, b"last-event-id")
-    after = int(given[0]) if given and re.fullmatch(r"[0-9]{1,18}", given[0]) else None
-    visitor = InboxVisitor.owner(caller, tenant_id)
-    pieces = await streamer.open(open_tx, visitor, after)
-    return Reply(body=pieces, media_type=MEDIA_TYPE, headers={"cache-control": "no-store"})
 
 
 @own_inbox.get(_ONE, verb="show", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)

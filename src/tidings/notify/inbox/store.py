@@ -159,19 +159,6 @@ async def read_feed(
     return [_item(row) for row in rows]
 
 
-async def read_above(tx: TenantTx, key: InboxKey, *, above: int, latest: int, most: int) -> list[InboxItem]:
-    """What has come since, the oldest first."""
-    rows = await tx.fetch(
-        QUERIES.read_above,
-        recipient_id=key.recipient_id,
-        is_test=key.is_test,
-        above=above,
-        latest=latest,
-        most=most,
-    )
-    return [_item(row) for row in rows]
-
-
 async def find_unread(
     tx: TenantTx, key: InboxKey, *, below: int, most: int, category: str | None
 ) -> list[tuple[InboxItemId, int]]:
@@ -278,7 +265,6 @@ _item = RowMapper(
         QUERIES.read_category,
         QUERIES.read_unread,
         QUERIES.find_of_notifications,
-        QUERIES.read_above,
         QUERIES.walk_items,
     ],
 )

@@ -61,8 +61,8 @@ WITH given AS (
     ) AS g (tenant_id, id, created_at, recipient_id, is_test, place, category, priority, tag_list, expires_at, content)
 ), stored AS (
     INSERT INTO notification.inbox_items
-        (tenant_id, id, created_at, recipient_id, is_test, place, category, priority, tags, arrived_at, expires_at, due_at, content)
-    SELECT given.tenant_id, given.id, given.created_at, given.recipient_id, given.is_test, given.place, given.category,
+        (tenant_id, id, created_at, recipient_id, is_test, place, version, category, priority, tags, arrived_at, expires_at, due_at, content)
+    SELECT given.tenant_id, given.id, given.created_at, given.recipient_id, given.is_test, given.place, given.place, given.category,
            given.priority, CASE WHEN given.tag_list = '' THEN '{}'::text[] ELSE string_to_array(given.tag_list, ' ') END, :now,
            given.expires_at, given.expires_at, given.content
     FROM given
@@ -97,14 +97,15 @@ WITH changed AS (
         :ids::text[], :created_ats::timestamptz[], :places::bigint[], :seen_ats::timestamptz[], :read_ats::timestamptz[],
         :archived_ats::timestamptz[], :snoozed_untils::timestamptz[], :actions::text[], :acted_ats::timestamptz[],
         :removed_ats::timestamptz[], :due_ats::timestamptz[]
-    ) AS c (id, created_at, place, seen_at, read_at, archived_at, snoozed_until, acted, acted_at, removed_at, due_at)
+    ) WITH ORDINALITY
+        AS c (id, created_at, place, seen_at, read_at, archived_at, snoozed_until, acted, acted_at, removed_at, due_at, number)
 ), counted AS (
     UPDATE notification.inboxes
     SET unread = unread + :unread, unseen = unseen + :unseen, latest = :latest
     WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND is_test = :is_test
 )
 UPDATE notification.inbox_items AS item
-SET place = changed.place, seen_at = changed.seen_at, read_at = changed.read_at, archived_at = changed.archived_at,
+SET place = changed.place, version = :latest - cardinality(:ids::text[]) + changed.number, seen_at = changed.seen_at, read_at = changed.read_at, archived_at = changed.archived_at,
     snoozed_until = changed.snoozed_until, acted = changed.acted, acted_at = changed.acted_at,
     removed_at = changed.removed_at, due_at = changed.due_at,
     content = CASE WHEN changed.removed_at IS NULL THEN item.content END
@@ -130,12 +131,6 @@ ORDER BY item.place DESC LIMIT :most;
 SELECT {item} FROM notification.inbox_items AS item
 WHERE {of_person} AND item.read_at IS NULL AND item.place < :below
 ORDER BY item.place DESC LIMIT :most;
-
--- name: read_above
--- What has come since, the oldest first, for who was away for a while.
-SELECT {item} FROM notification.inbox_items AS item
-WHERE {of_person} AND item.place > :above AND item.place <= :latest
-ORDER BY item.place LIMIT :most;
 
 -- name: find_unread
 -- The next of all that are to be marked as read.

@@ -59,6 +59,7 @@ _OTHERS: Final[dict[str, str]] = {
     "condition_prefix": "The policy takes this step for other countries only.",
     "condition_hours": "The policy takes this step at other hours only.",
     "condition_reachable": "The recipient is not known to be reachable there.",
+    "condition_online": "It depends on whether the recipient has their in-app inbox open, which was not so.",
     "condition_score": "This channel has reached the recipient too seldom.",
     "files_left_out": "The attached files were left out: this channel can't carry them.",
     # Why a message came back.

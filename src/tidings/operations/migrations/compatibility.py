@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=94, newest=94)
+SERVES: Final = SchemaRange(oldest=96, newest=96)
 
 
 async def check_servable(

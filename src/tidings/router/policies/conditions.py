@@ -15,6 +15,7 @@ from tidings.router.profiles.model import Profile, TriState
 WRONG_PRIORITY: Final = "condition_priority"
 NOT_REACHABLE: Final = "condition_reachable"
 LOW_SCORE: Final = "condition_score"
+NOT_ONLINE: Final = "condition_online"
 
 
 def barred_by(
@@ -24,12 +25,15 @@ def barred_by(
     priority: Priority,
     profile: Profile | None,
     now: datetime,
+    online: bool = False,
 ) -> str | None:
-    """The code of the first condition that does not hold; None where the step may be taken."""
+    """The code of the first condition that does not hold; None where the step may be taken. `online`: their inbox is open."""
     if conditions is None:
         return None
     if conditions.priorities is not None and priority not in conditions.priorities:
         return WRONG_PRIORITY
+    if conditions.online is not None and conditions.online is not online:
+        return NOT_ONLINE
     known = TriState.UNKNOWN if profile is None else profile.reachable(channel)
     if conditions.reachable == "known_yes" and known is not TriState.KNOWN_YES:
         return NOT_REACHABLE

@@ -58,6 +58,8 @@ class Conditions(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reachable: Reachable | None = None
     #: Only where the learned chance of delivery over this channel is at least this.
     min_score: Score | None = None
+    #: Only where the recipient has their in-app inbox open, or only where they have not.
+    online: bool | None = None
 
 
 class PolicyStep(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,6 +1,6 @@
 """Which ladder a hand-off gets: its tenant's policy, in the order that suits the person, frozen."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -8,12 +8,14 @@ from functools import lru_cache
 from tidings.contracts.delivery import DeliveryPlan, DeliveryRoute, HandOff
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import RecipientId
+from tidings.contracts.inbox import presence_key
 from tidings.contracts.ladder import LadderSnapshot, LadderStep, Strategy
 from tidings.contracts.tenants import Channel
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, TenantsTx
 from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.ids import TenantId
+from tidings.kernel.local_hot_state.attendance import AttendanceList
 from tidings.router.accounts.accounts import Accounts
 from tidings.router.accounts.model import StoredAccount
 from tidings.router.policies.conditions import barred_by
@@ -40,6 +42,7 @@ class Planner:
     traffic: VendorSelection
     clock: Clock
     random_unit: RandomUnit
+    attendance: AttendanceList
 
     async def plan(self, hand_offs: Sequence[HandOff], within: TenantsTx | None = None) -> list[DeliveryPlan]:
         """One each, in the same order; where a transaction is open, `within` it."""
@@ -52,11 +55,16 @@ class Planner:
             return [self._default(one) for one in hand_offs]
         accounts = await self.accounts.of_all(under, within)
         known = await self._profiles(hand_offs, found, within)
+        online = await self.online(hand_offs, found, within)
         return [
             self._default(one)
             if policy is None
             else self.under(
-                policy, one, accounts[one.tenant_id], known.get((one.tenant_id, one.recipient_id))
+                policy,
+                one,
+                accounts[one.tenant_id],
+                known.get((one.tenant_id, one.recipient_id)),
+                online=inbox_of(one) in online,
             )
             for one, policy in zip(hand_offs, found, strict=True)
         ]
@@ -67,11 +75,15 @@ class Planner:
         hand_off: HandOff,
         accounts: Mapping[str, StoredAccount],
         profile: Profile | None,
+        *,
+        online: bool = False,
     ) -> DeliveryPlan:
         """The ladder of a policy for one person."""
         now = self.clock.now()
         steps = [
-            step for one in policy.ladder for step in _steps(one, hand_off, policy.strategy, profile, now)
+            step
+            for one in policy.ladder
+            for step in _steps(one, hand_off, policy.strategy, profile, now, online=online)
         ]
         frozen = LadderSnapshot(steps=tuple(steps), order=policy.order, cap=policy.cost_cap_micros)
         if policy.order != "fixed" and len(steps) > 1 and policy.strategy != "PARALLEL":
@@ -141,6 +153,17 @@ class Planner:
         async with self.db.tenants({tenant_id for tenant_id, _ in people}, by_index=True) as tx:
             return await profiles.load_of_all(tx, sorted(people))
 
+    async def online(
+        self, hand_offs: Sequence[HandOff], policies: Sequence[Policy | None], within: TenantsTx | None
+    ) -> Collection[tuple[TenantId, str]]:
+        """The inboxes that are open, of those whose policy asks."""
+        asked = {
+            inbox_of(one)
+            for one, policy in zip(hand_offs, policies, strict=True)
+            if policy is not None and _asks_presence(policy)
+        }
+        return await self.attendance.find(asked, within)
+
 
 @lru_cache(maxsize=10_000)
 def without_policy(
@@ -165,12 +188,25 @@ def without_policy(
 
 
 def _steps(
-    one: PolicyStep, hand_off: HandOff, strategy: Strategy, profile: Profile | None, now: datetime
+    one: PolicyStep,
+    hand_off: HandOff,
+    strategy: Strategy,
+    profile: Profile | None,
+    now: datetime,
+    *,
+    online: bool,
 ) -> list[LadderStep]:
     vendors = tuple(route.vendor for route in hand_off.routes if route.channel == one.channel)
     # What is known for the whole ladder; hours and addresses are looked at when the step is taken.
     barred = (
-        barred_by(one.conditions, one.channel, priority=hand_off.priority, profile=profile, now=now)
+        barred_by(
+            one.conditions,
+            one.channel,
+            priority=hand_off.priority,
+            profile=profile,
+            now=now,
+            online=online,
+        )
         if vendors
         else NO_ROUTE
     )
@@ -206,6 +242,16 @@ def _asks_profile(policy: Policy) -> bool:
         and (step.conditions.reachable is not None or step.conditions.min_score is not None)
         for step in policy.ladder
     )
+
+
+def _asks_presence(policy: Policy) -> bool:
+    """Whether a step of it goes by who has their inbox open."""
+    return any(step.conditions is not None and step.conditions.online is not None for step in policy.ladder)
+
+
+def inbox_of(one: HandOff) -> tuple[TenantId, str]:
+    """Under what it is kept who has the recipient's inbox open."""
+    return one.tenant_id, presence_key(one.recipient_id, is_test=one.is_test)
 
 
 def _strategy_of(steps: tuple[LadderStep, ...]) -> Strategy:

@@ -21,7 +21,7 @@ from tidings.router.accounts.model import StoredAccount
 from tidings.router.policies import store
 from tidings.router.policies.check import AvailableAdapters, wrong_with
 from tidings.router.policies.model import POLICY, Policy, PolicyTerms, terms_of
-from tidings.router.policies.plan import Planner, without_policy
+from tidings.router.policies.plan import Planner, inbox_of, without_policy
 from tidings.router.policies.policy_warnings import PolicyContext, PolicyWarning, warnings_about
 from tidings.router.policies.simulated_costs import SimulatedCosts
 from tidings.router.policies.simulated_ladder import SimulatedRun, walk
@@ -99,13 +99,17 @@ class PolicySimulator:
             )
             accounts = await self.accounts.within(tx)
             known = await profiles.load(tx, [told.recipient_id]) if told.recipient_known else {}
-        plan = (
-            without_policy(told.routes)
-            if policy is None
-            else self.planner.under(
-                policy, _hand_off(tenant_id, told, self.clock.now()), accounts, known.get(told.recipient_id)
+        plan = without_policy(told.routes)
+        if policy is not None:
+            hand_off = _hand_off(tenant_id, told, self.clock.now())
+            online = await self.planner.online([hand_off], [policy], None)
+            plan = self.planner.under(
+                policy,
+                hand_off,
+                accounts,
+                known.get(told.recipient_id),
+                online=inbox_of(hand_off) in online,
             )
-        )
         return self._walked(told, plan, accounts, policy, draft=draft is not None)
 
     def _walked(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tidings.contracts.ids import RECIPIENT
-from tidings.router.policies.conditions import LOW_SCORE, NOT_REACHABLE, WRONG_PRIORITY, barred_by
+from tidings.router.policies.conditions import LOW_SCORE, NOT_ONLINE, NOT_REACHABLE, WRONG_PRIORITY, barred_by
 from tidings.router.policies.model import Conditions
 from tidings.router.profiles.facts import Fact
 from tidings.router.profiles.model import PROFILE, ChannelScore, Profile, TriState
@@ -65,3 +65,15 @@ def test_a_score_counts_once_there_is_one() -> None:
 
 def test_hours_and_prefixes_are_looked_at_later() -> None:
     assert barred(prefixes=("+93",)) is None
+
+
+def test_by_who_has_their_inbox_open() -> None:
+    there, away = Conditions(online=True), Conditions(online=False)
+
+    def reason(conditions: Conditions, *, online: bool) -> str | None:
+        return barred_by(conditions, "inapp", priority="normal", profile=None, now=NOW, online=online)
+
+    assert reason(there, online=True) is None
+    assert reason(there, online=False) == NOT_ONLINE
+    assert reason(away, online=False) is None
+    assert reason(away, online=True) == NOT_ONLINE
