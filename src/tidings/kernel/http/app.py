@@ -1,6 +1,6 @@
 """Builds the application: layers from the outside in, problems for everything that goes wrong.
 
-Request ids → one spelling of the path → body limit → the endpoint of the route. All layers are plain ASGI.
+Request ids → one spelling of the path → other origins → body limit → the endpoint of the route. All layers are plain ASGI.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -16,6 +16,7 @@ from tidings.kernel.http.asgi import App, ClientGoneError, Message, Receive, Sco
 from tidings.kernel.http.body_limit import DEFAULT_LIMIT, BodyLimit
 from tidings.kernel.http.callers import AccessGuard
 from tidings.kernel.http.canonical import Canonical
+from tidings.kernel.http.cors import AnyOrigin
 from tidings.kernel.http.docs_page import docs_resource
 from tidings.kernel.http.endpoint import Endpoint
 from tidings.kernel.http.errors import NoRouteError, WrongMethodError
@@ -76,6 +77,7 @@ def build_app(
     routes: list[Declared] = []
     endpoints: RouteTable[Endpoint] = RouteTable()
     limits: RouteTable[int] = RouteTable()
+    open_routes: RouteTable[bool] = RouteTable()
 
     # Written when it is first asked for: it takes a third of a second, and a start should not wait for it.
     @cache
@@ -103,9 +105,12 @@ def build_app(
             endpoints.add(declared.method, declared.path, endpoint)
             if endpoint.body_limit is not None:
                 limits.add(declared.method, declared.path, endpoint.body_limit)
+            if declared.any_origin:
+                open_routes.add(declared.method, declared.path, True)
             routes.append(declared)
+    limited = BodyLimit(_Dispatch(endpoints, guard, sockets), limit=body_limit, by_route=limits)
     layers = RequestIds(
-        Canonical(BodyLimit(_Dispatch(endpoints, guard, sockets), limit=body_limit, by_route=limits)),
+        Canonical(AnyOrigin(limited, routes=open_routes)),
         clock=clock,
         tracer=tracer,
         on_answer=on_answer,

@@ -14,7 +14,8 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 #: Where the body of a request stands in its scope, once all of it is here.
 WHOLE_BODY = "tidings.body"
-_NO_CONTENT = 204
+#: Answers of which no length is said: none has a body.
+_BODILESS = frozenset({204, 304})
 
 
 class ClientGoneError(Exception):
@@ -65,7 +66,7 @@ async def respond(
             "status": status,
             "headers": [
                 *([(b"content-type", media_type.encode("latin-1"))] if media_type else []),
-                *([(b"content-length", str(len(body)).encode())] if status != _NO_CONTENT else []),
+                *([(b"content-length", str(len(body)).encode())] if status not in _BODILESS else []),
                 *((name.encode("latin-1"), value.encode("latin-1")) for name, value in extra),
             ],
         }

@@ -79,6 +79,8 @@ class Declared:
     listing: str
     #: How many bytes its body may have: a number, or a part that is one; None: as many as any other.
     body_limit: int | type[int] | None
+    #: Whether pages of any origin may call it (CORS).
+    any_origin: bool
 
 
 class Resource:
@@ -93,10 +95,12 @@ class Resource:
         scope: str | None = None,
         owner: Owner = Owner.TENANT,
         note: str = "",
+        any_origin: bool = False,
     ) -> None:
         """`scope` is the part before the colon: reading needs `scope:read`, writing `scope:write`.
 
-        `note` ends the description of every operation that takes it from its docstring.
+        `note` ends the description of every operation that takes it from its docstring. `any_origin` lets scripts on
+        pages of others call it: for what a token of its own reaches, or what is public.
         """
         self.name = name
         self._at = at
@@ -104,6 +108,7 @@ class Resource:
         self._scope = scope
         self._owner = owner
         self._note = note
+        self._any_origin = any_origin
         #: In the order of their declaration.
         self.operations: list[Declared] = []
 
@@ -216,6 +221,7 @@ class Resource:
                         idempotent=idempotent,
                         listing=listing or self.name,
                         body_limit=body_limit,
+                        any_origin=self._any_origin,
                     )
                 )
             return handler

@@ -19,7 +19,8 @@ from tidings.notify.inbox.wire import (
     SnoozeItem,
 )
 
-own_inbox = Resource("own-inbox", at="/inbox", tag="inbox (with an inbox token)")
+# The component calls it from the pages of tenants, with a token of its own and without cookies.
+own_inbox = Resource("own-inbox", at="/inbox", tag="inbox (with an inbox token)", any_origin=True)
 
 _ONE = "/{item_id}"
 _KNOWN = ["inbox_item_not_found"]

@@ -10,7 +10,7 @@ from tidings.notify.inbox_live.hub import InboxHub
 from tidings.notify.inbox_live.socket import parse_after
 from tidings.notify.inbox_live.sse import MEDIA_TYPE, stream
 
-own_inbox_live = Resource("own-inbox", at="/inbox", tag="inbox (with an inbox token)")
+own_inbox_live = Resource("own-inbox", at="/inbox", tag="inbox (with an inbox token)", any_origin=True)
 
 
 @own_inbox_live.get(
