@@ -76,6 +76,7 @@ check-rest: ## All checks but the types
 	$(BIN)/python -m tests.support.schema_file --check
 	$(BIN)/python -m tools.generate_client --check
 	$(BIN)/python -m tools.event_schemas --check
+	$(BIN)/python -m tools.inbox_component --check
 	$(BIN)/python -m tools.size
 
 audit: $(VENV)/dev-installed ## Ask the public databases about holes in what is pinned (needs the network)
@@ -105,14 +106,16 @@ migrate: $(VENV)/runtime-installed ## Bring the database of the data dir up to d
 
 docs: $(VENV)/dev-installed ## Write the generated pages of docs/, and the generated client
 	$(BIN)/python -m tools.event_schemas
+	$(BIN)/python -m tools.inbox_component
 	$(BIN)/python -m tests.support.generated_docs
 	$(BIN)/python -m tests.conformance.adapters
 
 client: $(VENV)/dev-installed ## Write the generated part of the client from the OpenAPI document
 	$(BIN)/python -m tools.generate_client
 
-pictures: $(VENV)/dev-installed ## Photograph the platform's mails for docs/, in Chromium
+pictures: $(VENV)/dev-installed ## Photograph the platform's mails and the in-app inbox for docs/, in Chromium
 	$(BIN)/python -m tools.template_pictures
+	TIDINGS_TEST_KEEP_PICTURES=1 $(PYTEST) -n 0 tests/e2e/inbox/test_looks.py
 
 constraints: $(VENV)/dev-installed ## Pin the newest versions of everything
 	$(BIN)/pip install --quiet uv

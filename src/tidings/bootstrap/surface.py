@@ -19,6 +19,7 @@ from tidings.notify.event_subscriptions import routes as event_subscriptions_rou
 from tidings.notify.imports import routes as imports_routes
 from tidings.notify.inbox import recipient_routes as inbox_recipient_routes
 from tidings.notify.inbox import routes as inbox_routes
+from tidings.notify.inbox_component import routes as inbox_component_routes
 from tidings.notify.inbox_live import presence_routes as inbox_presence_routes
 from tidings.notify.inbox_live import routes as inbox_live_routes
 from tidings.notify.notifications import explain_routes
@@ -82,6 +83,7 @@ def resources_of(system: "System") -> Served:
                 imports_routes.recipient_imports,
                 imports_routes.preference_imports,
                 preference_center_routes.preference_pages,
+                inbox_component_routes.inbox_assets,
                 tracking_routes.tracking,
                 accept_routes.sending,
                 notifications_routes.notifications,
