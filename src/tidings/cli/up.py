@@ -120,6 +120,7 @@ async def _serve(
     from tidings.operations.demo import DemoMaker
     from tidings.operations.embedded import PostgresSupervisor
     from tidings.operations.sandbox_start import running_sandbox
+    from tidings.sandbox.shop import ShopAccess
 
     watched = listen_for_watchers(chosen, serves_api=True)
     clock = MovedClock(folder.clock) if folder.clock.exists() else None
@@ -145,6 +146,7 @@ async def _serve(
         await system.platform_start.publish_triggers()
         if sandbox is not None:
             await _send_to(sandbox, system, folder, demo.tenant_id, here=here)
+            sandbox.shop.open(ShopAccess(base_url=here, api_key=demo.api_key))
         facts = {
             # Commands of this machine call the address that we listen on; a proxy may not be there yet.
             "base_url": here,
@@ -155,6 +157,7 @@ async def _serve(
             "database_url": runtime,
             "pid": os.getpid(),
             "sandbox_url": sandbox.url if sandbox else None,
+            "inbox_url": f"{sandbox.url}/inbox" if sandbox else None,
             "smtp_port": sandbox.smtp_port if sandbox else None,
             "smpp_port": sandbox.smpp_port if sandbox else None,
             "apns_port": sandbox.apns_port if sandbox else None,
@@ -216,6 +219,11 @@ def _public(facts: dict[str, Any]) -> str:
     )
 
 
+def _inbox(facts: dict[str, Any]) -> str:
+    """A line that leads to the in-app inbox, on a page that stands in for a site of one's own."""
+    return f"\n  Inbox      {facts['inbox_url']}  (a page with a bell)" if facts["inbox_url"] else ""
+
+
 def _elsewhere(data_dir: Path) -> str:
     """A line that says where the database is, if it could not be in the data dir."""
     link = data_dir / "postgres"
@@ -254,7 +262,7 @@ Tidings is running.
 
   API        {base}{_public(facts)}
   Reference  {base}/docs
-  Sandbox    {sent}
+  Sandbox    {sent}{_inbox(facts)}
   Database   {database}
   Tenant     {facts["tenant_id"]}
   API key    {key}

@@ -1,9 +1,6 @@
 """What the sandbox shows: messages as JSON, as a live stream, and as a page."""
 
 import asyncio
-import base64
-import hashlib
-import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ from tidings.sandbox.faults import Faults
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.http_vendors import HttpVendors
 from tidings.sandbox.inbound_replies import InboundReplies
+from tidings.sandbox.page_policy import page_policy
 from tidings.sandbox.receipt_format import ReceiptFormat
 from tidings.sandbox.receipt_sender import ReceiptSender
 from tidings.sandbox.receipts import Course
@@ -27,7 +25,6 @@ from tidings.sandbox.scripts import ReceiptScripts
 from tidings.sandbox.store import ReceivedMessage, Store
 
 _PAGE = Path(__file__).with_name("page.html")
-_INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 #: How many of the newest the page begins with.
 _FIRST = 200
 #: Messages that are read in one go before others get their turn.
@@ -64,7 +61,7 @@ class Site:
         self._speakers = DialectEndpoints(store, faults, scripts, postman, wording)
         self._controls = Controls(faults, scripts, postman.hooks, replies)
         self._page = _PAGE.read_bytes()
-        self._policy = _policy(self._page.decode())
+        self._policy = page_policy(self._page.decode())
         self._closing = asyncio.Event()
 
     def close(self) -> None:
@@ -219,19 +216,3 @@ def _course(course: Course) -> dict[str, Any]:
         "script": course.script,
         "receipts": [receipts.show(receipt) for receipt in course.receipts],
     }
-
-
-def _policy(page: str) -> str:
-    """The page's own script and style by their hashes, its own server, its own frames; nothing else."""
-    parts = [
-        "default-src 'none'",
-        "connect-src 'self'",
-        "frame-src 'self'",
-        "img-src data:",
-        "base-uri 'none'",
-    ]
-    parts += ["frame-ancestors 'none'", "form-action 'none'"]
-    for kind, text in _INLINE.findall(page):
-        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        parts.append(f"{kind}-src 'sha256-{digest}'")
-    return "; ".join(parts)

@@ -8,6 +8,7 @@ from tidings.kernel.errors import NotConfiguredError
 from tidings.sandbox.apns_server import ApnsSandbox
 from tidings.sandbox.dialects.registry import DIALECTS
 from tidings.sandbox.faults import Faults
+from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
 from tidings.sandbox.http_server import HttpSandbox
 from tidings.sandbox.inbound_replies import InboundReplies
 from tidings.sandbox.page import Site
@@ -15,6 +16,7 @@ from tidings.sandbox.receipt_format import ReceiptFormat
 from tidings.sandbox.receipt_sender import ReceiptSender
 from tidings.sandbox.receipts import ReceiptLog
 from tidings.sandbox.scripts import ReceiptScripts
+from tidings.sandbox.shop import Shop
 from tidings.sandbox.smpp_server import SmppSandbox
 from tidings.sandbox.smtp_server import SmtpSandbox
 from tidings.sandbox.store import MOST_BYTES, MOST_MESSAGES, Store
@@ -79,16 +81,22 @@ class Sandbox:
             carrier=carrier,
             voices={"smpp": self._smpp},
         )
+        #: A tenant's own site with the in-app inbox; closed until it is told of a Tidings.
+        self.shop = Shop()
         self._site = Site(
             self.store, self.faults, self.scripts, self.postman, wording=wording, replies=replies
         )
-        self._http = HttpSandbox(self._site.handle)
+        self._http = HttpSandbox(self._answer)
         self._apns = ApnsSandbox(self._site.handle)
 
     @property
     def url(self) -> str:
         """Of the page, and of everything under it."""
         return self._address(self.http_port)
+
+    def _answer(self, request: SandboxRequest) -> SandboxResponse:
+        first, *more = request.path.strip("/").split("/")
+        return self.shop.handle(request, more) if first == "inbox" else self._site.handle(request)
 
     @property
     def apns_url(self) -> str:
@@ -125,6 +133,7 @@ class Sandbox:
         """Close everything; what was received stays readable in memory."""
         self._site.close()
         await self.postman.stop()
+        await self.shop.close()
         await self._stop_listening()
 
     async def _stop_listening(self) -> None:

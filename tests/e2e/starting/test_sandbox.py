@@ -69,6 +69,7 @@ def test_it_is_there_and_the_platform_sends_to_it(used_dir: Path) -> None:
         demo = tidings.demo
         assert f"  Sandbox    {demo['sandbox_url']}/" in tidings.output
         assert "Sandbox" in httpx2.get(f"{demo['sandbox_url']}/").text
+        assert f"  Inbox      {demo['inbox_url']}  " in tidings.output
         with smtplib.SMTP("127.0.0.1", demo["smtp_port"]) as client:
             client.sendmail("a@b.test", ["somebody@example.test"], "Subject: by hand\r\n\r\nhello\r\n")
         sms = replace(MESSAGE, channel="sms", to="+93700123456", text="Your code is 0424", html=None)
@@ -103,6 +104,32 @@ def test_it_is_there_and_the_platform_sends_to_it(used_dir: Path) -> None:
         for name in ("smtp", "fcm", "apns", *VENDORS):
             file = used_dir / "secrets" / "sandbox" / f"{name}.json"
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_its_shop_has_the_inbox(used_dir: Path) -> None:
+    """What a visitor sends themselves is in their inbox, which they read with the token of the shop's backend."""
+    with RunningTidings(used_dir) as tidings:
+        demo = tidings.demo
+        page = httpx2.get(demo["inbox_url"])
+        assert f'src="{demo["base_url"]}/assets/tidings-inbox.js"' in page.text
+        assert "unsafe" not in page.headers["content-security-policy"]
+        assert demo["api_key"] not in page.text
+        sent = httpx2.post(f"{demo['inbox_url']}/messages", json={"kind": "invoice", "locale": "fa-AF"})
+        assert sent.status_code == 202, sent.text
+        token = httpx2.post(f"{demo['inbox_url']}/token").json()["token"]
+
+        def arrived() -> list[dict[str, Any]]:
+            headers = {"Authorization": f"Bearer {token}"}
+            page: dict[str, Any] = httpx2.get(f"{demo['base_url']}/api/v1/inbox", headers=headers).json()
+            return list(page["items"])
+
+        [item] = wait_until(arrived, "the message")
+        assert (item["category"], item["direction"]) == ("billing", "rtl")
+        assert [action["name"] for action in item["actions"]] == ["pay", "later"]
+        refused = httpx2.post(f"{demo['inbox_url']}/messages", json={"kind": "nonsense"})
+        assert (refused.status_code, refused.json()["code"]) == (400, "bad_value")
+        elsewhere = httpx2.post(f"{demo['inbox_url']}/token", headers={"Origin": "https://elsewhere.example"})
+        assert elsewhere.status_code == 403
 
 
 def callback_secrets(data_dir: Path) -> set[str]:
