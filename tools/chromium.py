@@ -36,27 +36,38 @@ def find_chromium() -> str | None:
 class Page:
     """A tab."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse) -> None:
+    def __init__(
+        self, socket: aiohttp.ClientWebSocketResponse, session: aiohttp.ClientSession, port: int
+    ) -> None:
         self._socket = socket
+        self._session = session
+        self._port = port
         self._number = 0
+
+    async def another(self) -> "Page":
+        """A second tab of the same browser, which closes with it."""
+        async with self._session.put(f"http://127.0.0.1:{self._port}/json/new?about:blank") as answer:
+            tab = await answer.json()
+        socket = await self._session.ws_connect(tab["webSocketDebuggerUrl"], max_msg_size=0)
+        return Page(socket, self._session, self._port)
 
     async def show(self, html: str, *, width: int, dark: bool = False) -> None:
         """Show a document in a window of this width, as high as a telephone."""
-        await self._call(
+        await self.call(
             "Emulation.setDeviceMetricsOverride",
             {"width": width, "height": 640, "deviceScaleFactor": 1, "mobile": False},
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        await self._call("Emulation.setEmulatedMedia", {"features": [scheme]})
-        frame = (await self._call("Page.getFrameTree", {}))["frameTree"]["frame"]["id"]
-        await self._call("Page.setDocumentContent", {"frameId": frame, "html": html})
+        await self.call("Emulation.setEmulatedMedia", {"features": [scheme]})
+        frame = (await self.call("Page.getFrameTree", {}))["frameTree"]["frame"]["id"]
+        await self.call("Page.setDocumentContent", {"frameId": frame, "html": html})
         await self.evaluate(
             "document.fonts.ready.then(() => Promise.all([...document.images].map(i => i.decode())))"
         )
 
     async def evaluate(self, expression: str) -> Any:
         """What an expression says in the page."""
-        answer = await self._call(
+        answer = await self.call(
             "Runtime.evaluate", {"expression": expression, "returnByValue": True, "awaitPromise": True}
         )
         if "exceptionDetails" in answer:
@@ -69,12 +80,13 @@ class Page:
             "[innerWidth, Math.ceil(document.body.getBoundingClientRect().bottom)]"
         )
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
-        answer = await self._call(
+        answer = await self.call(
             "Page.captureScreenshot", {"format": image, "clip": clip, "captureBeyondViewport": True}
         )
         return base64.b64decode(answer["data"])
 
-    async def _call(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
+    async def call(self, method: str, given: dict[str, Any]) -> dict[str, Any]:
+        """One call of the DevTools protocol."""
         self._number += 1
         await self._socket.send_json({"id": self._number, "method": method, "params": given})
         async with asyncio.timeout(_CALL_SECONDS):
@@ -106,7 +118,7 @@ async def chromium(program: str) -> AsyncIterator[Page]:
                 async with session.get(f"http://127.0.0.1:{port}/json/list") as answer:
                     tab = next(each for each in await answer.json() if each["type"] == "page")
                 async with session.ws_connect(tab["webSocketDebuggerUrl"], max_msg_size=0) as socket:
-                    yield Page(socket)
+                    yield Page(socket, session, port)
         finally:
             if process.returncode is None:
                 process.terminate()

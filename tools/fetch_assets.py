@@ -27,12 +27,13 @@ FILES = {
 }
 DEV_ASSETS = ROOT / "tests" / "support"
 #: Whole packages, where Node looks for what a script in the folder above requires: an SMSC for the tests with what it
-#: needs, and MJML.
+#: needs, MJML, and a checker of pages for people with disabilities.
 DEV_FILES = {
     name: f"{folder}/node_modules/{name}"
     for folder, names in {
         "npm_smsc": ("smpp", "iconv-lite", "safer-buffer"),
         "npm_mjml": ("mjml-browser",),
+        "npm_axe": ("axe-core",),
     }.items()
     for name in names
 }

@@ -4,9 +4,9 @@ import base64
 import html
 import json
 
-import pytest
-from tools.chromium import Page, chromium, find_chromium
+from tools.chromium import Page, chromium
 
+from tests.support.browser import chromium_or_skip
 from tests.support.npm_mjml.running import NpmMjml, needs_npm_mjml, templates
 from tests.support.pictures import gradient
 from tidings.notify.templates.compile.locale_content import compile_source
@@ -81,9 +81,7 @@ async def shares(page: Page, pairs: list[tuple[str, str]], width: int) -> list[f
 
 @needs_npm_mjml
 async def test_mails_look_as_mjml_makes_them_look() -> None:
-    program = find_chromium()
-    if program is None:
-        pytest.skip("NO CHROMIUM HERE: nobody compares our mails with MJML's; install the package chromium")
+    program = chromium_or_skip("our mails beside MJML's")
     npm = NpmMjml()
     ours = {
         name: compile_source(

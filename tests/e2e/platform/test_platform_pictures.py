@@ -4,10 +4,11 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
-from tools.chromium import Page, chromium, find_chromium
+from tools.chromium import Page, chromium
 from tools.platform_page import PAGE, platform_page
 from tools.platform_renders import Render, Samples, every_sample, own_sample, rendered_set
 
+from tests.support.browser import chromium_or_skip
 from tidings.notify.templates.platform.files import PlatformTemplate
 
 PHONE, DESKTOP = 360, 640
@@ -43,9 +44,7 @@ _CONTRASTS = """
 
 @pytest.fixture
 async def page() -> AsyncIterator[Page]:
-    program = find_chromium()
-    if program is None:
-        pytest.skip("NO CHROMIUM HERE: nobody looks at the platform's mails; install the package chromium")
+    program = chromium_or_skip("the platform's mails")
     async with chromium(program) as shown:
         yield shown
 

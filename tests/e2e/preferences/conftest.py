@@ -3,9 +3,8 @@
 from collections.abc import AsyncIterator
 
 import pytest
-from tools.chromium import find_chromium
 
-from tests.support.browser import Browser, browser
+from tests.support.browser import Browser, browser, chromium_or_skip
 from tests.support.pipeline import NOON, PipelineWorld, pipeline_world, prepared_database
 from tests.support.postgres import TestServer
 from tidings.kernel.http.serve import HttpServer, address_of, listen
@@ -36,8 +35,6 @@ async def site(world: PipelineWorld) -> AsyncIterator[str]:
 @pytest.fixture(scope="module")
 async def visitor_at() -> AsyncIterator[Browser]:
     """Somebody at a Chromium."""
-    program = find_chromium()
-    if program is None:
-        pytest.skip("NO CHROMIUM HERE: nobody looks at the preference pages; install the package chromium")
+    program = chromium_or_skip("the preference pages")
     async with browser(program) as somebody:
         yield somebody

@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
-from tools.chromium import find_chromium
 
-from tests.support.browser import Browser, browser
+from tests.support.browser import Browser, browser, chromium_or_skip
 from tests.support.played_http import answer, played_http
 from tidings.kernel.clock import SystemClock
 from tidings.sandbox import Sandbox
@@ -16,9 +15,7 @@ from tidings.sandbox import Sandbox
 @pytest.fixture
 async def somebody() -> AsyncIterator[Browser]:
     """Somebody at a Chromium."""
-    program = find_chromium()
-    if program is None:
-        pytest.skip("NO CHROMIUM HERE: nobody looks at the sandbox's page; install the package chromium")
+    program = chromium_or_skip("the sandbox's page")
     async with browser(program) as found:
         yield found
 
@@ -130,7 +127,7 @@ async def test_a_person_writes_back_from_the_page(somebody: Browser) -> None:
 
 async def shown_in_frame(somebody: Browser) -> str:
     """Where the frame has come to: it is a process of its own."""
-    found = await somebody.page._call("Target.getTargets", {"filter": [{"type": "iframe"}]})
+    found = await somebody.page.call("Target.getTargets", {"filter": [{"type": "iframe"}]})
     return " ".join(target["url"] for target in found["targetInfos"])
 
 
