@@ -5038,6 +5038,8 @@ CREATE INDEX ix_inbox_items_unseen ON ONLY notification.inbox_items USING btree 
 
 CREATE INDEX ix_inbox_items_version ON ONLY notification.inbox_items USING btree (tenant_id, recipient_id, is_test, version);
 
+CREATE INDEX ix_notification_scheduled_about ON notification.notification_scheduled USING btree (tenant_id, event_subject, id DESC) WHERE (event_subject IS NOT NULL);
+
 CREATE INDEX ix_notification_scheduled_due ON notification.notification_scheduled USING btree (run_after) WHERE ((processed_at IS NULL) AND (obsolete = false));
 
 CREATE INDEX ix_notification_scheduled_failed ON notification.notification_scheduled USING btree (tenant_id, id) WHERE (failed_at IS NOT NULL);
