@@ -43,8 +43,6 @@ _WORDS = frozenset(
         "vendor",
         "vendors",
         "voice",
-        "webhook",
-        "webhooks",
         "whatsapp",
     ]
 )

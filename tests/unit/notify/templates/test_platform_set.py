@@ -27,6 +27,7 @@ def test_the_set_is_whole() -> None:
         ("conversation_reply", "viber"),
         ("conversation_reply", "whatsapp"),
         ("digest", "email"),
+        ("digest", "inapp"),
         ("digest", "push"),
         ("digest", "sms"),
         ("digest", "telegram"),
