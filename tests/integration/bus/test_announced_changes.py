@@ -32,6 +32,7 @@ TABLES = {
     "notification.templates",
     "notification.tenants_local",
     "notification.trigger_choices",
+    "notification.webhook_subscriptions",
     "notification_platform.categories",
     "notification_platform.event_subscriptions",
     "notification_platform.templates",
