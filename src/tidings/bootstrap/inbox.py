@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.kernel.http.sockets import SocketRoute
     from tidings.notify.access.inbox_tokens import InboxTokens
+    from tidings.notify.inbox.act import InboxActor
     from tidings.notify.inbox.change import InboxChanger
     from tidings.notify.inbox.due_items import DueItemsJob
     from tidings.notify.inbox_live.hub import InboxHub
@@ -86,14 +87,19 @@ class InboxStage:
         due = self._parts.get(DueItems, metrics=self._access.metrics)
         return DueItemsJob(due, db=kernel.db, clock=kernel.clock, observed=kernel.metrics)
 
+    @cached_property
+    def actor(self) -> "InboxActor":
+        """Takes the actions that people choose."""
+        from tidings.notify.inbox.act import InboxActor
+
+        return self._parts.get(InboxActor, metrics=self._access.metrics)
+
     def register(self) -> None:
         """The parts that handlers name."""
-        from tidings.notify.inbox.act import InboxActor
         from tidings.notify.inbox_live.hub import InboxHub
 
-        _ = self.changer, self.tokens
+        _ = self.changer, self.tokens, self.actor
         self._parts.add(InboxHub, self.live)
-        self._parts.get(InboxActor, metrics=self._access.metrics)
 
     def jobs(self) -> "dict[str, Job]":
         """Snoozes that end, items that expire."""

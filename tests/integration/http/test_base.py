@@ -188,6 +188,8 @@ async def test_every_route_but_the_public_ones_asks_who_is_calling(world: HttpWo
         "/",
         "/docs",
         "/docs/problems",
+        # A script that any page may show.
+        "/assets/tidings-inbox.js",
     }
     # Whoever has the link is let in: it was sent to them alone.
     public |= {"/u/{token}", "/p/{token}", "/c/{token}"}

@@ -35,7 +35,8 @@ async def test_an_id_from_after_the_year_9999_is_an_unknown_id(world: HttpWorld)
     answers: dict[str, int] = {}
     async with world.as_tenant(tenant.id) as ours, world.as_platform() as theirs:
         for route in routes(world, "GET"):
-            if route.operation.path:
+            # No key opens a person's own inbox: it behind it is the same as behind the tenant's way to it.
+            if route.operation.path and not route.path.startswith("/api/v1/inbox/"):
                 internal = route.path.startswith("/internal")
                 answer = await (theirs if internal else ours).get(path_of(route))
                 answers[route.path] = answer.status_code
@@ -47,6 +48,7 @@ async def test_an_id_from_after_the_year_9999_is_an_unknown_id(world: HttpWorld)
     assert answers["/api/v1/notifications/{notification_id}/explain"] == 404
     assert answers["/api/v1/router/executions/{execution_id}"] == 404
     assert answers["/internal/v1/callbacks/{callback_id}"] == 404
+    assert answers["/api/v1/recipients/{recipient_id}/inbox/{item_id}"] == 404
 
 
 async def test_every_filter_by_time_refuses_what_leads_out_of_the_calendar(world: HttpWorld) -> None:

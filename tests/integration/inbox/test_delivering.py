@@ -188,6 +188,8 @@ async def test_items_of_a_category_are_gathered_into_one(world: PipelineWorld) -
         await sender.choose(laila, digest_schedule={"operational": {"every": "hour"}})
         for title in ("first", "second"):
             await send(sender, {"id": laila}, title, category="operational")
+            # Which is the newest is a matter of moments.
+            await world.advance(seconds=1)
         await settle(world)
         async with visitor(sender, laila, expires_in=86_400) as her:
             before = await feed(her)

@@ -214,7 +214,6 @@ async def unsnooze_inbox_item(
     verb="snooze",
     test_keys=True,
     problems=_KNOWN,
-    example={"until": "2027-01-04T08:00:00Z"},
 )
 async def snooze_inbox_item(
     tx: TenantTx,

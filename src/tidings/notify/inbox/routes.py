@@ -129,7 +129,6 @@ async def unsnooze_own_item(
     scope=OWN_INBOX,
     test_keys=True,
     problems=_KNOWN,
-    example={"until": "2027-01-04T08:00:00Z"},
 )
 async def snooze_own_item(
     tx: TenantTx,
