@@ -35,12 +35,14 @@ class BlobFolder:
         place = self._root / key
         # A name that listings pass over, as those of obstore's own unfinished files: "#" and digits at the end.
         unfinished = place.with_name(f"{place.name}#{os.getpid()}{next(_numbers):06d}")
+        in_thread = asyncio.get_running_loop().run_in_executor
         if len(content) <= _SMALL:
             descriptor = _filled(unfinished, content)
-            finish = asyncio.ensure_future(asyncio.to_thread(self._finish, descriptor, unfinished, place))
+            finish = in_thread(None, self._finish, descriptor, unfinished, place)
         else:
-            finish = asyncio.ensure_future(asyncio.to_thread(self._write, unfinished, place, content))
-        # A caller that is cancelled leaves a whole file behind, and no open one.
+            finish = in_thread(None, self._write, unfinished, place, content)
+        # A caller that is cancelled leaves a whole file behind, and no open one; it is no task, which a loop that ends cancels
+        # before a thread has begun with it.
         finish.add_done_callback(_seen)
         await asyncio.shield(finish)
 
