@@ -3,6 +3,9 @@
 One process serves the API, one works, and this one is all the clients: three processes that share the machine. Messages are
 sent at a steady pace below what the machine can send, so that the time from a request to its frame is that of the way and not of
 a queue. Memory is what the serving process holds more than before, by the sockets that it has.
+
+The limit of the same run is a server that only echoes (`bench.bare_sockets`), with the same clients and the same number of
+sockets. `python -m bench.inbox 500` takes fewer.
 """
 
 import asyncio
@@ -11,6 +14,7 @@ import json
 import os
 import resource
 import statistics
+import sys
 import time
 from collections.abc import Sequence
 from datetime import timedelta
@@ -21,6 +25,7 @@ import httpx2
 import psutil
 import uvloop
 
+from bench.bare_sockets import BareServer, bare_server
 from bench.house import House, Resident
 from tidings.contracts.ids import RECIPIENT
 
@@ -81,6 +86,11 @@ class _Client(asyncio.Protocol):
         while (frame := self._next_frame()) is not None:
             self._take(*frame)
 
+    def say(self, payload: bytes) -> None:
+        """One frame."""
+        assert self._transport is not None
+        self._transport.write(bytes([0x81, 0x80 | len(payload)]) + bytes(4) + payload)
+
     def hang_up(self) -> None:
         assert self._transport is not None
         self._transport.abort()
@@ -116,27 +126,64 @@ class _Client(asyncio.Protocol):
             self.greeted.set_result(None)
 
 
-def measure() -> dict[str, float]:
-    """Milliseconds, MB and seconds. Call it in the main thread."""
+def measure(sockets: int = SOCKETS) -> dict[str, float]:
+    """Milliseconds, MB and seconds, and their ratios to the limit. Call it in the main thread."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with bare_server() as bare:
+        limit = uvloop.run(_measure_limit(bare, sockets))
     with House(workers=1, vendors={}, extra=_ROOM) as house:
         resident = house.resident("inboxes")
         house.publish(resident, _KEY, "inapp", _VERSION)
-        return uvloop.run(_measure(house, resident))
+        ours = uvloop.run(_measure(house, resident, sockets))
+    return (
+        ours
+        | {f"inbox_limit_{name}": value for name, value in limit.items()}
+        | {f"inbox_times_limit_{name}": ours[f"inbox_{name}"] / value for name, value in limit.items()}
+    )
 
 
-async def _measure(house: House, resident: Resident) -> dict[str, float]:
+async def _measure_limit(bare: BareServer, sockets: int) -> dict[str, float]:
+    """What a server that does nothing else needs for the same."""
+    process = psutil.Process(bare.pid)
+    before = process.memory_info().rss
+    nobody = ["tdi_none"] * sockets
+    clients = await _connect(bare.base_url, nobody, [0] * sockets)
+    held = process.memory_info().rss - before
+    sent_at, begin = [], time.perf_counter()
+    for number, one in enumerate(clients):
+        await asyncio.sleep(max(0.0, begin + number / PACE - time.perf_counter()))
+        sent_at.append(time.perf_counter())
+        one.say(b'{"type":"item","id":1}')
+    await _until_told(clients, 1)
+    delays = sorted(one.told_at - at for one, at in zip(clients, sent_at, strict=True))
+    for one in clients:
+        one.hang_up()
+    await asyncio.sleep(1)
+    begin = time.perf_counter()
+    clients = await _connect(bare.base_url, nobody, [0] * sockets)
+    storm = time.perf_counter() - begin
+    for one in clients:
+        one.hang_up()
+    return {
+        "mb_per_1000_sockets": held / 1e6 / (sockets / 1000),
+        "accept_to_frame_ms_p50": statistics.median(delays) * 1000,
+        "accept_to_frame_ms_p99": delays[int(len(delays) * 0.99)] * 1000,
+        "storm_seconds_until_all_have_caught_up": storm,
+    }
+
+
+async def _measure(house: House, resident: Resident, sockets: int) -> dict[str, float]:
     headers = {"Authorization": f"Bearer {resident.api_key}"}
     async with httpx2.AsyncClient(base_url=house.base_url, headers=headers, timeout=120) as client:
         # Everybody has an inbox with an item in it.
         people: list[str] = []
-        for first in range(0, SOCKETS, _AT_ONCE):
-            people += await _send(client, range(first, first + _AT_ONCE))
+        for first in range(0, sockets, _AT_ONCE):
+            people += await _send(client, range(first, min(first + _AT_ONCE, sockets)), sockets)
         tokens = await _tokens(house, resident, people)
         api = psutil.Process(house.api.pid)
         before = api.memory_info().rss
-        clients = await _connect(house, tokens, [0] * SOCKETS)
+        clients = await _connect(house.base_url, tokens, [0] * sockets)
         await _until_told(clients, 1)
         held = api.memory_info().rss - before
         delays = await _one_to_each(client, clients)
@@ -145,20 +192,20 @@ async def _measure(house: House, resident: Resident) -> dict[str, float]:
             one.hang_up()
     delays.sort()
     return {
-        "inbox_sockets": float(SOCKETS),
-        "inbox_mb_per_1000_sockets": held / 1e6 / (SOCKETS / 1000),
+        "inbox_sockets": float(sockets),
+        "inbox_mb_per_1000_sockets": held / 1e6 / (sockets / 1000),
         "inbox_accept_to_frame_ms_p50": statistics.median(delays) * 1000,
         "inbox_accept_to_frame_ms_p99": delays[int(len(delays) * 0.99)] * 1000,
         "inbox_storm_seconds_until_all_have_caught_up": storm,
-        "inbox_storm_sockets_per_s": SOCKETS / storm,
+        "inbox_storm_sockets_per_s": sockets / storm,
         "inbox_storm_items_lost_or_repeated": float(missed),
     }
 
 
-async def _send(client: httpx2.AsyncClient, numbers: Sequence[int]) -> list[str]:
+async def _send(client: httpx2.AsyncClient, numbers: Sequence[int], sockets: int) -> list[str]:
     wanted = [
         {
-            "recipient": {"identity": {"type": "guest", "id": f"g-{n % SOCKETS}"}, "locale": "en"},
+            "recipient": {"identity": {"type": "guest", "id": f"g-{n % sockets}"}, "locale": "en"},
             "template": _KEY,
             "channel": "inapp",
             "variables": {"n": n},
@@ -183,10 +230,10 @@ async def _tokens(house: House, resident: Resident, people: Sequence[str]) -> li
         ]
 
 
-async def _connect(house: House, tokens: Sequence[str], afters: Sequence[int]) -> list[_Client]:
+async def _connect(base_url: str, tokens: Sequence[str], afters: Sequence[int]) -> list[_Client]:
     """All of them, some hundreds of handshakes at a time, as the backlog of a listener has room for."""
     loop, room = asyncio.get_running_loop(), asyncio.Semaphore(_AT_ONCE)
-    to = urlsplit(house.base_url)
+    to = urlsplit(base_url)
     host, port = str(to.hostname), int(to.port or 0)
 
     async def one(token: str, after: int) -> _Client:
@@ -211,10 +258,12 @@ async def _one_to_each(client: httpx2.AsyncClient, clients: Sequence[_Client]) -
     sent_at: list[float] = []
     asking: list[asyncio.Task[list[str]]] = []
     begin = time.perf_counter()
-    for number, first in enumerate(range(0, SOCKETS, share)):
+    sockets = len(clients)
+    for number, first in enumerate(range(0, sockets, share)):
         await asyncio.sleep(max(0.0, begin + number / _REQUESTS_A_SECOND - time.perf_counter()))
-        sent_at += [time.perf_counter()] * share
-        asking.append(asyncio.create_task(_send(client, range(SOCKETS + first, SOCKETS + first + share))))
+        those = range(sockets + first, sockets + min(first + share, sockets))
+        sent_at += [time.perf_counter()] * len(those)
+        asking.append(asyncio.create_task(_send(client, those, sockets)))
     await asyncio.gather(*asking)
     await _until_told(clients, 2)
     return [one.told_at - at for one, at in zip(clients, sent_at, strict=True)]
@@ -227,8 +276,10 @@ async def _storm(
     afters = [one.after or 0 for one in clients]
     for one in clients:
         one.hang_up()
-    for first in range(0, SOCKETS, _AT_ONCE):
-        await _send(client, range(2 * SOCKETS + first, 2 * SOCKETS + first + _AT_ONCE))
+    sockets = len(tokens)
+    for first in range(0, sockets, _AT_ONCE):
+        those = range(2 * sockets + first, 2 * sockets + min(first + _AT_ONCE, sockets))
+        await _send(client, those, sockets)
     async with house.system() as system, asyncio.timeout(_DEADLINE):
         while True:
             async with system.db.worker() as tx:
@@ -237,14 +288,14 @@ async def _storm(
             await asyncio.sleep(0.2)
     await asyncio.sleep(3)
     begin = time.perf_counter()
-    clients[:] = await _connect(house, tokens, afters)
+    clients[:] = await _connect(house.base_url, tokens, afters)
     await _until_told(clients, 1)
     return time.perf_counter() - begin, sum(one.items != 1 for one in clients)
 
 
 def main() -> None:
     """Measure and show."""
-    for name, value in measure().items():
+    for name, value in measure(int(sys.argv[1]) if len(sys.argv) > 1 else SOCKETS).items():
         print(f"{name:48} {value:>12,.2f}")
 
 
