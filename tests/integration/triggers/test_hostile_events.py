@@ -22,7 +22,7 @@ from tests.support.pipeline import PipelineWorld, Sender, person
 from tidings.kernel.bus import Subscription
 from tidings.notify.received_events import store as received_store
 from tidings.notify.received_events.errors import SetTooLargeError
-from tidings.notify.triggers.plan import SUBJECTS, pass_over
+from tidings.notify.triggers.heard_events import SUBJECTS, pass_over
 
 pytestmark = pytest.mark.xdist_group("triggers-hostile")
 

@@ -1,12 +1,12 @@
 """How planned work and firings are found: each filter by the index that is meant for it, and none by reading the table."""
 
 import re
-from datetime import datetime
 from typing import Any
 
 import pytest
 
 from tests.support.pipeline import PipelineWorld
+from tests.support.query_plans import explained
 from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Query
 from tidings.notify.schedule.firings import QUERIES as FIRINGS
@@ -58,7 +58,7 @@ _LINES = {"trigger_id": None, "result": None, "before_id": "fir_~", "most": 2000
 async def test_each_filter_has_its_index(
     world: PipelineWorld, plan: str, query: Query, values: dict[str, Any], index: str
 ) -> None:
-    told = await _explained(world, plan, query, values, index)
+    told = await _explained(world, plan, query, values)
 
     assert re.search(rf"using {index} on", told), told
     sorted_by = re.findall(r"Sort Key: (\w+)\.", told)
@@ -84,7 +84,6 @@ async def test_a_thing_that_was_moved_a_thousand_times_is_found_as_fast_as_anoth
         "force_generic_plan",
         SCHEDULE.lock_planned_of_subjects,
         _SUBJECTS | {"tenant_ids": [tenant_id]},
-        "many",
         how="ANALYZE, BUFFERS OFF, TIMING OFF, SUMMARY OFF, COSTS OFF",
         tenant_id=tenant_id,
     )
@@ -99,7 +98,6 @@ async def _explained(
     plan: str,
     query: Query,
     values: dict[str, Any],
-    index: str,
     *,
     how: str = "COSTS OFF",
     tenant_id: TenantId | None = None,
@@ -109,21 +107,5 @@ async def _explained(
         await tx.connection.execute(
             f"SET LOCAL plan_cache_mode = {plan}; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off"
         )
-        # A name of its own: one that fails leaves it behind.
-        name = f"looked_{plan}_{query.name}_{index}"
-        await tx.connection.execute(f"PREPARE {name} AS {query.text.rstrip().rstrip(';')}")
         given = values | ({"tenant_id": tenant_id} if "tenant_id" in query.parameters else {})
-        written = ", ".join(_literal(value) for value in query.arguments(given))
-        rows = await tx.connection.fetch(f"EXPLAIN ({how}) EXECUTE {name}({written})")
-        await tx.connection.execute(f"DEALLOCATE {name}")
-    return "\n".join(row[0] for row in rows)
-
-
-def _literal(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, list):
-        return f"'{{{','.join(value)}}}'"
-    if isinstance(value, datetime):
-        return f"'{value.isoformat()}'"
-    return str(value) if isinstance(value, int) else f"'{value}'"
+        return await explained(tx.connection, query, given, how=how)

@@ -10,28 +10,30 @@ import pytest
 from tests.support.port_bytes import through_bytes
 from tidings.contracts import delivery
 from tidings.contracts.delivery import (
-    AttemptRecord,
     AttemptTold,
     DeliveryOutcome,
     DeliveryPlan,
     DeliveryRoute,
     DispatchRequested,
     EndedPage,
-    ExecutionRecord,
     HandOff,
     MessagePace,
     PaceRate,
     PlannedDelivery,
     PreparedStep,
     ReadyStep,
-    ReceiptRecord,
     Reservation,
     SkipStep,
     StepAsk,
-    StepRecord,
     TenantOutcome,
-    WaitRecord,
     WaitStep,
+)
+from tidings.contracts.execution_history import (
+    AttemptRecord,
+    ExecutionRecord,
+    ReceiptRecord,
+    StepRecord,
+    WaitRecord,
 )
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.ladder import Hours, LadderSnapshot, LadderStep, StepRank

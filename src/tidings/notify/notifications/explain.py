@@ -5,7 +5,8 @@ from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from tidings.contracts.delivery import DeliveryRoute, ExecutionHistory, ExecutionRecord
+from tidings.contracts.delivery import DeliveryRoute
+from tidings.contracts.execution_history import ExecutionHistory, ExecutionRecord
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database, TenantTx

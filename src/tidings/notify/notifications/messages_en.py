@@ -7,7 +7,8 @@ from types import MappingProxyType
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from tidings.contracts.delivery import ANSWER_NEVER_LEARNED, AttemptRecord, ExecutionRecord, ReceiptRecord
+from tidings.contracts.delivery import ANSWER_NEVER_LEARNED
+from tidings.contracts.execution_history import AttemptRecord, ExecutionRecord, ReceiptRecord
 from tidings.contracts.failures import is_ours, why
 from tidings.notify.decide.model import Gate, TraceLine
 from tidings.notify.decide.reasons import SENTENCES, GateReason

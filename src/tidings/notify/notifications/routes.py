@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from tidings.contracts.delivery import ExecutionHistory
+from tidings.contracts.execution_history import ExecutionHistory
 from tidings.contracts.ids import NotificationId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx

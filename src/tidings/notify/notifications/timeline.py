@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import UNSET, Struct, UnsetType
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord, StepRecord
+from tidings.contracts.execution_history import AttemptRecord, ExecutionRecord, ReceiptRecord, StepRecord
 from tidings.contracts.inbox import IN_APP
 from tidings.contracts.moments import Moment
 from tidings.contracts.receipts import LOST

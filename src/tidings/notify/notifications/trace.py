@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionHistory, ExecutionRecord
+from tidings.contracts.execution_history import AttemptRecord, ExecutionHistory, ExecutionRecord
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.db import TenantTx
 from tidings.kernel.keys.data_key import DataKey

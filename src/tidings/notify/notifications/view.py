@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from tidings.contracts.delivery import AttemptRecord
 from tidings.contracts.enums import Category, NotificationStatus, Priority, UseCase
+from tidings.contracts.execution_history import AttemptRecord
 from tidings.contracts.messages import SenderRecord
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, MetadataKey

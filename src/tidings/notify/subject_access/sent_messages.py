@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from tidings.contracts.delivery import ExecutionHistory
+from tidings.contracts.execution_history import ExecutionHistory
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import Attachment
 from tidings.kernel.blobs.envelope import BlobError

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord
+from tidings.contracts.execution_history import AttemptRecord, ExecutionRecord
 from tidings.notify.ids import DELIVERY_ATTEMPT
 
 #: The router's word for an attempt → the word of the log. A step that was skipped gave a vendor nothing.

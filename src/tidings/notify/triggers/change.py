@@ -19,9 +19,9 @@ from tidings.notify.ids import TRIGGER, TriggerId
 from tidings.notify.schedule.due import Offset, read_clock
 from tidings.notify.triggers import store
 from tidings.notify.triggers.errors import PlatformTriggerError, UnknownTriggerError
+from tidings.notify.triggers.heard_events import OWN_SUBJECTS
 from tidings.notify.triggers.model import Trigger
 from tidings.notify.triggers.paths import parse_path
-from tidings.notify.triggers.plan import OWN_SUBJECTS
 from tidings.notify.triggers.resolvers import check_resolver
 from tidings.notify.triggers.variables import wrong_variables
 from tidings.notify.triggers.wire import PutTrigger, wish_of

@@ -166,3 +166,10 @@ def slot_of(trigger: Trigger, event: HeardEvent, due: DueTime | None) -> datetim
 def is_late(trigger: Trigger, due: DueTime, now: datetime) -> bool:
     """Whether its time is over, and what it is about is still ahead."""
     return due.at <= now < due.anchor_at and trigger.offset_read.before
+
+
+def repeats(draft: MessageDraft, due: DueTime, when: datetime | Why, now: datetime) -> bool:
+    """Whether it would say at once what was said before: its time is over, or the event only moves the thing."""
+    if isinstance(when, Why) or when > now:
+        return False
+    return draft.hears is Hears.REPLAN or is_late(draft.trigger, due, now)

@@ -24,6 +24,7 @@ from tidings.notify.schedule import store as schedule_store
 from tidings.notify.schedule.model import spec_of_recipient
 from tidings.notify.tenants.model import zone_exists
 from tidings.notify.triggers import store
+from tidings.notify.triggers.apply_event import not_heard
 from tidings.notify.triggers.before import lines_by_subject, people_told
 from tidings.notify.triggers.evaluate import (
     Meaning,
@@ -31,11 +32,12 @@ from tidings.notify.triggers.evaluate import (
     Why,
     is_late,
     meaning_of,
+    repeats,
     subject_of,
     when_of,
 )
 from tidings.notify.triggers.model import HeardEvent, Hears, Trigger
-from tidings.notify.triggers.plan import not_heard, order_of, repeats
+from tidings.notify.triggers.planned_rows import order_of
 from tidings.notify.triggers.registry import TriggerRegistry
 from tidings.notify.triggers.resolvers import Circle, RecipientValue
 from tidings.notify.triggers.store import SubjectLine

@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from tidings.contracts.delivery import (
+from tidings.contracts.delivery import DeliveryRoute
+from tidings.contracts.execution_history import (
     AttemptRecord,
-    DeliveryRoute,
     ExecutionRecord,
     ReceiptRecord,
     StepRecord,

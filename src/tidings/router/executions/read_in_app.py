@@ -6,7 +6,7 @@ So a ladder that waits for `read` ends, and one that is over learns of it; the p
 from collections.abc import Sequence
 from typing import Final
 
-from tidings.contracts.delivery import ExecutionHistory
+from tidings.contracts.execution_history import ExecutionHistory
 from tidings.contracts.ids import NotificationId
 from tidings.contracts.inbox import IN_APP
 from tidings.contracts.notifications import NotificationEngaged

@@ -10,7 +10,8 @@ import pytest
 from tests.support.ladders import EMAIL, LadderWorld, Wish, Worker
 from tests.support.postgres import TestDatabase
 from tests.support.running import PATIENCE
-from tidings.contracts.delivery import DeliveryRoute, WaitRecord
+from tidings.contracts.delivery import DeliveryRoute
+from tidings.contracts.execution_history import WaitRecord
 from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.operations.partitions import make_missing
 from tidings.router.executions import load

@@ -106,7 +106,7 @@ async def test_an_answer_is_not_forgotten_while_the_database_is_away(
     begin = world.begin()
     begun = await worker.begin(world.tenant_id, [begin])
     await world.db.close()
-    watch = world.sandbox.store.watch()
+    watch = world.sandbox.store.bell.watch()
     carrying = asyncio.ensure_future(begun())
     async with asyncio.timeout(DEADLINE):
         await watch.wait()

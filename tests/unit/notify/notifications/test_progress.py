@@ -16,8 +16,8 @@ from tests.support.traces import (
     in_queue,
     notification,
 )
-from tidings.contracts.delivery import AttemptRecord, ReceiptRecord, WaitRecord
 from tidings.contracts.enums import NotificationStatus
+from tidings.contracts.execution_history import AttemptRecord, ReceiptRecord, WaitRecord
 from tidings.notify.notifications.model import FINAL
 from tidings.notify.notifications.progress import next_of, phase_of, repeated_perhaps, summary
 from tidings.notify.notifications.trace import DeliveryTrace

@@ -20,8 +20,8 @@ from tests.support.traces import (
     in_queue,
     notification,
 )
-from tidings.contracts.delivery import ReceiptRecord, WaitRecord
 from tidings.contracts.enums import NotificationStatus
+from tidings.contracts.execution_history import ReceiptRecord, WaitRecord
 from tidings.notify.notifications.messages_en import receipt_sentence
 from tidings.notify.notifications.store import LoggedAttempt
 from tidings.notify.notifications.timeline import Happening, timeline

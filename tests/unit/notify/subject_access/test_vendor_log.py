@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionRecord, ReceiptRecord
+from tidings.contracts.execution_history import AttemptRecord, ExecutionRecord, ReceiptRecord
 from tidings.notify.subject_access.vendor_log import what_vendors_said
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
