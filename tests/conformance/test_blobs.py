@@ -3,6 +3,8 @@
 import asyncio
 import hashlib
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +16,7 @@ from obstore.store import LocalStore, MemoryStore
 
 from tests.support.clock import ManualClock
 from tidings.contracts.ids import NOTIFICATION
+from tidings.kernel.blobs.folder import BlobFolder
 from tidings.kernel.blobs.keys import BlobKey
 from tidings.kernel.blobs.store import (
     BlobDamagedError,
@@ -38,14 +41,19 @@ STORES: dict[str, Callable[[Path], Any]] = {"folder": LocalStore, "memory": lamb
 
 
 @pytest.fixture(params=list(STORES))
-def raw(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    """The store beneath, for playing tricks on it."""
-    return STORES[request.param](tmp_path)
+def kind(request: pytest.FixtureRequest) -> Any:
+    return request.param
 
 
 @pytest.fixture
-def blobs(raw: Any) -> BlobStore:
-    return ObjectBlobs(raw, max_bytes=LIMIT)
+def raw(kind: str, tmp_path: Path) -> Any:
+    """The store beneath, for playing tricks on it."""
+    return STORES[kind](tmp_path)
+
+
+@pytest.fixture
+def blobs(raw: Any, kind: str, tmp_path: Path) -> BlobStore:
+    return ObjectBlobs(lambda: raw, max_bytes=LIMIT, folder=tmp_path if kind == "folder" else None)
 
 
 async def pieces(*chunks: bytes) -> AsyncIterator[bytes]:
@@ -319,3 +327,43 @@ async def test_a_file_that_a_dead_process_left_unfinished_is_no_object(tmp_path:
     file.with_name(f"{file.name}#4711000001").write_bytes(b"TDB1")
 
     assert [key async for key in blobs.list(KEY.partition("/")[0])] == [KEY]
+
+
+def test_a_process_that_reads_no_file_does_not_load_the_object_store(tmp_path: Path) -> None:
+    """Four megabytes for each process, which most never need: files are written, listed and removed without it."""
+    other = rendered_key(TENANT.new(NOW), NOTIFICATION_ID, 1, at=NOW)
+    code = f"""
+import asyncio, sys
+from tidings.kernel.blobs.store import open_blobs
+
+async def main():
+    blobs = open_blobs("file://{tmp_path}")
+    await blobs.put({str(KEY)!r}, b"x", owner_id={str(NOTIFICATION_ID)!r})
+    assert [key async for key in blobs.list({KEY.partition("/")[0]!r})] == [{str(KEY)!r}]
+    await blobs.delete({str(other)!r})
+    assert "obstore" not in sys.modules
+    assert (await blobs.get({str(KEY)!r})).content == b"x"
+
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+async def test_a_folder_on_another_disk_is_listed_through_its_link_and_a_loop_ends(tmp_path: Path) -> None:
+    names = BlobFolder(tmp_path / "blobs").names
+    disk = tmp_path / "disk"
+    (disk / "deep").mkdir(parents=True)
+    (disk / "deep" / "file").write_bytes(b"x")
+    inside = tmp_path / "blobs" / "t1"
+    inside.mkdir(parents=True)
+    (inside / "plain").write_bytes(b"x")
+    (inside / "linked").symlink_to(disk)
+    (inside / "alias").symlink_to(inside / "plain")
+    (disk / "deep" / "up").symlink_to(inside)
+    (inside / "nowhere").symlink_to(tmp_path / "missing")
+
+    found = sorted([name async for name in names(BlobKey("t1"))])
+
+    assert found == ["t1/alias", "t1/linked/deep/file", "t1/plain"]

@@ -19,6 +19,7 @@ from bench.house import House, Resident, wait_for
 from tests.e2e.pipeline.senders import ORDER
 from tests.support.counting_vendor import CountingVendor
 from tests.support.prepared_house import prepared_house
+from tests.support.running import wait_until
 
 pytestmark = pytest.mark.xdist_group("surviving")
 
@@ -51,7 +52,7 @@ def test_everybody_is_met_once_however_often_its_workers_are_killed() -> None:
             for worker in house.workers:
                 worker.kill()
                 worker.launch()
-        wait_for(
+        wait_until(
             lambda: _show(house, resident, batch["id"])["status"] == "completed",
             "the batch to be completed",
             900,

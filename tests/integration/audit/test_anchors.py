@@ -1,7 +1,7 @@
 """Signed anchors: months are closed, archived months do not alarm, and anchors can't be tampered with either."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -10,13 +10,14 @@ from structlog.testing import capture_logs
 from tests.support.clock import ManualClock
 from tests.support.postgres import TestDatabase
 from tests.support.signers import FakeSigner
+from tests.support.statements import counting
 from tests.support.tampering import tampering
 from tidings.kernel.audit.anchor import AnchorJob, AnchorKeeper, AuditBrokenError
 from tidings.kernel.audit.chain import ChainFinding
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.audit.verify import AuditVerifier
 from tidings.kernel.db import Database
-from tidings.kernel.ids import TenantId
+from tidings.kernel.ids import TENANT, TenantId
 
 SIGNER = FakeSigner()
 
@@ -114,6 +115,33 @@ async def test_a_month_is_not_closed_before_its_last_transactions_are_through(sc
     assert demanded.covers_until < end
     assert [anchor.covers_until for anchor in await scene.keeper.close_finished_months()] == [end]
     assert await scene.faults() == []
+
+
+async def test_a_process_that_ends_does_not_wait_for_the_pauses(scene: Scene) -> None:
+    """What was walked by then is not anchored: a half anchor would say that the rest was never written."""
+    await scene.append()
+    await scene.next_month()
+
+    class Working(ManualClock):
+        """Each look at it takes a second: its keeper is always at work."""
+
+        seconds = 0.0
+
+        def monotonic(self) -> float:
+            self.seconds += 1.0
+            return self.seconds
+
+    restful = replace(scene.keeper, clock=Working(scene.clock.now()), rest=1_000.0)
+    stop = asyncio.Event()
+    closing = asyncio.create_task(restful.close_finished_months(stop))
+    done, _ = await asyncio.wait({closing}, timeout=1)
+    assert not done
+
+    stop.set()
+
+    async with asyncio.timeout(5):
+        assert await closing == []
+    assert len(await scene.keeper.close_finished_months()) == 1
 
 
 async def test_archived_months_do_not_alarm(scene: Scene) -> None:
@@ -342,3 +370,39 @@ async def test_an_anchor_on_demand_protects_the_present_month(scene: Scene) -> N
 async def test_nothing_is_anchored_where_nothing_was_written(scene: Scene) -> None:
     """A new installation has nothing to sign."""
     assert await scene.keeper.take() is None
+
+
+async def test_tenants_that_came_after_the_month_are_not_looked_at(scene: Scene) -> None:
+    """A new installation of a thousand tenants does not read all their logs to find nothing to sign."""
+    later = replace(scene, tenant_id=TENANT.new(scene.clock.now()))
+    await later.append()
+
+    with counting(scene.db) as asked:
+        assert await scene.keeper.close_finished_months() == []
+    streams_of = [text for text in asked.texts if "in_rows (entity_type)" in text]
+    assert len(streams_of) == 1, "the platform's own, and nobody else's"
+
+    await scene.next_month()
+    (anchor,) = await scene.keeper.close_finished_months()
+    assert anchor.row_count == 2
+
+
+async def test_anchoring_rests_between_tenants(scene: Scene) -> None:
+    """It takes its share of a core, however many there are."""
+    for _ in range(3):
+        await replace(scene, tenant_id=TENANT.new(scene.clock.now() - timedelta(days=60))).append()
+    await scene.next_month()
+    slept: list[float] = []
+
+    class Clock(ManualClock):
+        def monotonic(self) -> float:
+            slept.append(1.0)
+            return float(len(slept)) / 1000
+
+    clock = Clock(scene.clock.now())
+    began = asyncio.get_running_loop().time()
+    (anchor,) = await AnchorKeeper(scene.db, scene.log, SIGNER, clock, rest=20.0).close_finished_months()
+
+    assert anchor.stream_count == 3
+    # Four walks, of a millisecond each by that clock.
+    assert asyncio.get_running_loop().time() - began >= 4 * 20 * 0.001

@@ -8,6 +8,7 @@ from tests.integration.batches.arranging import HOME, Written, crowd, write
 from tests.support.pipeline import PipelineWorld, Sender
 from tidings.contracts.tenants import NotificationPolicy, Tracking
 from tidings.kernel.ids import TenantId
+from tidings.kernel.refusals import UnauthenticatedError
 from tidings.notify.batches.progress import progress_lines
 from tidings.notify.ids import BatchId
 from tidings.notify.receipts.engagement import Engagements
@@ -142,6 +143,21 @@ async def _open(world: PipelineWorld, tenant_id: TenantId, line: dict[str, Any])
         await engagements.note(tx, subjects, [seen])
 
 
+async def always() -> None:
+    """Whoever listens may."""
+
+
+async def test_who_may_hear_of_a_batch_no_more_is_told_so(world: PipelineWorld) -> None:
+    async def refused() -> None:
+        raise UnauthenticatedError
+
+    async with world.sender() as sender:
+        batch = await write(sender)
+        lines = progress_lines(lambda: world.db.tenant(sender.tenant_id), BatchId(batch.id), refused)
+
+        assert [line async for line in lines] == [b"event: error\ndata: unauthenticated\n\n"]
+
+
 async def test_progress_is_a_stream_that_ends_with_the_batch(world: PipelineWorld) -> None:
     async with world.sender() as sender:
         await crowd(world, sender.tenant_id, 3, tags=["vip"])
@@ -149,7 +165,9 @@ async def test_progress_is_a_stream_that_ends_with_the_batch(world: PipelineWorl
         heard: list[bytes] = []
 
         async def listen() -> None:
-            lines = progress_lines(lambda: world.db.tenant(sender.tenant_id), BatchId(batch.id), every=0.01)
+            lines = progress_lines(
+                lambda: world.db.tenant(sender.tenant_id), BatchId(batch.id), always, every=0.01
+            )
             async for line in lines:
                 heard.append(line)
 

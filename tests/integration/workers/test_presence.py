@@ -59,6 +59,19 @@ async def test_a_worker_is_known_while_it_runs_and_gone_when_it_ends(
     assert await _known(fresh_db) == set()
 
 
+async def test_workers_know_how_many_they_are(fresh_database: TestDatabase, fresh_db: Database) -> None:
+    one, other = _presence(fresh_database, fresh_db), _presence(fresh_database, fresh_db)
+
+    async def counts(*expected: int) -> bool:
+        return [presence.workers for presence in (one, other)][: len(expected)] == list(expected)
+
+    async with _present(one):
+        assert await counts(1)
+        async with _present(other):
+            await _eventually(lambda: counts(2, 2))
+        await _eventually(lambda: counts(1))
+
+
 async def test_one_that_is_killed_is_buried_and_its_claims_are_freed(
     fresh_database: TestDatabase, fresh_db: Database
 ) -> None:

@@ -1,5 +1,9 @@
 """The pace of the dispatcher over batches that span tenants."""
 
+from functools import partial
+
+import pytest
+
 from tidings.contracts.ids import NOTIFICATION, NotificationId
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.ids import TENANT, TenantId
@@ -59,6 +63,16 @@ def test_while_room_is_scarce_a_tenant_gets_a_fair_share_only() -> None:
     plan = pace.plan(0.0)
     assert plan.passes_over
     assert not DispatchPace(DispatchSettings()).plan(0.0).passes_over
+
+
+def test_claims_of_several_workers_are_as_far_apart_as_those_of_one() -> None:
+    """Each waits as many times longer as there are workers: otherwise their batches would shrink, and each cost more."""
+    pauses = []
+    for count in (1, 3):
+        pace = DispatchPace(DispatchSettings(gather_each=0.001, gather=0.05), workers=partial(int, count))
+        pace.claimed(pace.plan(100.0), _claimed(a=4, b=6))
+        pauses.append(pace.pause_before(100.0, express_called=False, when_full=1.0))
+    assert pauses == pytest.approx([0.01, 0.03])
 
 
 def _full(pace: DispatchPace) -> list[TenantId]:

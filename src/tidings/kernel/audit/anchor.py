@@ -20,13 +20,15 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import AlreadyExistsError, BadValueError, TidingsError
-from tidings.kernel.ids import ANCHOR, TENANT, TenantId
+from tidings.kernel.ids import ANCHOR, TENANT, TenantId, time_of
 from tidings.kernel.logs import get_logger
 from tidings.kernel.mapping import columns
 from tidings.kernel.sql import Queries
 
 _QUERIES = Queries.beside(__file__)
 _CHUNK = 5000
+#: Ids of tenants may come from elsewhere: by how much the clock there may be ahead at most.
+_CLOCKS_DIFFER = timedelta(days=1)
 #: How many faults an error carries; `tidings audit verify` tells them all.
 _SHOWN = 20
 _log = get_logger("audit")
@@ -57,14 +59,16 @@ class AnchorKeeper:
     clock: Clock
     _: KW_ONLY
     grace: timedelta = timedelta(hours=1)
+    #: Pause after each tenant, as a multiple of the time that it took: nobody waits for an anchor, and messages do.
+    rest: float = 0.0
 
-    async def close_finished_months(self) -> list[Anchor]:
-        """Anchor every month that is over and has none; the anchors made."""
+    async def close_finished_months(self, stop: asyncio.Event | None = None) -> list[Anchor]:
+        """Anchor every month that is over and has none; the anchors made. `stop`: begin nothing more, and write no half one."""
         now = self.clock.now()
         last = await self._last()
         made: list[Anchor] = []
         for end in _month_ends(last.covers_until if last else None, now - self.grace):
-            anchor = await self._take("month", end, last)
+            anchor = await self._take("month", end, last, stop)
             if anchor is None:
                 break
             made.append(anchor)
@@ -88,8 +92,13 @@ class AnchorKeeper:
     async def _last(self) -> Anchor | None:
         return await AnchorCheck(self.db, self.log.schema, None).last()
 
-    async def _take(self, kind: AnchorKind, until: datetime, last: Anchor | None) -> Anchor | None:
-        lines, row_count = await self._walk(until)
+    async def _take(
+        self, kind: AnchorKind, until: datetime, last: Anchor | None, stop: asyncio.Event | None = None
+    ) -> Anchor | None:
+        walked = await self._walk(until, kind, stop or asyncio.Event())
+        if walked is None:
+            return None
+        lines, row_count = walked
         if last is None and not lines:
             return None
         now = self.clock.now()
@@ -115,12 +124,19 @@ class AnchorKeeper:
         await self._write(anchor, lines)
         return anchor
 
-    async def _walk(self, until: datetime) -> tuple[list[AnchorLine], int]:
+    async def _walk(
+        self, until: datetime, kind: AnchorKind, stop: asyncio.Event
+    ) -> tuple[list[AnchorLine], int] | None:
+        """Every stream to its end; None where it was told to stop before."""
         verifier = AuditVerifier(self.db, self.log.schema, None)
         owners = [_known(tenant, verifier) async for tenant in verifier.tenants()]
         lines: list[AnchorLine] = []
         row_count = 0
         for tenant_id in [*owners, None]:
+            if kind == "month" and tenant_id is not None and time_of(tenant_id) >= until + _CLOCKS_DIFFER:
+                # Nothing was written for a tenant before it was made.
+                continue
+            began = self.clock.monotonic()
             for entity_type in await verifier.entity_types(tenant_id):
                 check = await verifier.begin(tenant_id, entity_type, from_last_line=True, cutoff=until)
                 start = check.seq
@@ -139,6 +155,9 @@ class AnchorKeeper:
                             last_at=row.occurred_at,
                         )
                     )
+            pause = self.rest * (self.clock.monotonic() - began)
+            if stop.is_set() or (pause > 0 and await wait_for_stop(stop, pause)):
+                return None
         return lines, row_count
 
     async def _write(self, anchor: Anchor, lines: list[AnchorLine]) -> None:
@@ -179,12 +198,12 @@ class AnchorJob:
         """Work until told to stop."""
         while not stop.is_set():
             for keeper in self.keepers:
-                await self._close(keeper)
+                await self._close(keeper, stop)
             await wait_for_stop(stop, self.every.total_seconds())
 
-    async def _close(self, keeper: AnchorKeeper) -> None:
+    async def _close(self, keeper: AnchorKeeper, stop: asyncio.Event) -> None:
         try:
-            for anchor in await keeper.close_finished_months():
+            for anchor in await keeper.close_finished_months(stop):
                 _log.info("audit_anchored", log=anchor.log, anchor_id=anchor.id, streams=anchor.stream_count)
         except AuditBrokenError as broken:
             # A person has to look; trying again sooner would not help.

@@ -16,13 +16,14 @@ from tidings.kernel.db import Row
 from tidings.kernel.ids import AUDIT, AuditId, IdKind, TenantId
 
 #: The schemas that have an audit; each is a log of its own.
-AuditSchema = Literal["notification", "chan"]
-AUDIT_SCHEMAS: Final[tuple[AuditSchema, ...]] = ("notification", "chan")
+AuditSchema = Literal["notification", "chan", "bff_backoffice"]
+AUDIT_SCHEMAS: Final[tuple[AuditSchema, ...]] = ("notification", "chan", "bff_backoffice")
 
 #: How the rows of each log are called.
 AUDIT_IDS: Final[dict[AuditSchema, IdKind[AuditId]]] = {
     "notification": AUDIT,
     "chan": IdKind("chan_audit", AuditId),
+    "bff_backoffice": IdKind("bff_audit", AuditId),
 }
 
 _FORM = b"tidings-audit-v1"

@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 import itertools
 import os
+import re
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from tidings.kernel.blobs.keys import BlobKey
 
@@ -14,6 +16,10 @@ _MOST_FOLDERS: Final = 10_000
 #: Bytes that go to the system's memory without a thread of their own.
 _SMALL: Final = 1024 * 1024
 _MODE: Final = 0o600
+#: The end of a file's name while it is written, by us or by obstore.
+_UNFINISHED: Final = re.compile(r"#\d+\Z")
+#: The disk, and the folder's number there.
+_FolderId: TypeAlias = tuple[int, int]
 #: For the names of files that are being written.
 _numbers: Final = itertools.count(1)
 
@@ -50,6 +56,24 @@ class BlobFolder:
         """Have a file that was written in another way on the disk, with its name."""
         await asyncio.to_thread(self._sync, self._root / key)
 
+    async def remove(self, key: BlobKey) -> None:
+        """Remove a file; `FileNotFoundError` where there is none."""
+        await asyncio.to_thread((self._root / key).unlink)
+
+    async def names(self, folder: BlobKey) -> AsyncIterator[str]:
+        """The keys of the files below a folder, without those that are being written; also through links, as to another disk."""
+        waiting: list[tuple[str, frozenset[_FolderId]]] = [(str(folder), frozenset())]
+        while waiting:
+            name, above = waiting.pop()
+            found = await asyncio.to_thread(_listed, self._root / name)
+            # A link that leads back to a folder above it would never end.
+            if found is None or found[0] in above:
+                continue
+            own, folders, files = found
+            waiting += [(f"{name}/{one}", above | {own}) for one in folders]
+            for one in files:
+                yield f"{name}/{one}"
+
     def _write(self, unfinished: Path, place: Path, content: bytes) -> None:
         self._finish(_filled(unfinished, content), unfinished, place)
 
@@ -82,6 +106,23 @@ class BlobFolder:
             self._synced.clear()
         # Only now: another thread that finds one of them here does not wait for the folders above it.
         self._synced |= new
+
+
+def _listed(folder: Path) -> tuple[_FolderId, list[str], list[str]] | None:
+    """Which folder it is, and the names of the folders and of the whole files in it; None where it is not there."""
+    folders, files = [], []
+    try:
+        stat = folder.stat()
+        entries = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    with entries:
+        for entry in entries:
+            if entry.is_dir():
+                folders.append(entry.name)
+            elif entry.is_file() and not _UNFINISHED.search(entry.name):
+                files.append(entry.name)
+    return (stat.st_dev, stat.st_ino), folders, files
 
 
 def _filled(path: Path, content: bytes) -> int:

@@ -5,8 +5,10 @@ store can also make a new checksum: rows that matter keep the one that `put` ret
 personal content is sealed with its subject's key before it comes here.
 """
 
-from collections.abc import AsyncIterable, AsyncIterator
+import contextlib
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
@@ -83,41 +85,56 @@ class BlobStore(Protocol):
 
 def open_blobs(url: str, *, max_bytes: int = MAX_BLOB_BYTES) -> BlobStore:
     """The store behind `file:///folder`, `s3://…`, `gs://…` or `az://…`."""
-    from obstore.exceptions import BaseError
-    from obstore.store import LocalStore, from_url
-
     scheme = urlsplit(url).scheme
     if scheme not in _SCHEMES:
         raise NotConfiguredError(
             "the blobs URL names a store that is not supported; supported: file:///folder, s3://, gs://, az://"
         )
-    store: Any = None
-    folder: Path | None = None
-    reason = ""
-    try:
-        if scheme == "file":
-            folder = Path(unquote(urlsplit(url).path))
+    if scheme == "file":
+        folder = Path(unquote(urlsplit(url).path))
+        try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # Empty folders stay: a folder that went and came back would have to be synced anew.
-            store = LocalStore(folder, automatic_cleanup=False)
-        else:
-            store = from_url(url)
-    except OSError as error:
-        reason = f": {error.strerror}"
-    except (BaseError, ValueError):
-        reason = ""
+        except OSError as error:
+            raise NotConfiguredError(f"the blobs URL can't be opened: {error.strerror}") from None
+        return ObjectBlobs(lambda: _local_store(folder), max_bytes=max_bytes, folder=folder)
+    store = _remote_store(url)
+    return ObjectBlobs(lambda: store, max_bytes=max_bytes)
+
+
+def _local_store(folder: Path) -> Any:
+    # Four megabytes that a process which reads no file never needs.
+    from obstore.store import LocalStore
+
+    # Empty folders stay: a folder that went and came back would have to be synced anew.
+    return LocalStore(folder, automatic_cleanup=False, mkdir=True)
+
+
+def _remote_store(url: str) -> Any:
+    from obstore.exceptions import BaseError
+    from obstore.store import from_url
+
+    store = None
+    with contextlib.suppress(BaseError, ValueError):
+        store = from_url(url)
     if store is None:
-        raise NotConfiguredError(f"the blobs URL can't be opened{reason}")
-    return ObjectBlobs(store, max_bytes=max_bytes, folder=folder)
+        # Not from the error: it may quote the URL.
+        raise NotConfiguredError("the blobs URL can't be opened")
+    return store
 
 
 class ObjectBlobs:
-    """Objects in any store that obstore speaks to; of a local one, `folder` says where its files are."""
+    """Objects in any store that obstore speaks to, opened at its first use; of a local one, `folder` says where its files are."""
 
-    def __init__(self, store: Any, *, max_bytes: int = MAX_BLOB_BYTES, folder: Path | None = None) -> None:
-        self._store = store
+    def __init__(
+        self, open_store: Callable[[], Any], *, max_bytes: int = MAX_BLOB_BYTES, folder: Path | None = None
+    ) -> None:
+        self._open_store = open_store
         self._max_bytes = max_bytes
         self._folder = BlobFolder(folder) if folder is not None else None
+
+    @cached_property
+    def _store(self) -> Any:
+        return self._open_store()
 
     async def put(self, key: BlobKey, content: bytes, *, owner_id: str) -> BlobRef:
         """Store an object whole, or not at all."""
@@ -170,14 +187,21 @@ class ObjectBlobs:
 
     async def delete(self, key: BlobKey) -> None:
         """Remove it; no complaint if it is not there."""
-        try:
-            await self._ask(checked_key(key), self._store.delete_async(key))
-        except BlobNotFoundError:
-            return
+        place = checked_key(key)
+        with contextlib.suppress(BlobNotFoundError):
+            if self._folder is not None:
+                await self._ask(place, self._folder.remove(place))
+            else:
+                await self._ask(place, self._store.delete_async(place))
 
     async def list(self, prefix: str) -> AsyncIterator[BlobKey]:
         """The keys below a folder."""
         folder = checked_key(prefix.removesuffix("/"))
+        if self._folder is not None:
+            names = self._folder.names(folder)
+            while (name := await self._ask(folder, _next(names))) is not None:
+                yield BlobKey(name)
+            return
         stream = self._store.list(prefix=folder).__aiter__()
         while True:
             chunk = await self._ask(folder, _next(stream))
@@ -193,15 +217,24 @@ class ObjectBlobs:
 
     async def _ask(self, key: BlobKey, answer: Any) -> Any:
         """Await the store, and say what went wrong in our words: its own quote paths and URLs."""
-        from obstore.exceptions import BaseError
-
         try:
             return await answer
         except FileNotFoundError:
             problem: BlobError = BlobNotFoundError(f"there is no object at {shown(key)}")
-        except (BaseError, OSError, ValueError) as error:
-            problem = BlobError(f"the blob store failed at {shown(key)} ({type(error).__name__})")
+        except (OSError, ValueError) as error:
+            problem = _failed(key, error)
+        except Exception as error:
+            # Only now: whoever raised one of its errors has loaded it.
+            from obstore.exceptions import BaseError
+
+            if not isinstance(error, BaseError):
+                raise
+            problem = _failed(key, error)
         raise problem
+
+
+def _failed(key: BlobKey, error: Exception) -> BlobError:
+    return BlobError(f"the blob store failed at {shown(key)} ({type(error).__name__})")
 
 
 async def _next(stream: Any) -> Any:

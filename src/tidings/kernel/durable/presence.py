@@ -75,6 +75,8 @@ class Presence:
         self.id: WorkerId = WORKER.new(clock.now())
         self._announced = False
         self._last_beat = 0.0
+        #: How many workers there are, this one among them, as of its last sign of life.
+        self.workers = 1
         #: Set while the others know that we are here; no worker claims before.
         self.known = asyncio.Event()
 
@@ -146,8 +148,10 @@ class Presence:
         self.known.set()
 
     async def _beat(self, tx: Tx) -> None:
-        if not await tx.execute(QUERIES.beat, id=self.id):
+        workers = await tx.fetch_value(QUERIES.beat, id=self.id)
+        if workers is None:
             raise DatabaseError("this worker was taken for dead")
+        self.workers = max(workers, 1)
         self._last_beat = self._clock.monotonic()
 
     async def _bury(self) -> int:

@@ -11,8 +11,8 @@ INSERT INTO kernel.workers (id, lock_key) VALUES (:id, :lock_key);
 UPDATE kernel.workers SET lock_key = :lock_key, seen_at = now() WHERE id = :id;
 
 -- name: beat
--- A sign of life.
-UPDATE kernel.workers SET seen_at = now() WHERE id = :id;
+-- A sign of life; how many workers there are.
+UPDATE kernel.workers SET seen_at = now() WHERE id = :id RETURNING (SELECT count(*) FROM kernel.workers) AS workers;
 
 -- name: leave
 -- It ends in order: nobody has to wait for its silence.

@@ -15,7 +15,7 @@ from tidings.kernel.db import Database, PlatformTx, TenantsTx, WorkerTx
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.errors import DatabaseError
 from tidings.kernel.event_versions import store
-from tidings.kernel.event_versions.model import Successor, VersionWindow
+from tidings.kernel.event_versions.model import NOTICE, PublishedVersions, Successor, VersionWindow
 from tidings.kernel.events import Event
 from tidings.kernel.logs import get_logger
 from tidings.kernel.outbox import Outbox
@@ -44,12 +44,13 @@ class EventVersions:
         groups: Sequence[KnownGroups] = (),
     ) -> None:
         self._successors = {one.subject: one for one in successors}
+        #: As they stood at the last look. Until we have looked, all older versions are published.
+        self._published = PublishedVersions(self._successors.values())
+        self._looked = False
         self._db = db
         self._outbox = outbox
         self._clock = clock
         self._groups = tuple(groups)
-        #: Older subjects that are published no more. Until we have looked, all are.
-        self._closed: frozenset[str] = frozenset()
 
     def subscription(self) -> Subscription | None:
         """What makes the older versions; None where no event has a newer one."""
@@ -67,7 +68,7 @@ class EventVersions:
         older = [
             successor.older(event)
             for event in events
-            if (successor := self._successors[event.subject]).replaces not in self._closed
+            if self._published.publishes_older(successor := self._successors[event.subject], event.time)
         ]
         await self._outbox.append(tx, older)
 
@@ -98,8 +99,17 @@ class EventVersions:
             windows = await store.list_windows(tx)
             over = [one.subject for one in windows if one.closed_at is None and one.is_over(now)]
             if over:
-                await store.close_windows(tx, over, now=now)
+                # By the time of each event, and not by when a process learns of it: those who make older versions and those who
+                # wait for them agree.
+                await store.close_windows(tx, over, at=now + NOTICE)
                 _log.info("older_versions_ended", subjects=over)
                 windows = await store.list_windows(tx)
-        self._closed = frozenset(one.subject for one in windows if one.closed_at is not None)
+        self._published = PublishedVersions(successors, windows)
+        self._looked = True
         return windows
+
+    async def published(self) -> PublishedVersions:
+        """What is published side by side, at most a minute old."""
+        if self._successors and not self._looked:
+            await self.look()
+        return self._published

@@ -39,9 +39,9 @@ async def list_windows(tx: WorkerTx) -> list[VersionWindow]:
     return [_window(several) for several in rows.values()]
 
 
-async def close_windows(tx: WorkerTx, subjects: Iterable[str], *, now: datetime) -> None:
-    """From now on only the newer versions are published."""
-    await tx.execute(QUERIES.close_windows, subjects=list(subjects), now=now)
+async def close_windows(tx: WorkerTx, subjects: Iterable[str], *, at: datetime) -> None:
+    """Of what happens from then on only the newer versions are published."""
+    await tx.execute(QUERIES.close_windows, subjects=list(subjects), at=at)
 
 
 async def complete(tx: WorkerTx | PlatformTx, said: Collection[tuple[str, str]], *, now: datetime) -> None:

@@ -23,7 +23,7 @@ ORDER BY version.subject, reader.group_name;
 
 -- name: close_windows
 -- For good: a group that comes later finds the newer version.
-UPDATE kernel.event_versions SET closed_at = :now WHERE subject = ANY(:subjects::text[]) AND closed_at IS NULL;
+UPDATE kernel.event_versions SET closed_at = :at WHERE subject = ANY(:subjects::text[]) AND closed_at IS NULL;
 
 -- name: complete
 -- A group reads the newer version. One that we have not seen yet is noted with it.

@@ -242,6 +242,11 @@ class Keyring:
             keys[row["version"]] = Key(row["version"], await self._unwrap(row["wrapped_key"], aad))
         return DataKey("", f"_platform/{purpose}", keys, max(keys))
 
+    async def platform_hash_key(self, tx: PlatformTx, purpose: str) -> Pepper:
+        """The platform's own key of keyed hashes for a purpose, made at its first use and never changed."""
+        row = (await self._platform_rows(tx, purpose))[0]
+        return Pepper(await self._unwrap(row["wrapped_key"], platform_key_aad(purpose, row["version"])))
+
     async def has_platform_key(self, tx: PlatformTx, purpose: str) -> bool:
         """Whether it was made already."""
         return bool(await tx.fetch(QUERIES.load_platform_keys, purpose=purpose))

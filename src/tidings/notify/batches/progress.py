@@ -1,13 +1,14 @@
 """A batch's progress as a stream (server-sent events): a line whenever its totals have moved, until it has ended."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
 import msgspec
 
 from tidings.kernel.db import TenantTx
+from tidings.kernel.refusals import RefusalError
 from tidings.notify.batches import store
 from tidings.notify.batches.wire import BatchView
 from tidings.notify.ids import BatchId
@@ -23,13 +24,22 @@ OpenTenantTx = Callable[[], AbstractAsyncContextManager[TenantTx]]
 
 
 async def progress_lines(
-    open_tx: OpenTenantTx, batch_id: BatchId, *, every: float = EVERY
+    open_tx: OpenTenantTx,
+    batch_id: BatchId,
+    still_allowed: Callable[[], Awaitable[None]],
+    *,
+    every: float = EVERY,
 ) -> AsyncIterator[bytes]:
-    """Events named `progress`, each with the batch as it stands; the last one is named `end`."""
+    """Events named `progress`, each with the batch as it stands; the last one is named `end`, or `error` for who may not hear more."""
     before: bytes = b""
     loop = asyncio.get_running_loop()
     began = told = loop.time()
     while loop.time() < began + _LONGEST:
+        try:
+            await still_allowed()
+        except RefusalError as error:
+            yield b"event: error\ndata: %s\n\n" % error.code.encode()
+            return
         view = await show(open_tx, batch_id)
         now = _encode(view)
         ended = view.completed_at is not None

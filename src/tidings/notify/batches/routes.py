@@ -7,7 +7,7 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.durable.wakeup import Wakeup
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.answers import Answer, Reply
-from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.callers import Caller, StillAllowed
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.injection import AfterCommit, OpenTx
 from tidings.kernel.http.once import idempotency_key
@@ -367,11 +367,11 @@ async def show_batch_report(
 
 
 @batches.get(f"{_ONE}/progress", media_type="text/event-stream", problems=_KNOWN)
-async def follow_batch(open_tx: OpenTx[TenantTx], batch_id: BatchId) -> Reply:
+async def follow_batch(open_tx: OpenTx[TenantTx], batch_id: BatchId, still_allowed: StillAllowed) -> Reply:
     """Follow a batch as it runs: a stream of `progress` events, and `end` when nothing is under way any more."""
     await show(open_tx, batch_id)
     return Reply(
-        body=progress_lines(open_tx, batch_id),
+        body=progress_lines(open_tx, batch_id, still_allowed),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

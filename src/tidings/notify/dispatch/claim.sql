@@ -33,9 +33,9 @@ WITH RECURSIVE best AS MATERIALIZED (
 ), shares AS MATERIALIZED (
     SELECT tenant_id, greatest(1, :most::integer * weight / (sum(weight) OVER ())) AS share FROM turns
 ), picked AS MATERIALIZED (
-    SELECT q.tenant_id, q.notification_id, shares.share
+    SELECT q.row, NULL::text AS always_null, shares.share
     FROM shares CROSS JOIN best CROSS JOIN LATERAL (
-        SELECT f.tenant_id, f.notification_id FROM notification.dispatch_queue AS f
+        SELECT f.ctid AS row FROM notification.dispatch_queue AS f
         WHERE f.claimed_by IS NULL
           AND (f.priority, f.tenant_id, f.notification_id) > (best.rank, shares.tenant_id, '')
           AND (f.priority, f.tenant_id, f.notification_id) < (best.rank, shares.tenant_id, '~')
@@ -47,7 +47,9 @@ WITH RECURSIVE best AS MATERIALIZED (
 UPDATE notification.dispatch_queue AS mine
 SET claimed_by = :worker
 FROM picked
-WHERE mine.tenant_id = picked.tenant_id AND mine.notification_id = picked.notification_id
+-- By place, and with a hint that is true of every row (docs/performance.md, "Found by key, changed by ctid"): a plan that was
+-- made while the queue was empty takes reading all of it for as cheap as finding one row by its key.
+WHERE mine.ctid = picked.row AND picked.always_null IS NULL
 RETURNING mine.tenant_id, mine.notification_id, mine.priority, picked.share::integer AS share,
     (SELECT CASE WHEN count(*) < :seats THEN '' ELSE max(ring.tenant_id) END FROM ring) AS stopped_at,
     (SELECT EXISTS (

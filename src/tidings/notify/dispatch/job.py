@@ -89,7 +89,9 @@ class DispatchJob:
         self._wake = wake
         self._express = express
         self._metrics = metrics
-        self._pace = DispatchPace(settings or DispatchSettings(), held_up=held_up, apart=apart)
+        self._pace = DispatchPace(
+            settings or DispatchSettings(), held_up=held_up, apart=apart, workers=lambda: presence.workers
+        )
         self._tasks: set[asyncio.Task[None]] = set()
         #: There may be something in the queue that no insert will notify us of.
         self._unseen = True

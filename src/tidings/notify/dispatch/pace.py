@@ -43,6 +43,7 @@ class DispatchSettings:
     wary: float = 1.0
     #: Seconds between the beginnings of two ordinary claims at least, for each notification of the first, and at most; none after
     #: one that was full or of a single one. Under load batches grow, after a rest there is no wait. What is critical or high never waits for it.
+    #: Both are multiplied by the number of workers: each of them gets its part of what comes, and would be content with smaller batches.
     gather_each: float = 0.003
     gather: float = 0.07
     #: Notifications that may be on their way to vendors, in all and for each tenant; each is held in memory. While half of the
@@ -102,12 +103,15 @@ class DispatchPace:
         *,
         held_up: Callable[[], Collection[str]] = frozenset,
         apart: Callable[[TenantId], bool] = lambda _: False,
+        workers: Callable[[], int] = lambda: 1,
     ) -> None:
         """`held_up`: the tenants whose messages take long to render just now, or wait for a lock; no other tenant waits for them.
 
         `apart`: whether a tenant has batches of its own, because its messages took long lately or wait for a lock.
+        `workers`: how many share the queue.
         """
         self._apart = apart
+        self._workers = workers
         self._settings = settings
         self._held_up = held_up
         #: Batches that are being dispatched.
@@ -162,7 +166,7 @@ class DispatchPace:
         if not plan.express:
             # One by itself is no load.
             some = 1 < len(claimed) < plan.most
-            pause = min(len(claimed) * self._settings.gather_each, self._settings.gather)
+            pause = min(len(claimed) * self._settings.gather_each, self._settings.gather) * self._workers()
             self._next_at = plan.at + pause if some else _LONG_AGO
         urgent = bool(claimed) and claimed.rank <= _EXPRESS
         if urgent:

@@ -1,0 +1,1 @@
+"""The public libraries of Standard Webhooks in JavaScript, as receivers use them."""
