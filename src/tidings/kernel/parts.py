@@ -6,6 +6,7 @@ in its signature, and one that needs what is not there stops the start and not a
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
@@ -60,15 +61,13 @@ class Parts:
         return made
 
     def _make(self, kind: Any, asked: tuple[Any, ...], given: dict[str, object]) -> object:
-        hints = get_type_hints(kind.__init__)
         named = dict(given)
         positional: list[object] = []
-        for parameter in list(inspect.signature(kind.__init__).parameters.values())[1:]:
+        for parameter, wanted in _wants(kind):
             if parameter.name in given:
                 continue
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise MissingPartError(f"no part is a {_name(kind)}{_path(asked[:-1])}")
-            wanted = _required(hints.get(parameter.name))
             has_default = parameter.default is not parameter.empty
             if has_default and wanted not in self._known and wanted not in self._late:
                 continue
@@ -81,6 +80,14 @@ class Parts:
             # What stands on no part is a thing of its own, such as a wake-up: a second one would be no error, but a bug.
             raise MissingPartError(f"no part is a {_name(kind)}{_path(asked[:-1])}")
         return kind(*positional, **named)
+
+
+@cache
+def _wants(kind: Any) -> tuple[tuple[inspect.Parameter, Any], ...]:
+    """What a constructor takes, each with the part that it is; read once, as many are made of the same classes."""
+    hints = get_type_hints(kind.__init__)
+    taken = list(inspect.signature(kind.__init__).parameters.values())[1:]
+    return tuple((parameter, _required(hints.get(parameter.name))) for parameter in taken)
 
 
 def _required(wanted: Any) -> Any:

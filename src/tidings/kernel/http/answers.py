@@ -5,7 +5,7 @@ bytes, or a stream of them.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
@@ -30,6 +30,8 @@ class Reply:
     #: None: the one that the operation declares.
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    #: Each a `Set-Cookie` of its own.
+    cookies: Sequence[str] = field(default=(), repr=False)
 
     @classmethod
     def page(cls, html: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> "Reply":
@@ -87,7 +89,7 @@ async def send_reply(
     if media_type is not None and media_type.startswith("text/") and "charset" not in media_type:
         media_type += "; charset=utf-8"
     code = reply.status or status
-    extra = [*reply.headers.items(), *headers.items()]
+    extra = [*reply.headers.items(), *headers.items(), *(("set-cookie", one) for one in reply.cookies)]
     if isinstance(reply.body, bytes):
         await respond(send, code, reply.body, media_type=media_type, extra=extra)
     else:

@@ -17,7 +17,7 @@ from tidings.kernel.http.body_limit import DEFAULT_LIMIT, BodyLimit
 from tidings.kernel.http.callers import AccessGuard
 from tidings.kernel.http.canonical import Canonical
 from tidings.kernel.http.cors import AnyOrigin
-from tidings.kernel.http.docs_page import docs_resource
+from tidings.kernel.http.docs_page import backoffice_docs_resource, docs_resource
 from tidings.kernel.http.endpoint import Endpoint
 from tidings.kernel.http.errors import NoRouteError, WrongMethodError
 from tidings.kernel.http.health import Check, health_resource
@@ -81,10 +81,10 @@ def build_app(
 
     # Written when it is first asked for: it takes a third of a second, and a start should not wait for it.
     @cache
-    def describe() -> dict[str, Any]:
+    def describe(*, backoffice: bool = False) -> dict[str, Any]:
         return document(
-            routes,
-            title=TITLE,
+            [route for route in routes if route.of_backoffice is backoffice],
+            title=f"{TITLE} back office" if backoffice else TITLE,
             version=version,
             description=description,
             tags=tags,
@@ -98,6 +98,7 @@ def build_app(
     own = [
         health_resource(checks=checks, render_metrics=render_metrics, timeout=ready_timeout),
         docs_resource(describe, describe_events),
+        backoffice_docs_resource(lambda: describe(backoffice=True)),
     ]
     for parts, served in [*resources, (Parts(), own)]:
         for declared in chain.from_iterable(resource.operations for resource in served):

@@ -1,5 +1,6 @@
 """Who is calling, for which tenant, and whether they may: the access guard in front of every resource."""
 
+import math
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -40,8 +41,8 @@ _SETTINGS = frozenset({"templates:read", "channels:read"})
 class Caller:
     """An authenticated caller."""
 
-    kind: Literal["key", "jwt", "person"]
-    #: `key_…`, or the subject of the token; of a person with an inbox token the recipient, `rcp_…`.
+    kind: Literal["key", "jwt", "person", "operator"]
+    #: `key_…`, or the subject of the token; of a person with an inbox token the recipient, `rcp_…`; of an operator `oper_…`.
     id: str
     #: Whose key or token it is; None for the platform's own.
     home: TenantId | None
@@ -56,6 +57,9 @@ class Caller:
     since: datetime | None = None
     #: When it ends.
     until: datetime | None = None
+    #: An operator's session, `bos_…`, and the device that it is bound to, `dvc_…`.
+    session_id: str | None = None
+    device_id: str | None = None
 
     @property
     def tenant_id(self) -> TenantId | None:
@@ -73,6 +77,22 @@ class Authenticator(Protocol):
 
     async def authenticate(self, credential: str) -> Caller:
         """The caller with this key or token; an `UnauthenticatedError` where there is none."""
+        ...
+
+
+class Sessions(Protocol):
+    """Knows operators by the cookies of their browser."""
+
+    async def caller_of(self, scope: SeenScope) -> Caller | None:
+        """Who is signed in; None where no cookie says so. A request that changes something proves that our own page sent it."""
+        ...
+
+
+class SecondFactor(Protocol):
+    """Knows the attestations of operators: each is a second factor of now, for one action."""
+
+    async def take(self, caller: Caller, action: str, given: str | None) -> None:
+        """Use up the one that a request brings; a `NotAllowedError` where it is none for this action."""
         ...
 
 
@@ -120,18 +140,22 @@ class AccessGuard:
         authenticator: Authenticator,
         gate: TenantGate,
         witness: Witness,
+        sessions: Sessions | None = None,
+        second_factor: SecondFactor | None = None,
         clock: Clock | None = None,
         most_failed: int = MOST_FAILED,
     ) -> None:
-        """`most_failed`: callers whose key or token is none, from one place in a minute."""
+        """`most_failed`: callers whose key or token is none, from one place in a minute. `sessions`: those who sign in, by their `second_factor`."""
         self._authenticator = authenticator
+        self._sessions = sessions
+        self._second_factor = second_factor
         self._failed = PlaceLimit(most_failed, clock=clock or SystemClock())
         self._gate = gate
         self._witness = witness
 
     async def admit(self, scope: SeenScope, need: Need) -> Caller:
         """The caller, known, allowed and with its tenant in order; binds both to the logs."""
-        caller = await self._known(_credential(scope), scope)
+        caller = await self._known(scope)
         if (caller.kind == "person") != (need.scope == OWN_INBOX):
             raise NotAllowedError(_NOT_HERE if caller.kind == "person" else _PEOPLE_ONLY)
         if need.scope != ANY_CALLER and need.scope not in caller.scopes:
@@ -149,15 +173,70 @@ class AccessGuard:
             await self._witness.acting(caller, need.operation)
         return caller
 
-    async def _known(self, credential: str, scope: SeenScope) -> Caller:
-        """A caller with a valid key or token is let in, however many from the same place had none."""
+    async def attest(self, scope: SeenScope, caller: Caller, action: str) -> None:
+        """Use up an operator's attestation for this action; keys and tokens need none."""
+        if caller.kind != "operator":
+            return
+        if self._second_factor is None:
+            raise NotAllowedError("operators have no second factor here; use an API key")
+        given = headers(scope, b"x-attestation")
+        await self._second_factor.take(caller, action, given[0] if len(given) == 1 else None)
+
+    async def check_again(self, scope: SeenScope, need: Need, caller: Caller) -> None:
+        """Refuse a caller whom we let in when their tenant, their session or their rights are gone meanwhile."""
+        if caller.tenant_id is not None:
+            await self._gate.check(caller.tenant_id, writes=need.writes)
+        if caller.session_id is None or self._sessions is None:
+            return
+        present = await self._sessions.caller_of(scope)
+        if present is None or present.session_id != caller.session_id:
+            raise UnauthenticatedError
+        if need.scope != ANY_CALLER and need.scope not in present.scopes:
+            raise MissingScopeError(need.scope)
+
+    async def _known(self, scope: SeenScope) -> Caller:
+        """A caller with a valid key, token or session is let in, however many from the same place had none."""
+        # A key counts before a cookie, which browsers send by themselves; WebSockets go by keys and tokens alone.
+        by_cookie = scope.get("type") == "http" and not headers(scope, b"authorization")
+        caller = None
+        try:
+            if self._sessions is not None and by_cookie:
+                caller = await self._sessions.caller_of(scope)
+        except UnauthenticatedError:
+            self._count_failure(scope)
+            raise
+        if caller is not None:
+            return caller
+        credential = _credential(scope)
         try:
             return await self._authenticator.authenticate(credential)
         except UnauthenticatedError:
-            wait = self._failed.count(place_of(scope))
-            if wait is not None:
-                raise TooManyFailedLoginsError(wait) from None
+            self._count_failure(scope)
             raise
+
+    def _count_failure(self, scope: SeenScope) -> None:
+        wait = self._failed.count(place_of(scope))
+        if wait is not None:
+            raise TooManyFailedLoginsError(wait) from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class StillAllowed:
+    """For an answer that goes on: asks from time to time whether its caller may still hear it."""
+
+    guard: AccessGuard
+    scope: SeenScope
+    need: Need
+    caller: Caller
+
+    @property
+    def every(self) -> float:
+        """Seconds between two questions, whatever else happens: sessions end within a second."""
+        return math.inf if self.caller.session_id is None else 1.0
+
+    async def __call__(self) -> None:
+        """Return where they may; otherwise raise what is in the way."""
+        await self.guard.check_again(self.scope, self.need, self.caller)
 
 
 def takes_test_keys(scope: str, method: str) -> bool:

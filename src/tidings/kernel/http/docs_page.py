@@ -5,6 +5,7 @@ import hashlib
 import html
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -42,14 +43,12 @@ def docs_resource(
 ) -> Resource:
     """`/docs`, `/docs/problems`, `/`, which leads there, and the documents that describe the API and the events."""
     page = _PAGE.read_text(encoding="utf-8")
-    style = _STYLE.search(page)
-    rows = "".join(
-        f'<section id="{html.escape(code)}"><h2><code>{html.escape(code)}</code> <small>{status}</small></h2>'
-        f"<p>{_explained(title, text)}</p></section>"
-        for code, (status, title, text) in catalogue().items()
-    )
-    problems = _PROBLEMS.substitute(style=style[1] if style else "", rows=rows)
     pages = Resource("docs", at="", tag="docs", owner=Owner.PUBLIC)
+
+    # Written when it is first asked for: a start should not wait for it.
+    @cache
+    def problems() -> str:
+        return _problems_page(page)
 
     @pages.get("/docs", media_type="text/html")
     async def docs() -> Reply:
@@ -59,7 +58,7 @@ def docs_resource(
     @pages.get("/docs/problems", media_type="text/html")
     async def docs_problems() -> Reply:
         """Every problem code, as a page."""
-        return _html(problems)
+        return _html(problems())
 
     @pages.get("/", media_type="text/html", status=307)
     async def root() -> Reply:
@@ -75,6 +74,29 @@ def docs_resource(
     async def asyncapi_json() -> Reply:
         """The events, as AsyncAPI 3.0."""
         return Reply(body=msgspec.json.encode(describe_events()))
+
+    return pages
+
+
+def _problems_page(page: str) -> str:
+    """Every problem in the style of that page."""
+    style = _STYLE.search(page)
+    rows = "".join(
+        f'<section id="{html.escape(code)}"><h2><code>{html.escape(code)}</code> <small>{status}</small></h2>'
+        f"<p>{_explained(title, text)}</p></section>"
+        for code, (status, title, text) in catalogue().items()
+    )
+    return _PROBLEMS.substitute(style=style[1] if style else "", rows=rows)
+
+
+def backoffice_docs_resource(describe: Callable[[], Mapping[str, Any]]) -> Resource:
+    """The document that describes what the web console calls."""
+    pages = Resource("backoffice-docs", at="/bff/v1", tag="docs", owner=Owner.PUBLIC, of_backoffice=True)
+
+    @pages.get("/openapi.json")
+    async def backoffice_openapi_json() -> Reply:
+        """The back office's API, as OpenAPI 3.1."""
+        return Reply(body=msgspec.json.encode(describe()))
 
     return pages
 

@@ -3,14 +3,14 @@
 All input is read before a transaction is opened; the answer is written after it has committed.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from tidings.kernel.db import Database
 from tidings.kernel.http.answers import Reply, reply_of, send_reply
 from tidings.kernel.http.asgi import Receive, Scope, Send
 from tidings.kernel.http.bodies import decode_query, read_body, refuse_query
-from tidings.kernel.http.callers import AccessGuard, Caller, Need, takes_test_keys
+from tidings.kernel.http.callers import AccessGuard, Caller, Need, StillAllowed, takes_test_keys
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.injection import GIVEN_KEY, AfterCommit, OpenTx
 from tidings.kernel.http.once import Once, idempotency_key
@@ -21,6 +21,7 @@ from tidings.kernel.http.routing import names_in
 from tidings.kernel.idempotency import Idempotency
 from tidings.kernel.ids import TenantId
 from tidings.kernel.parts import MissingPartError, Parts
+from tidings.kernel.refusals import NotAllowedError
 
 _Read = Callable[[Request], Any]
 #: Where the caller of a request stands in its scope.
@@ -95,38 +96,59 @@ class Endpoint:
         return arguments
 
     async def _reply(self, request: Request, arguments: dict[str, Any]) -> Reply:
-        handler, tx_name = self._declared.handler, self._signature.tx
+        tx_name = self._signature.tx
+        # Before a transaction is open: it takes one of its own.
+        refused = await self._unattested(request)
+
+        async def work() -> Any:
+            if refused is not None:
+                raise refused
+            return await self._declared.handler(**arguments)
+
         if tx_name is None:
-            reply = reply_of(await handler(**arguments))
+            reply = reply_of(await work())
         else:
             async with self._open_tx(request)() as tx:
                 arguments[tx_name] = tx
                 if self._declared.idempotent:
                     once = self._once(request)
-                    reply = await once(tx, lambda: handler(**arguments))
+                    reply = await once(tx, work)
                 else:
-                    reply = reply_of(await handler(**arguments))
+                    reply = reply_of(await work())
         request.committed()
         return reply
 
+    async def _unattested(self, request: Request) -> NotAllowedError | None:
+        """Why an operator may not do it. A repeated request brings the attestation that the first one has used: it gets the first one's answer all the same."""
+        if self._declared.attested is None:
+            return None
+        try:
+            await self._guard.attest(request.scope, _caller(request), self._declared.attested)
+        except NotAllowedError as refused:
+            return refused
+        return None
+
     def _reader_of(self, kind: Any) -> _Read:
-        readers: dict[Any, _Read] = {
-            Caller: _caller,
-            TenantId: lambda request: _caller(request).tenant_id,
+        if (read := _OF_REQUEST.get(kind)) is not None:
+            return read
+        of_operation: dict[Any, _Read] = {
             IfMatch: lambda request: IfMatch(request.scope, self._operation.if_match),
             Paging: lambda request: Paging(request.scope["tidings.query"], self._declared.listing),
             Once: self._once,
-            GIVEN_KEY: lambda request: idempotency_key(request.scope),
-            Request: lambda request: request,
-            AfterCommit: lambda request: request.after_commit,
+            StillAllowed: self._still_allowed,
             OpenTx: self._open_tx,
         }
-        return readers[kind]
+        return of_operation[kind]
 
     def _open_tx(self, request: Request) -> OpenTx[Any]:
         if self._db is None:
             raise TypeError("only operations that name a transaction open one")
         return OpenTx(self._db, _caller(request))
+
+    def _still_allowed(self, request: Request) -> StillAllowed:
+        if self._need is None:
+            raise TypeError("an operation that is public has no caller to ask for again")
+        return StillAllowed(guard=self._guard, scope=request.scope, need=self._need, caller=_caller(request))
 
     def _once(self, request: Request) -> Once:
         if self._idempotency is None:
@@ -137,6 +159,16 @@ class Endpoint:
 def _caller(request: Request) -> Caller:
     caller: Caller = request.scope[_CALLER]
     return caller
+
+
+#: What a handler may name that is the same for every operation.
+_OF_REQUEST: Final[Mapping[Any, _Read]] = {
+    Caller: _caller,
+    TenantId: lambda request: _caller(request).tenant_id,
+    GIVEN_KEY: lambda request: idempotency_key(request.scope),
+    Request: lambda request: request,
+    AfterCommit: lambda request: request.after_commit,
+}
 
 
 def _need(declared: Declared) -> Need | None:

@@ -6,7 +6,7 @@
 - several values of the path as one object: `Annotated[…, ParsedTogether(class, name=function, …)]`.
 - `tx`, a `TenantTx`, `PlatformTx`, or either: a transaction around the whole handler, under the caller's role.
 - an `OpenTx`: the same, opened by the handler itself, where one around all of it would be open for too long.
-- a `Caller`, a `TenantId`, an `IfMatch`, a `Paging`, a `Once`, an `GivenKey | None`, the `Request`, an
+- a `Caller`, a `StillAllowed`, a `TenantId`, an `IfMatch`, a `Paging`, a `Once`, an `GivenKey | None`, the `Request`, an
   `AfterCommit`.
 - any part of the system, by its type.
 """
@@ -20,7 +20,7 @@ from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin
 
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.http.answers import Answer, Reply
-from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.callers import Caller, StillAllowed
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.once import GivenKey, Once
 from tidings.kernel.http.paging import PageQuery, Paging
@@ -105,7 +105,7 @@ class Signature:
 #: The key of a request, where its handler heeds it in its own way.
 GIVEN_KEY = GivenKey | None
 
-_SPECIAL = (Caller, TenantId, IfMatch, Paging, Once, GIVEN_KEY, Request, AfterCommit)
+_SPECIAL = (Caller, StillAllowed, TenantId, IfMatch, Paging, Once, GIVEN_KEY, Request, AfterCommit)
 
 
 def signature_of(handler: Callable[..., Any], path: str) -> Signature:

@@ -59,7 +59,11 @@ class Once:
         if key is None:
             return reply_of(await work())
         is_test = self.caller.environment == "test"
-        where = in_environment(f"{scope['method']}:{scope['path']}", is_test=is_test)[:200]
+        place = f"{scope['method']}:{scope['path']}"
+        if self.caller.kind == "operator":
+            # What one operator was answered on one device is no answer for another.
+            place = f"{self.caller.id}:{self.caller.device_id}:{place}"
+        where = in_environment(place, is_test=is_test)[:200]
         meant = meaning_of(self.request, await body_of(self.request))
         digest = hash_request(where.encode(), scope.get("query_string", b""), meant)
         replies: list[Reply] = []

@@ -34,6 +34,10 @@ _HEADERS = {
         "The ETag that the change is made from.",
         r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$',
     ),
+    "X-Attestation": (
+        "The id of an attestation for this action: `POST /bff/v1/attestations` makes one from a code of your authenticator.",
+        f"^mfa_{_ULID}$",
+    ),
     "Last-Event-ID": (
         "The id of the last event that was read: the stream goes on behind it.",
         "^[A-Za-z0-9_-]{1,100}$",
@@ -252,6 +256,8 @@ def _takes_test_keys(route: Declared) -> bool:
 
 def _codes(declared: Operation) -> list[str]:
     codes = list(declared.problems)
+    if declared.scope is None and declared.query is not None:
+        codes.append("bad_value")
     if declared.scope is not None:
         codes += [
             "bad_value",

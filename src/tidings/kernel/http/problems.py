@@ -74,7 +74,7 @@ _INTERNAL = "Something went wrong on our side; it was logged under this request 
 #: Longer addresses are none of ours, and need not be repeated whole.
 _LONGEST_INSTANCE = 500
 #: The public pages carry their secret in the address.
-_SECRET_PATH = re.compile(r"^/([upc])/.+", re.DOTALL)
+_SECRET_PATH = re.compile(r"^/([upc]|portal|console/join|console/open)/.+", re.DOTALL)
 _log = structlog.get_logger(part="http")
 
 

@@ -6,11 +6,9 @@ that says nothing would be held for ever. What can't be read as a request gets a
 
 import asyncio
 import urllib.parse
-from collections.abc import Callable
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.errors import TidingsError
@@ -135,10 +133,11 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         super().handle_websocket_upgrade()
         taken_over = self.transport.get_protocol()
-        if isinstance(taken_over, RoomySocketProtocol) and self._joined and self.room is not None:
-            room, address = self.room, self._address
-            taken_over.on_lost = lambda: room.leave(address)
-            self._joined = False
+        if taken_over is self or not self._joined or self.room is None:
+            return
+        room, address = self.room, self._address
+        taken_over.on_lost = lambda: room.leave(address)  # type: ignore[attr-defined]
+        self._joined = False
 
     def on_body(self, body: bytes) -> None:
         """A part of its body is here; after the answer only so much is thrown away."""
@@ -187,19 +186,6 @@ class LimitedProtocol(HttpToolsProtocol):
         # An answer under way is not cut off: its client has begun the next request, and that one is slow.
         if self.cycle is None or self.cycle.response_complete:
             self.transport.close()
-
-
-class RoomySocketProtocol(WebSocketsSansIOProtocol):
-    """One WebSocket; it gives its place back when it is lost."""
-
-    on_lost: Callable[[], None] | None = None
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """They are gone."""
-        if self.on_lost is not None:
-            self.on_lost()
-            self.on_lost = None
-        super().connection_lost(exc)
 
 
 def limited_to(room: Connections) -> type[LimitedProtocol]:

@@ -52,6 +52,8 @@ class Owner(Enum):
     CALLER = (("/api/v1", TenantNeed.OPTIONAL),)
     #: A tenant's, for the platform alone, which names it: `/internal/v1/…`.
     NAMED_TENANT = (("/internal/v1", TenantNeed.NAMED),)
+    #: An operator's at work: `/bff/v1/…`, for their own tenant, the platform, or the tenant that they act for.
+    OPERATOR = (("/bff/v1", TenantNeed.OPTIONAL),)
     #: Public: pages and hooks, at their own addresses, without a key.
     PUBLIC = (("", TenantNeed.NONE),)
 
@@ -75,12 +77,16 @@ class Declared:
     writes: bool
     #: Whether an Idempotency-Key is heeded around the whole handler, in its transaction.
     idempotent: bool
+    #: What an operator needs an attestation for, to do this; None: for nothing.
+    attested: str | None
     #: Which listing its cursors belong to.
     listing: str
     #: How many bytes its body may have: a number, or a part that is one; None: as many as any other.
     body_limit: int | type[int] | None
     #: Whether pages of any origin may call it (CORS).
     any_origin: bool
+    #: Whether the OpenAPI document of the back office describes it, and not the public one.
+    of_backoffice: bool
 
 
 class Resource:
@@ -96,11 +102,13 @@ class Resource:
         owner: Owner = Owner.TENANT,
         note: str = "",
         any_origin: bool = False,
+        of_backoffice: bool = False,
     ) -> None:
         """`scope` is the part before the colon: reading needs `scope:read`, writing `scope:write`.
 
         `note` ends the description of every operation that takes it from its docstring. `any_origin` lets scripts on
-        pages of others call it: for what a token of its own reaches, or what is public.
+        pages of others call it: for what a token of its own reaches, or what is public. `of_backoffice`: it is in the OpenAPI
+        document of the back office, as is all that operators own.
         """
         self.name = name
         self._at = at
@@ -109,6 +117,7 @@ class Resource:
         self._owner = owner
         self._note = note
         self._any_origin = any_origin
+        self._of_backoffice = of_backoffice or owner is Owner.OPERATOR
         #: In the order of their declaration.
         self.operations: list[Declared] = []
 
@@ -144,6 +153,7 @@ class Resource:
         writes: bool | None = None,
         test_keys: bool | None = None,
         idempotent: bool = False,
+        attested: str | None = None,
         if_match: IfMatchMode = "required",
         listing: str | None = None,
         body_limit: int | type[int] | None = None,
@@ -168,7 +178,7 @@ class Resource:
         half of the resource's scope is needed. `answer` and `body` are for handlers that give a `Reply`, or read the
         request themselves. `platform_summary` is for the platform's twin of an operation. `also` and `pages` are other
         answers by their status; `upload` the kinds of files taken. `body_limit` is in bytes, or the type of a part that
-        holds it: a setting.
+        holds it: a setting. `attested` names the action that an operator attests; keys and tokens need no attestation.
         """
         changes = method not in _READS if writes is None else writes
 
@@ -199,8 +209,13 @@ class Resource:
                     pages=pages or {},
                     media_type=media_type,
                     status=status or (204 if bodiless else 200),
-                    problems=tuple(problems),
-                    headers=(*headers, *signature.headers, *(["Idempotency-Key"] if idempotent else [])),
+                    problems=(*problems, *(["attestation_required"] if attested else [])),
+                    headers=(
+                        *headers,
+                        *signature.headers,
+                        *(["Idempotency-Key"] if idempotent else []),
+                        *(["X-Attestation"] if attested else []),
+                    ),
                     if_match=if_match,
                     deprecated=deprecated,
                     example=example,
@@ -219,9 +234,11 @@ class Resource:
                         signature=signature,
                         writes=changes,
                         idempotent=idempotent,
+                        attested=attested,
                         listing=listing or self.name,
                         body_limit=body_limit,
                         any_origin=self._any_origin,
+                        of_backoffice=self._of_backoffice,
                     )
                 )
             return handler

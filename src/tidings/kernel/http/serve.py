@@ -4,13 +4,14 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import uvicorn
 
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.http.asgi import App
 from tidings.kernel.http.connections import Connections, room_for
-from tidings.kernel.http.protocol import RoomySocketProtocol, limited_to
+from tidings.kernel.http.protocol import limited_to
 
 _BACKLOG = 2048
 #: Bytes of a message from a client over a WebSocket; a longer one ends it (1009).
@@ -46,6 +47,13 @@ def address_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+def _socket_protocol(**given: Any) -> asyncio.Protocol:
+    # `websockets` takes two megabytes, and most processes serve no inbox.
+    from tidings.kernel.http.socket_protocol import RoomySocketProtocol
+
+    return RoomySocketProtocol(**given)
+
+
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -74,7 +82,7 @@ class HttpServer:
             uvicorn.Config(
                 app,
                 http=limited_to(room),
-                ws=RoomySocketProtocol,
+                ws=_socket_protocol,  # type: ignore[arg-type]  # all that it does with it is to call it
                 # What a client may say over a WebSocket is short, and every message of ours is, too: compressing them would
                 # cost each connection more memory than all else that it holds.
                 ws_max_size=LONGEST_MESSAGE,

@@ -112,7 +112,7 @@ def test_a_service_s_own_error_has_its_ancestor_s_status() -> None:
     assert (given.status, given.problem.code, given.problem.detail) == (409, "special", "It is special.")
 
 
-@pytest.mark.parametrize("page", ["u", "p", "c"])
+@pytest.mark.parametrize("page", ["u", "p", "c", "portal"])
 @pytest.mark.parametrize(
     "error",
     [errors.DatabaseBusyError("busy"), edge.WrongMethodError(["GET"]), RuntimeError("no")],
@@ -121,7 +121,7 @@ def test_a_service_s_own_error_has_its_ancestor_s_status() -> None:
 def test_a_link_that_is_a_secret_is_told_to_nobody(
     page: str, error: Exception, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Neither in the answer nor in the log: whoever reads it could unsubscribe somebody."""
+    """Neither in the answer nor in the log: whoever reads it could unsubscribe somebody, or look after their webhooks."""
     told = answer(error, path=f"/{page}/AaI2oDoASecret", request_id="req_1")
 
     assert told.problem.instance == f"/{page}/…"
