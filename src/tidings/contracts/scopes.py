@@ -16,9 +16,9 @@ ROLE_SCOPES: Final[dict[CallerRole, frozenset[str]]] = {
     "platform.channel.admin": frozenset(SCOPES),
     "platform.support": _READS,
     "tenant.admin": frozenset(SCOPES) - _PLATFORM_ONLY,
-    "tenant.support": (_READS - _PLATFORM_ONLY - {"api_keys:read"})
+    "tenant.support": (_READS - _PLATFORM_ONLY - {"api_keys:read", "operators:read"})
     | {"notifications:write", "recipients:write", "suppressions:write", "inbox:write"},
-    "tenant.viewer": _READS - _PLATFORM_ONLY - {"api_keys:read", "audit:read"},
+    "tenant.viewer": _READS - _PLATFORM_ONLY - {"api_keys:read", "audit:read", "operators:read"},
 }
 
 if set(ROLE_SCOPES) != set(CALLER_ROLES):

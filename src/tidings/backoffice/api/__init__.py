@@ -1,0 +1,1 @@
+"""`/bff/v1`: what the web console, and whoever builds another one, calls as an operator."""

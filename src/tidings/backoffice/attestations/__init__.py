@@ -1,0 +1,1 @@
+"""Attestations: a second factor of now, for one action."""

@@ -1,0 +1,27 @@
+"""Which actions need an attestation; this table is the only one, and the docs show it."""
+
+from typing import Final, Literal, get_args
+
+AttestedAction = Literal[
+    "session.force_out",
+    "operator.invite",
+    "operator.change",
+    "operator.status",
+    "operator.reset_mfa",
+    "operator.erase",
+    "api_key.make",
+]
+
+#: Every such action, and what it does.
+ACTIONS: Final[dict[AttestedAction, str]] = {
+    "session.force_out": "End sessions of others: one, or all of an operator, a device, a tenant, or of everybody.",
+    "operator.invite": "Invite an operator, or send the invitation again: whoever has the link becomes one.",
+    "operator.change": "Give an operator another role.",
+    "operator.status": "Disable, enable or unlock an operator, or take an invitation back.",
+    "operator.reset_mfa": "Take an operator's password and authenticator away, so that they begin anew.",
+    "operator.erase": "Erase an operator's personal data.",
+    "api_key.make": "Make an API key, or give one a successor: keys outlive the session, and the operator.",
+}
+
+if set(ACTIONS) != set(get_args(AttestedAction)):
+    raise AssertionError("every attested action has its line in ACTIONS")

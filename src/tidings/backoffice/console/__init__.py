@@ -1,0 +1,1 @@
+"""The web console: pages that a browser shows without any script."""

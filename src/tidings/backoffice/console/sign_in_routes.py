@@ -1,0 +1,193 @@
+"""Pages of the way in: sign-in, join, and one-time links. Looking changes nothing."""
+
+from typing import Final
+
+from tidings.backoffice.console.frame import STYLE, Told, page, redirect
+from tidings.backoffice.console.sign_in_pages import (
+    authenticator_page,
+    code_page,
+    codes_page,
+    join_page,
+    open_page,
+    sign_in_page,
+)
+from tidings.backoffice.console.strings import ConsoleStrings
+from tidings.backoffice.console.visits import MOST_BYTES, Visits, answering_with_pages, place, words_of
+from tidings.backoffice.sign_in.errors import SignInRefusedError
+from tidings.backoffice.sign_in.join import Joiner, WeakPasswordError
+from tidings.backoffice.sign_in.sign_in import SignIn
+from tidings.backoffice.sign_in.ticket import Choice
+from tidings.contracts.conversations import TenantNames
+from tidings.kernel.db import Database
+from tidings.kernel.http.answers import Reply
+from tidings.kernel.http.requests import Request
+from tidings.kernel.http.resources import Owner, Resource
+
+sign_in_pages = Resource(
+    "console-sign-in", at="/console", tag="console", owner=Owner.PUBLIC, of_backoffice=True
+)
+
+_HTML: Final = "text/html"
+#: Why, as the pages' words are called.
+_WORDS: Final = {"code": "code_refused", "locked": "operator_locked", "no_factor": "second_factor_missing"}
+_STATUS: Final = {"busy": 429, "over": 410}
+
+
+@sign_in_pages.get("/console.css", media_type="text/css")
+async def console_style() -> Reply:
+    """The style of all pages."""
+    return Reply(
+        body=STYLE.encode(),
+        media_type="text/css",
+        headers={"cache-control": "max-age=300", "x-content-type-options": "nosniff"},
+    )
+
+
+@sign_in_pages.get("/sign-in", media_type=_HTML)
+@answering_with_pages
+async def ask_to_sign_in(request: Request, visits: Visits) -> Reply:
+    """Ask for mail and password, as a page."""
+    words = words_of(request)
+    visits.check_connection(request)
+    from_elsewhere = request.scope.get("query_string") == b"device"
+    told = Told(text=words.error("session_of_another_device"), is_error=True) if from_elsewhere else None
+    return sign_in_page(words, told=told)
+
+
+@sign_in_pages.post("/sign-in", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def check_password(
+    request: Request, visits: Visits, sign_in: SignIn, db: Database, names: TenantNames
+) -> Reply:
+    """Check mail and password, and ask for the code."""
+    words = words_of(request)
+    fields = await visits.posted_by_stranger(request)
+    email = fields.get("email", "")[:254]
+    try:
+        passed = await sign_in.check_password(
+            email,
+            fields.get("password", ""),
+            device_cookie=visits.cookies.device_in(request.scope),
+            place=place(request),
+        )
+    except SignInRefusedError as refused:
+        return sign_in_page(words, email=email, told=_told(words, refused), status=_status(refused))
+    choices = [(one.operator_id, await _name(db, names, one)) for one in passed.choices]
+    return code_page(words, passed.ticket, choices)
+
+
+@sign_in_pages.post("/code", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def check_code(
+    request: Request, visits: Visits, sign_in: SignIn, db: Database, names: TenantNames
+) -> Reply:
+    """Check the code, and open a session on this device."""
+    words = words_of(request)
+    fields = await visits.posted_by_stranger(request)
+    ticket = fields.get("ticket", "")
+    try:
+        opened = await sign_in.finish(
+            ticket,
+            fields.get("operator"),
+            fields.get("code", "")[:40],
+            device_cookie=visits.cookies.device_in(request.scope),
+            place=place(request),
+        )
+    except SignInRefusedError as refused:
+        if refused.why != "code":
+            return sign_in_page(words, told=_told(words, refused), status=_status(refused))
+        choices = [
+            (one.operator_id, await _name(db, names, one)) for one in await sign_in.tickets.read(ticket)
+        ]
+        return code_page(words, ticket, choices, told=_told(words, refused), status=403)
+    return redirect("/console", cookies=tuple(visits.cookies.opening(request.scope, opened)))
+
+
+@sign_in_pages.get("/join/{token}", media_type=_HTML)
+@answering_with_pages
+async def ask_to_join(request: Request, token: str, visits: Visits, joiner: Joiner) -> Reply:
+    """Ask somebody who was invited for a password."""
+    words = words_of(request)
+    visits.check_connection(request)
+    try:
+        joining = await joiner.look(token, place=place(request))
+    except SignInRefusedError as refused:
+        return _over(words, refused)
+    return join_page(words, joining.person, token)
+
+
+@sign_in_pages.post("/join/{token}", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def join(request: Request, token: str, visits: Visits, joiner: Joiner) -> Reply:
+    """Take the password, or the first code of the authenticator; then they are signed in."""
+    words = words_of(request)
+    fields = await visits.posted_by_stranger(request)
+    ticket = fields.get("ticket", "")
+    try:
+        if "password" in fields:
+            chosen = await joiner.choose_password(token, fields["password"], place=place(request))
+            return authenticator_page(words, chosen, token)
+        joined = await joiner.confirm(
+            token,
+            ticket,
+            fields.get("code", "")[:40],
+            device_cookie=visits.cookies.device_in(request.scope),
+            place=place(request),
+        )
+    except WeakPasswordError as weak:
+        told = Told(text=words.error(weak.fault), is_error=True)
+        joining = await joiner.look(token, place=place(request))
+        return join_page(words, joining.person, token, told=told, status=400)
+    except SignInRefusedError as refused:
+        if refused.why == "code":
+            chosen = await joiner.resume(token, ticket, place=place(request))
+            return authenticator_page(words, chosen, token, told=_told(words, refused), status=403)
+        if refused.why == "again":
+            joining = await joiner.look(token, place=place(request))
+            return join_page(words, joining.person, token, told=_told(words, refused), status=403)
+        return _over(words, refused)
+    cookies = tuple(visits.cookies.opening(request.scope, joined.opened))
+    return codes_page(words, joined.recovery_codes, reader=None, cookies=cookies)
+
+
+@sign_in_pages.get("/open/{token}", media_type=_HTML)
+@answering_with_pages
+async def ask_to_open(request: Request, token: str, visits: Visits) -> Reply:
+    """Ask whether to use a one-time link, as a page; changes nothing."""
+    visits.check_connection(request)
+    return open_page(words_of(request), token)
+
+
+@sign_in_pages.post("/open/{token}", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def open_console(request: Request, token: str, visits: Visits, sign_in: SignIn) -> Reply:
+    """Open a session by a link that the installation made."""
+    await visits.posted_by_stranger(request)
+    try:
+        opened = await sign_in.open_by_link(
+            token, device_cookie=visits.cookies.device_in(request.scope), place=place(request)
+        )
+    except SignInRefusedError as refused:
+        return _over(words_of(request), refused)
+    return redirect("/console", cookies=tuple(visits.cookies.opening(request.scope, opened)))
+
+
+async def _name(db: Database, names: TenantNames, choice: Choice) -> str | None:
+    if choice.tenant_id is None:
+        return None
+    async with db.tenant(choice.tenant_id) as tx:
+        found = await names.of(tx)
+    return found.name if found else choice.tenant_id
+
+
+def _told(words: ConsoleStrings, refused: SignInRefusedError) -> Told:
+    return Told(text=words.error(_WORDS.get(refused.why, refused.why)), is_error=True)
+
+
+def _status(refused: SignInRefusedError) -> int:
+    return _STATUS.get(refused.why, 403)
+
+
+def _over(words: ConsoleStrings, refused: SignInRefusedError) -> Reply:
+    body = f'<p><a href="/console/sign-in">{words["sign_in"]}</a></p>'
+    return page(words, words["sorry"], body, told=_told(words, refused), status=_status(refused))

@@ -1,0 +1,122 @@
+"""What the API and the pages do alike for an operator at work: who they are, ending sessions, changing colleagues."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from tidings.backoffice.attestations.actions import AttestedAction
+from tidings.backoffice.attestations.attest import Attestor, seat_of
+from tidings.backoffice.ids import OperatorId, SessionId
+from tidings.backoffice.operators import store
+from tidings.backoffice.operators.change import By, OperatorChanger
+from tidings.backoffice.operators.model import OperatorRecord
+from tidings.backoffice.operators.people import OperatorPeople, OperatorPerson
+from tidings.backoffice.sessions.authenticate import SessionAuthenticator
+from tidings.backoffice.sessions.end import SessionEnder
+from tidings.contracts.conversations import TenantNames
+from tidings.kernel.db import Database, PlatformTx, TenantTx
+from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.injection import OpenTx, OwnerTx
+from tidings.kernel.refusals import MissingScopeError
+
+T = TypeVar("T")
+
+
+class Whoami(NamedTuple):
+    """Names for the one who asks."""
+
+    name: str | None
+    email: str | None
+    tenant_name: str | None
+
+
+class SeenOperator(NamedTuple):
+    """An operator with what they are called."""
+
+    operator: OperatorRecord
+    person: OperatorPerson | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class OperatorDesk:
+    """Scopes and attestations are checked here, so that no page can forget them."""
+
+    db: Database
+    people: OperatorPeople
+    changer: OperatorChanger
+    attestor: Attestor
+    ender: SessionEnder
+    authenticator: SessionAuthenticator
+    tenant_names: TenantNames
+
+    async def whoami(self, caller: Caller) -> Whoami:
+        """What the caller and their tenant are called."""
+        async with self.db.scoped(caller.home) as tx:
+            operator = await store.find_operator(tx, operator_id=OperatorId(caller.id))
+            people = {} if operator is None else await self.people.open(tx, [operator])
+            tenant = await self.tenant_names.of(tx) if isinstance(tx, TenantTx) else None
+        person = people.get(OperatorId(caller.id))
+        return Whoami(
+            person.name if person else None, person.email if person else None, tenant.name if tenant else None
+        )
+
+    async def end_own(self, caller: Caller, session_id: SessionId) -> bool:
+        """End a session of the caller's own; False where it is not one of those."""
+        seat = seat_of(caller)
+        async with self.db.scoped(caller.home) as tx:
+            ended = await self.ender.end(
+                tx,
+                reason="signed_out" if session_id == seat.session_id else "revoked",
+                actor=caller.actor,
+                session_id=session_id,
+                operator_id=seat.operator_id,
+            )
+        self.authenticator.forget(session_id)
+        return bool(ended)
+
+    async def end_others(
+        self, caller: Caller, session_id: SessionId, open_tx: OpenTx[OwnerTx], *, attestation: str | None
+    ) -> None:
+        """End a session of somebody else."""
+        self.check_writes(caller)
+        await self.attestor.take(caller, "session.force_out", attestation)
+        async with open_tx() as tx:
+            await self.ender.revoke(tx, session_id, actor=caller.actor)
+        self.authenticator.forget(session_id)
+
+    async def read(
+        self, tx: TenantTx | PlatformTx, *, after_id: str | None = None, limit: int
+    ) -> list[SeenOperator]:
+        """Operators of the tenant or the platform, the newest first."""
+        found = await store.list_operators(tx, after_id=after_id, limit=limit)
+        people = await self.people.open(tx, found)
+        return [SeenOperator(one, people.get(one.id)) for one in found]
+
+    async def seen(self, tx: TenantTx | PlatformTx, operator: OperatorRecord) -> SeenOperator:
+        """One of them."""
+        return SeenOperator(operator, (await self.people.open(tx, [operator])).get(operator.id))
+
+    async def attested(self, caller: Caller, action: AttestedAction, attestation: str | None) -> By:
+        """Refuse an action on operators without the scope and an attestation; who does it, otherwise."""
+        self.check_writes(caller)
+        await self.attestor.take(caller, action, attestation)
+        return By.of(caller)
+
+    async def shut_out(
+        self,
+        tx: TenantTx | PlatformTx,
+        change: Callable[..., Awaitable[T]],
+        operator_id: OperatorId,
+        *,
+        by: By,
+    ) -> T:
+        """Make a change after which the operator is signed in nowhere."""
+        changed: Any = await change(tx, operator_id, by=by)
+        await self.ender.end(tx, reason="operator_changed", actor=by.actor, operator_id=operator_id)
+        return changed  # type: ignore[no-any-return]
+
+    @staticmethod
+    def check_writes(caller: Caller) -> None:
+        """Refuse who may not change operators."""
+        if "operators:write" not in caller.scopes:
+            raise MissingScopeError("operators:write")

@@ -1,0 +1,15 @@
+"""Ids of the back office's own rows."""
+
+from typing import NewType
+
+from tidings.kernel.ids import IdKind
+
+OperatorId = NewType("OperatorId", str)
+SessionId = NewType("SessionId", str)
+DeviceId = NewType("DeviceId", str)
+AttestationId = NewType("AttestationId", str)
+
+OPERATOR = IdKind("oper", OperatorId)
+SESSION = IdKind("bos", SessionId)
+DEVICE = IdKind("dvc", DeviceId)
+ATTESTATION = IdKind("mfa", AttestationId)

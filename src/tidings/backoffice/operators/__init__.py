@@ -1,0 +1,1 @@
+"""Operators: who they are, what they may, how they come and go."""

@@ -1,0 +1,1 @@
+"""Sessions of operators: each is bound to a device, and ends everywhere within a second."""

@@ -1,0 +1,1 @@
+"""How operators come in: by password and code, by their invitation, or by a link of the installation."""

@@ -1,0 +1,119 @@
+"""The back office: operators who sign in, their sessions, and the web console."""
+
+from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from tidings.backoffice.attestations.attest import Attestor
+    from tidings.backoffice.operators.change import OperatorChanger
+    from tidings.backoffice.own_url import ConsoleUrl
+    from tidings.backoffice.sessions.authenticate import SessionAuthenticator
+    from tidings.backoffice.sessions.end import SessionEnder
+    from tidings.bootstrap.access import AccessStage
+    from tidings.bootstrap.kernel import KernelStage
+    from tidings.kernel.durable.jobs import Job
+    from tidings.kernel.durable.sweepers import Sweep
+    from tidings.kernel.parts import Parts
+
+#: How long what is over is kept: sessions for questions, devices as long as browsers keep their cookie.
+_SESSIONS_KEPT: Final = timedelta(days=30)
+_ATTESTATIONS_KEPT: Final = timedelta(days=1)
+_DEVICES_KEPT: Final = timedelta(days=400)
+
+
+class BackofficeStage:
+    """Served beside the API; commands use it too. A worker sweeps, and imports no more than that takes."""
+
+    def __init__(self, kernel: "KernelStage", access: "AccessStage") -> None:
+        self._kernel = kernel
+        self._access = access
+
+    @cached_property
+    def parts(self) -> "Parts":
+        """What handlers name."""
+        from tidings.backoffice.credentials.passwords import Passwords
+        from tidings.backoffice.desk import OperatorDesk
+        from tidings.backoffice.own_url import ConsoleUrl
+        from tidings.backoffice.sessions.authenticate import SessionAuthenticator
+        from tidings.backoffice.sign_in.account import OwnSignInChanger
+        from tidings.backoffice.sign_in.join import Joiner
+        from tidings.backoffice.sign_in.sign_in import SignIn
+        from tidings.contracts.conversations import TenantNames
+        from tidings.kernel.http.tenant_gate import TenantGate
+        from tidings.kernel.idempotency import Idempotency
+        from tidings.notify.tenants.store import StoredTenantNames
+
+        kernel = self._kernel
+        parts = kernel.service_parts(kernel.backoffice_audit, kernel.backoffice_outbox)
+        parts.add_late(Idempotency, lambda: kernel.backoffice_idempotency)
+        parts.add(TenantGate, self._access.gate).add(TenantNames, StoredTenantNames())
+        parts.add(Passwords, Passwords()).add(ConsoleUrl, ConsoleUrl(kernel.base_url))
+        parts.get(SessionAuthenticator, changes=kernel.changes)
+        for kind in (OperatorDesk, SignIn, Joiner, OwnSignInChanger):
+            parts.get(kind)
+        return parts
+
+    @property
+    def url(self) -> "ConsoleUrl":
+        """Where the console is found."""
+        from tidings.backoffice.own_url import ConsoleUrl
+
+        return self.parts.get(ConsoleUrl)
+
+    @property
+    def ender(self) -> "SessionEnder":
+        """Ends sessions."""
+        from tidings.backoffice.sessions.end import SessionEnder
+
+        return self.parts.get(SessionEnder)
+
+    @property
+    def changer(self) -> "OperatorChanger":
+        """Changes operators."""
+        from tidings.backoffice.operators.change import OperatorChanger
+
+        return self.parts.get(OperatorChanger)
+
+    @property
+    def authenticator(self) -> "SessionAuthenticator":
+        """Who is signed in."""
+        from tidings.backoffice.sessions.authenticate import SessionAuthenticator
+
+        return self.parts.get(SessionAuthenticator)
+
+    @property
+    def attestor(self) -> "Attestor":
+        """Their second factors."""
+        from tidings.backoffice.attestations.attest import Attestor
+
+        return self.parts.get(Attestor)
+
+    def jobs(self) -> "dict[str, Job]":
+        """None: sessions end by their time, and are looked at when they are used."""
+        return {}
+
+    def sweeps(self) -> "dict[str, Sweep]":
+        """Sessions, attestations and devices that are long over."""
+        from tidings.backoffice.attestations.store import sweep_attestations
+        from tidings.backoffice.sessions.store import sweep_devices, sweep_sessions
+
+        db, clock = self._kernel.db, self._kernel.clock
+
+        async def attestations(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_attestations(tx, before=clock.now() - _ATTESTATIONS_KEPT, limit=most)
+
+        async def sessions(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_sessions(tx, before=clock.now() - _SESSIONS_KEPT, limit=most)
+
+        async def devices(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_devices(tx, before=clock.now() - _DEVICES_KEPT, limit=most)
+
+        return {
+            "operator_attestations": attestations,
+            "operator_sessions": sessions,
+            "operator_devices": devices,
+        }

@@ -1,0 +1,52 @@
+"""What happens to sessions of the back office, as events; ids and facts, never an address, a name or a token."""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from tidings.contracts.moments import Moment
+
+SESSION_OPENED_SUBJECT: Final = "backoffice.session.opened.v1"
+SESSION_REVOKED_SUBJECT: Final = "backoffice.session.revoked.v1"
+FORCE_LOGOUT_SUBJECT: Final = "backoffice.force_logout.v1"
+
+#: Why a session ended before its time.
+EndedReason = Literal["signed_out", "revoked", "forced_out", "replaced", "other_device", "operator_changed"]
+#: Whose sessions are ended together.
+ForceLogoutScope = Literal["operator", "device", "tenant", "all"]
+
+
+class SessionOpened(Struct, frozen=True, kw_only=True):
+    """An operator signed in."""
+
+    session_id: str
+    operator_id: str
+    device_id: str
+    expires_at: Moment
+
+
+class SessionRevoked(Struct, frozen=True, kw_only=True):
+    """A session ended before its time."""
+
+    session_id: str
+    operator_id: str
+    device_id: str
+    #: `other_device`: its token came with another device's secret, or with none.
+    reason: EndedReason
+
+
+class ForceLogout(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody ended all sessions of an operator, a device, a tenant, or of everybody."""
+
+    scope: ForceLogoutScope
+    #: The operator's or the device's id.
+    target: str | None = None
+    #: How many sessions it ended here.
+    sessions: int
+
+
+BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
+    SESSION_OPENED_SUBJECT: SessionOpened,
+    SESSION_REVOKED_SUBJECT: SessionRevoked,
+    FORCE_LOGOUT_SUBJECT: ForceLogout,
+}
