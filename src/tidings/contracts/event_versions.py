@@ -1,7 +1,7 @@
 """Versions of events that a newer one follows; both are published until all readers have moved on (docs/events.md).
 
 To bring a `vN+1`: declare its form in the contracts beside that of `vN`, publish it where `vN` was published, and add a line here
-that makes the data of `vN` from it.
+that makes the data of `vN` from it, with the day on which it is released.
 """
 
 from typing import Final

@@ -2,8 +2,10 @@
 
 from datetime import timedelta
 
-from tests.integration.webhooks.arranging import Subscriber
+from tests.integration.webhooks.arranging import DELIVERED, Subscriber
 from tests.support.webhook_receiver import WebhookReceiver
+from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.kernel.events import new_event
 from tidings.notify.webhooks.registry import WebhookRegistry
 
 
@@ -30,3 +32,27 @@ async def test_this_process_counts_it_at_once(subscriber: Subscriber, receiver: 
     [event_id] = await subscriber.told("after")
 
     assert receiver.ids() == [event_id]
+
+
+async def test_one_that_is_not_called_now_is_not_counted(
+    subscriber: Subscriber, receiver: WebhookReceiver
+) -> None:
+    world = subscriber.world
+    registry = WebhookRegistry(world.db, clock=world.clock)
+    paused, _ = [await subscriber.webhook(receiver.url(place)) for place in ("/a", "/b")]
+    event = new_event(
+        DELIVERED,
+        {"is_test": False},
+        tenant_id=subscriber.tenant_id,
+        ordering_key="k",
+        source=NOTIFY_SOURCE,
+        clock=world.clock,
+    )
+    both = await registry.count_wanting(event)
+    await subscriber.do(paused["id"], "pause")
+    registry.invalidate()
+
+    assert (both, await registry.count_wanting(event)) == (2, 1)
+    # It waits for both.
+    await subscriber.told("x")
+    assert len(await subscriber.deliveries(paused["id"])) == 1

@@ -14,8 +14,8 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.refusals import FieldError, InvalidError
 from tidings.kernel.signed_webhooks.url import checked_webhook_url
-from tidings.notify.ids import WEBHOOK, WebhookId
-from tidings.notify.webhooks import delivery_store, store
+from tidings.notify.ids import WEBHOOK, WebhookId, WebhookPortalLinkId
+from tidings.notify.webhooks import delivery_store, portal_link_store, store
 from tidings.notify.webhooks.body import wrong_transform
 from tidings.notify.webhooks.credentials import (
     WebhookCredentials,
@@ -24,7 +24,7 @@ from tidings.notify.webhooks.credentials import (
     wrong_tls,
 )
 from tidings.notify.webhooks.errors import TooManyWebhooksError, UnknownWebhookError
-from tidings.notify.webhooks.faults import wrong_condition, wrong_events, wrong_headers
+from tidings.notify.webhooks.faults import wrong_api_version, wrong_condition, wrong_events, wrong_headers
 from tidings.notify.webhooks.model import (
     MOST_WEBHOOKS,
     SEALED_FOR,
@@ -64,6 +64,8 @@ class WebhookChanger:
         if await store.count_webhooks(tx, is_test=is_test) >= MOST_WEBHOOKS:
             raise TooManyWebhooksError
         now = self.clock.now()
+        if plan.settings.api_version is None:
+            plan = replace(plan, settings=replace(plan.settings, api_version=now.date()))
         webhook_id = WEBHOOK.new(now)
         key = await self.keyring.data_key(tx, SEALED_FOR)
         told = secret or new_secret()
@@ -83,10 +85,20 @@ class WebhookChanger:
         return made, told
 
     async def change(
-        self, tx: TenantTx, before: StoredWebhook, plan: WebhookPlan, *, actor: str
+        self,
+        tx: TenantTx,
+        before: StoredWebhook,
+        plan: WebhookPlan,
+        *,
+        actor: str,
+        by: WebhookPortalLinkId | None = None,
     ) -> StoredWebhook:
-        """Other settings, under its lock; what waits is told by them too. The same again changes nothing."""
+        """Other settings, under its lock; what waits is told by them too. The same again changes nothing.
+
+        Portal links that show it end where it is told other events, unless it is done `by` a link.
+        """
         plan = self._checked(plan)
+        _refuse_move(before.settings, plan.settings)
         if plan.settings == before.settings and plan.headers is None and plan.credentials is None:
             return before
         now = self.clock.now()
@@ -104,6 +116,8 @@ class WebhookChanger:
         if plan.settings.ordered != before.settings.ordered:
             await delivery_store.change_order(tx, before.id, ordered=plan.settings.ordered, now=now)
             await delivery_store.call_soon(tx, before.id, now=now)
+        if by is None and _told(plan.settings) != _told(before.settings):
+            await portal_link_store.end_links_showing(tx, before)
         after = await self._found(tx, before.id, is_test=before.is_test)
         await self._tell(tx, "changed", actor, before=before, after=after)
         return after
@@ -118,28 +132,47 @@ class WebhookChanger:
         self, tx: TenantTx, before: StoredWebhook, *, discard: bool, actor: str
     ) -> StoredWebhook:
         """Call it again, as if it had never failed; `discard`: what has waited is not told."""
-        if discard:
-            await delivery_store.discard_waiting(tx, before.id, now=self.clock.now())
+        if discard and (count := await delivery_store.discard_waiting(tx, before.id, now=self.clock.now())):
+            entry = Entry(
+                entity_type="webhook",
+                entity_id=before.id,
+                action="webhook.discarded",
+                actor=actor,
+                after={"count": count},
+            )
+            await self.audit.append(tx, [entry])
         if before.status is WebhookStatus.ACTIVE:
             return before
         return await self._set_status(tx, before, WebhookStatus.ACTIVE, "resumed", actor)
 
     async def rotate_secret(
-        self, tx: TenantTx, before: StoredWebhook, *, secret: str | None, overlap: timedelta, actor: str
+        self,
+        tx: TenantTx,
+        before: StoredWebhook,
+        *,
+        secret: str | None,
+        overlap: timedelta,
+        actor: str,
+        by: WebhookPortalLinkId | None = None,
     ) -> tuple[StoredWebhook, str]:
-        """Sign with another secret; until the overlap is over with the one before as well."""
+        """Sign with another secret; until the overlap is over with the one before as well.
+
+        Portal links that show it end, except the one `by` which it is done.
+        """
         now = self.clock.now()
         key = await self.keyring.data_key(tx, SEALED_FOR)
         told = secret or new_secret()
         until = now + overlap if overlap > timedelta(0) else None
         await store.rotate_secret(tx, before.id, seal_secret(key, told), until=until, now=now)
+        await portal_link_store.end_links_showing(tx, before, but=by)
         after = await self._found(tx, before.id, is_test=before.is_test)
         await self._tell(tx, "secret_rotated", actor, before=before, after=after)
         return after, told
 
     async def delete(self, tx: TenantTx, before: StoredWebhook, *, actor: str) -> None:
-        """It is told nothing more; what waits for it goes nowhere."""
+        """It is told nothing more; what waits for it goes nowhere, and so do the portal links that were made for it."""
         await store.delete_webhook(tx, before.id)
+        await portal_link_store.end_links_of(tx, before)
         await self._tell(tx, "deleted", actor, before=before)
 
     async def _set_status(
@@ -159,6 +192,7 @@ class WebhookChanger:
             *wrong_condition(settings.condition),
             *wrong_headers(plan.headers or {}),
             *wrong_transform(settings.transform),
+            *wrong_api_version(settings.api_version, today=self.clock.now().date()),
         ]
         if plan.credentials is not None:
             wrong += [*wrong_tls(plan.credentials.tls), *self._wrong_token_url(plan.credentials.oauth2)]
@@ -222,6 +256,18 @@ async def held(tx: TenantTx, webhook_id: WebhookId, *, is_test: bool) -> StoredW
     return found
 
 
+def _told(settings: WebhookSettings) -> tuple[object, ...]:
+    """What decides which events are told there, and to whom links show it."""
+    return settings.event_types, settings.condition, settings.customer
+
+
+def _refuse_move(before: WebhookSettings, after: WebhookSettings) -> None:
+    """What one customer was told is never shown to another."""
+    if before.customer is not None and after.customer != before.customer:
+        remedy = "is set and stays: delete this webhook, and make a new one for the other customer"
+        raise InvalidError([FieldError("customer", remedy)])
+
+
 def _kept(webhook: StoredWebhook) -> dict[str, Any]:
     """What the audit says of a webhook: of the address only the host, because people put keys in it."""
     settings = webhook.settings
@@ -234,5 +280,7 @@ def _kept(webhook: StoredWebhook) -> dict[str, Any]:
         "header_names": list(settings.header_names),
         "credentials": settings.credentials_shown,
         "transform": settings.transform,
+        "api_version": settings.api_version and settings.api_version.isoformat(),
+        "customer": settings.customer,
         "version": webhook.version,
     }

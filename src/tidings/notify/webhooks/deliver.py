@@ -9,7 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -70,6 +70,8 @@ CLAIM_SETTINGS: Final = ClaimSettings(limit=200, most_in_hand=2_000, most_of_a_t
 #: Deliveries of one endpoint until others have their turn, as many times as it may have calls side by side; and at most.
 _ROUNDS: Final = 5
 _MOST_OF_A_TURN: Final = 100
+#: How long webhooks of a suspended tenant wait before they are looked at again.
+HELD_FOR: Final = timedelta(minutes=1)
 _OUTCOMES: Final[Mapping[WebhookDeliveryStatus, str]] = {
     WebhookDeliveryStatus.DELIVERED: "delivered",
     WebhookDeliveryStatus.QUEUED: "again",
@@ -185,7 +187,7 @@ class WebhookDeliverer:
             failures=endpoint.consecutive_failures if verdict is None else verdict.consecutive_failures,
             proven=endpoint.is_proven if verdict is None else verdict.proven,
             next_slot_at=None if endpoint.max_per_minute is None else slot,
-            resting_until=None if verdict is None else verdict.resting_until,
+            resting_until=_rests_until(endpoint, verdict, now),
             success_at=now if any(result.delivered for result in heard) else None,
             failure_at=now if any(not result.delivered for result in heard) else None,
             disables=verdict is not None and verdict.disabled is not None,
@@ -364,8 +366,19 @@ class WebhookDeliverer:
         await self.outbox.append(tx, events)
 
 
+def _rests_until(
+    endpoint: ClaimedEndpoint, verdict: EndpointVerdict | None, now: datetime
+) -> datetime | None:
+    """How long it is left alone: after failures, and while its tenant is suspended."""
+    if endpoint.is_held:
+        return now + HELD_FOR
+    return None if verdict is None else verdict.resting_until
+
+
 def _most(endpoint: ClaimedEndpoint, now: datetime) -> int:
     """How many deliveries an endpoint may have in one turn."""
+    if endpoint.is_held:
+        return 0
     standing = standing_of(endpoint.consecutive_failures, proven=endpoint.is_proven)
     wanted = (
         min(endpoint.max_in_flight * _ROUNDS, _MOST_OF_A_TURN) if standing is EndpointStanding.PROVEN else 1

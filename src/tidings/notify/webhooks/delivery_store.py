@@ -73,6 +73,8 @@ class ClaimedEndpoint:
     credentials_ciphertext: bytes | None = field(repr=False)
     transform: Mapping[str, Any] | None
     version: int
+    #: Its tenant is suspended, or being deleted: it is not called.
+    is_held: bool
 
     @property
     def place(self) -> Place:

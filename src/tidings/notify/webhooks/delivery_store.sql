@@ -89,13 +89,15 @@ WHERE endpoint.claimed_by IS NOT NULL AND (
 );
 
 -- name: load_endpoints
--- Where the claimed endpoints are, and how they are to be called.
+-- Where the claimed endpoints are, and how they are to be called; those of a tenant that is suspended or on its way out are held.
 SELECT e.tenant_id, e.id, e.next_slot_at, e.consecutive_failures, e.is_proven, w.target_url, w.is_test, w.ordered, w.max_in_flight,
        w.max_per_minute, w.timeout_seconds, w.disable_after, w.signing_secret_ciphertext, w.signing_secret_prev_ciphertext,
-       w.signing_secret_prev_until, w.headers_ciphertext, w.credentials_ciphertext, w.transform, w.version
+       w.signing_secret_prev_until, w.headers_ciphertext, w.credentials_ciphertext, w.transform, w.version,
+       owner.status <> 'active' AS is_held
 FROM unnest(:tenant_ids::text[], :ids::text[]) AS wanted (tenant_id, id)
 JOIN notification.webhook_endpoints AS e ON e.tenant_id = wanted.tenant_id AND e.id = wanted.id AND e.claimed_by = :worker
-JOIN notification.webhook_subscriptions AS w ON w.tenant_id = e.tenant_id AND w.id = e.id;
+JOIN notification.webhook_subscriptions AS w ON w.tenant_id = e.tenant_id AND w.id = e.id
+JOIN notification.tenants_local AS owner ON owner.tenant_id = e.tenant_id;
 
 -- name: load_due
 -- What each is to be told now: what has waited longest first, and of what came together the earlier event.
@@ -119,16 +121,29 @@ ORDER BY e.tenant_id, e.id
 FOR NO KEY UPDATE OF e;
 
 -- name: end_calls
--- What became of each call.
-UPDATE notification.webhook_deliveries AS d
-SET status = ended.status, attempts = d.attempts + 1, next_attempt_at = ended.next_at, last_status_code = ended.answer,
-    last_error = ended.reason, first_attempted_at = coalesce(d.first_attempted_at, :now::timestamptz),
-    delivered_at = CASE WHEN ended.status = 'delivered' THEN :now::timestamptz END, calls = ended.calls::jsonb, updated_at = :now::timestamptz
-FROM unnest(
-    :tenant_ids::text[], :created_ats::timestamptz[], :ids::text[], :statuses::text[], :next_ats::timestamptz[], :answers::integer[],
-    :reasons::text[], :calls::text[]
-) AS ended (tenant_id, created_at, id, status, next_at, answer, reason, calls)
-WHERE d.tenant_id = ended.tenant_id AND d.created_at = ended.created_at AND d.id = ended.id AND d.status = 'queued';
+-- What became of each call, and how many were taken in this hour: under the endpoints' locks, so that no two count at once. What
+-- failed before there was a call is no call.
+WITH written AS (
+    UPDATE notification.webhook_deliveries AS d
+    SET status = ended.status, attempts = d.attempts + 1, next_attempt_at = ended.next_at, last_status_code = ended.answer,
+        last_error = ended.reason, first_attempted_at = coalesce(d.first_attempted_at, :now::timestamptz),
+        delivered_at = CASE WHEN ended.status = 'delivered' THEN :now::timestamptz END, calls = ended.calls::jsonb, updated_at = :now::timestamptz
+    FROM unnest(
+        :tenant_ids::text[], :created_ats::timestamptz[], :ids::text[], :statuses::text[], :next_ats::timestamptz[], :answers::integer[],
+        :reasons::text[], :calls::text[]
+    ) AS ended (tenant_id, created_at, id, status, next_at, answer, reason, calls)
+    WHERE d.tenant_id = ended.tenant_id AND d.created_at = ended.created_at AND d.id = ended.id AND d.status = 'queued'
+    RETURNING d.tenant_id, d.subscription_id, d.status, d.last_error
+)
+INSERT INTO notification.webhook_call_counts AS counted (tenant_id, subscription_id, hour, taken, not_taken)
+SELECT tenant_id, subscription_id, date_trunc('hour', :now::timestamptz, 'UTC'),
+       count(*) FILTER (WHERE status = 'delivered'), count(*) FILTER (WHERE status <> 'delivered')
+FROM written
+WHERE last_error IS NULL OR last_error NOT IN ('too_large', 'unreadable', 'token')
+GROUP BY tenant_id, subscription_id
+ORDER BY tenant_id, subscription_id
+ON CONFLICT ON CONSTRAINT pk_webhook_call_counts DO UPDATE
+SET taken = counted.taken + excluded.taken, not_taken = counted.not_taken + excluded.not_taken;
 
 -- name: unblock_next
 -- The next of each key whose first one is delivered or given up.

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Final
 
 from tidings.contracts.events import EVENTS
@@ -23,32 +24,32 @@ _OURS: Final = re.compile(
 )
 
 
-def wrong_events(types: Sequence[str]) -> list[FieldError]:
+def wrong_events(types: Sequence[str], *, field: str = "events") -> list[FieldError]:
     """Types that are none, and those that nothing fits."""
     wrong: list[FieldError] = []
     for place, text in enumerate(types):
-        field = f"events[{place}]"
+        where = f"{field}[{place}]"
         try:
             wanted = SubjectFilter([text])
         except BadValueError as error:
-            wrong.append(FieldError(field, error.remedy))
+            wrong.append(FieldError(where, error.remedy))
             continue
         if text.startswith(NEVER_TOLD):
             wrong.append(
                 FieldError(
-                    field,
+                    where,
                     "is about deliveries themselves, and told by no webhook; read it from GET /api/v1/events",
                 )
             )
         elif not any(wanted.takes(subject) for subject in EVENTS):
             wrong.append(
                 FieldError(
-                    field,
+                    where,
                     "fits no event that Tidings publishes; GET /asyncapi.json lists them, notification.*.v1 takes many",
                 )
             )
     if len(set(types)) != len(types):
-        wrong.append(FieldError("events", "must name each type once"))
+        wrong.append(FieldError(field, "must name each type once"))
     return wrong
 
 
@@ -62,6 +63,13 @@ def wrong_condition(condition: str | None) -> list[FieldError]:
         bad = error.of("condition")
         return [FieldError(bad.field, bad.remedy)]
     return []
+
+
+def wrong_api_version(api_version: date | None, *, today: date) -> list[FieldError]:
+    """A day that is still to come: which versions it will have is not known."""
+    if api_version is None or api_version <= today:
+        return []
+    return [FieldError("api_version", f"must be a day that has come: {today} at the latest")]
 
 
 def wrong_headers(headers: Mapping[str, str]) -> list[FieldError]:

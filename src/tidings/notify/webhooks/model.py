@@ -1,8 +1,8 @@
-"""A webhook subscription, its endpoint, and an event on its way there; no I/O."""
+"""A webhook subscription, its endpoint, who may look after it, and an event on its way there; no I/O."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -13,12 +13,14 @@ from tidings.kernel.bus import SubjectFilter
 from tidings.kernel.events import Event
 from tidings.kernel.expressions import Expression, parse
 from tidings.kernel.ids import EventId, TenantId
-from tidings.notify.ids import WebhookDeliveryId, WebhookId
+from tidings.notify.ids import WebhookDeliveryId, WebhookId, WebhookPortalLinkId
 
 #: The subject of the tenant's key that seals secrets, headers and what events say.
 SEALED_FOR: Final = "_tenant/webhooks"
 #: Webhooks of one tenant and environment at most.
 MOST_WEBHOOKS: Final = 5_000
+#: Another `api_version` counts so long after it was set: by then all processes know.
+PIN_NOTICE: Final = timedelta(seconds=10)
 #: What is never told by a webhook: it would be told of itself, again and again.
 NEVER_TOLD: Final = "notification.webhook."
 #: What is told to other endpoints than the one that it is about, and where its type is named.
@@ -71,6 +73,10 @@ class WebhookSettings:
     credentials_shown: Mapping[str, Any] | None = None
     #: The body in the place of the usual one: JSON with paths into the event.
     transform: Mapping[str, Any] | None = None
+    #: Of events that are published in several versions it is told the newest one of that day. None: of the day it is made.
+    api_version: date | None = None
+    #: Whose endpoint it is, as the tenant calls that customer; None: its own.
+    customer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +108,39 @@ class StoredWebhook:
     updated_at: datetime
     version: int
     health: WebhookHealth
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookPortalLink:
+    """A link to the webhook portal, as it is kept."""
+
+    tenant_id: TenantId
+    id: WebhookPortalLinkId
+    subscription_id: WebhookId
+    #: Whose webhooks it shows; None: that one webhook.
+    customer: str | None
+    is_test: bool
+    #: Otherwise it only shows.
+    may_change: bool
+    #: What its visitors may choose from.
+    event_types: tuple[str, ...]
+    locale: str | None
+    embed_origins: tuple[str, ...]
+    created_at: datetime
+    expires_at: datetime
+
+    @property
+    def actor(self) -> str:
+        """How audit rows and `created_by` name those who come by it."""
+        return f"portal:{self.id}"
+
+    def shows(self, webhook: StoredWebhook) -> bool:
+        """Whether a webhook may be seen by it."""
+        if webhook.is_test != self.is_test:
+            return False
+        if self.customer is None:
+            return webhook.id == self.subscription_id
+        return webhook.settings.customer == self.customer
 
 
 class _SaysTest(msgspec.Struct):
@@ -142,6 +181,23 @@ class WebhookFilter:
     condition: str | None
     is_test: bool
     ordered: bool
+    #: Of several versions it is told the newest one of that day.
+    api_version: date
+    #: The pin before, and since when the one above counts; None: it was never changed.
+    api_version_before: date | None = None
+    api_version_from: datetime | None = None
+    #: Whether it is called now; what happens while it is not waits for it.
+    is_active: bool = True
+
+    def pinned_at(self, time: datetime) -> date:
+        """The day whose versions it was told then: one event is judged alike in all its versions, whenever they come."""
+        if self.api_version_before is None or self.api_version_from is None or time >= self.api_version_from:
+            return self.api_version
+        return self.api_version_before
+
+    def takes(self, subject: str) -> bool:
+        """Whether events of this type are among those it names."""
+        return self._types.takes(subject)
 
     @cached_property
     def _types(self) -> SubjectFilter:

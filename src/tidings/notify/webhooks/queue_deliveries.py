@@ -10,6 +10,7 @@ from typing import Final
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantsTx
+from tidings.kernel.event_versions.publish import EventVersions
 from tidings.kernel.events import Event
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.keyring import Keyring
@@ -31,6 +32,7 @@ class WebhookQueuer:
     """Hears events."""
 
     registry: WebhookRegistry
+    versions: EventVersions
     keyring: Keyring
     clock: Clock
 
@@ -78,13 +80,20 @@ class WebhookQueuer:
         """Of each event the webhooks that want it, where there is one."""
         tenants: set[TenantId] = {event.tenant_id for event in events if event.tenant_id is not None}
         filters = await self.registry.of_all(tenants)
+        versions = await self.versions.published()
         wanted: list[tuple[Event, list[WebhookFilter]]] = []
         for event in events:
             own = filters[event.tenant_id] if event.tenant_id is not None else ()
             if not own:
                 continue
             told = ToldEvent(event)
-            if found := [one for one in own if one.wants(told)]:
+            found = [
+                one
+                for one in own
+                if one.wants(told)
+                and not versions.has_better(event, pinned=one.pinned_at(event.time), takes=one.takes)
+            ]
+            if found:
                 wanted.append((event, found))
         return wanted
 

@@ -5,7 +5,6 @@ from typing import Final
 
 from tidings.kernel.db import TenantTx
 from tidings.kernel.durable.wakeup import Wakeup
-from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.answers import Answer
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.etags import IfMatch
@@ -13,32 +12,32 @@ from tidings.kernel.http.injection import AfterCommit
 from tidings.kernel.http.paging import Page, Paging
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.ids import TenantId
-from tidings.kernel.keys.keyring import Keyring
 from tidings.notify.ids import WebhookDeliveryId, WebhookId
 from tidings.notify.webhooks import delivery_store, store
-from tidings.notify.webhooks.body import WebhookBodyTooLargeError, body_of
 from tidings.notify.webhooks.change import WebhookChanger, held
-from tidings.notify.webhooks.errors import UnknownWebhookDeliveryError, UnknownWebhookError
-from tidings.notify.webhooks.model import SEALED_FOR, StoredWebhook, WebhookDelivery
-from tidings.notify.webhooks.redeliver import WebhookRedeliverer
-from tidings.notify.webhooks.registry import WebhookRegistry
-from tidings.notify.webhooks.sealing import PAYLOAD
-from tidings.notify.webhooks.trial import WebhookTrier
-from tidings.notify.webhooks.wire import (
-    ChangeWebhook,
-    CreateWebhook,
+from tidings.notify.webhooks.delivery_wire import (
     ListWebhookDeliveries,
-    ListWebhooks,
-    NewWebhook,
     RecoverWebhook,
     RedeliverWebhook,
-    ResumeWebhook,
-    RotateWebhookSecret,
     WebhookDeliveryDetail,
     WebhookDeliveryView,
     WebhookRedeliveryView,
-    WebhookTrialView,
-    WebhookView,
+)
+from tidings.notify.webhooks.errors import UnknownWebhookDeliveryError, UnknownWebhookError
+from tidings.notify.webhooks.model import StoredWebhook
+from tidings.notify.webhooks.portal_link_wire import CreateWebhookPortalLink, WebhookPortalLinkView
+from tidings.notify.webhooks.portal_links import WebhookPortalLinks
+from tidings.notify.webhooks.redeliver import WebhookRedeliverer
+from tidings.notify.webhooks.registry import WebhookRegistry
+from tidings.notify.webhooks.told_bodies import ToldBodies
+from tidings.notify.webhooks.trial import WebhookTrier
+from tidings.notify.webhooks.view import NewWebhook, WebhookTrialView, WebhookView
+from tidings.notify.webhooks.wire import (
+    ChangeWebhook,
+    CreateWebhook,
+    ListWebhooks,
+    ResumeWebhook,
+    RotateWebhookSecret,
 )
 
 webhooks = Resource("webhooks", at="/webhooks", tag="webhooks", scope="webhooks")
@@ -49,6 +48,7 @@ _EXAMPLE: Final = {"url": "https://example.com/hooks/tidings", "events": ["notif
 _AS_USUAL: Final = RotateWebhookSecret()
 _WITH_ALL: Final = ResumeWebhook()
 _GIVEN_UP: Final = RedeliverWebhook()
+_ANY_LINK: Final = CreateWebhookPortalLink()
 
 
 class WebhookWake(Wakeup):
@@ -87,6 +87,7 @@ async def list_webhooks(
         tx,
         is_test=_is_test(caller),
         status=query.wanted(),
+        customer=query.customer,
         after_id=paging.after_id,
         limit=paging.fetch,
     )
@@ -206,7 +207,7 @@ async def list_webhook_deliveries(
     problems=[*_KNOWN, "webhook_delivery_not_found"],
 )
 async def show_webhook_delivery(
-    tx: TenantTx, webhook_id: WebhookId, delivery_id: WebhookDeliveryId, caller: Caller, keyring: Keyring
+    tx: TenantTx, webhook_id: WebhookId, delivery_id: WebhookDeliveryId, caller: Caller, bodies: ToldBodies
 ) -> WebhookDeliveryDetail:
     """Show a delivery with its calls, and the body that is told."""
     webhook = await _known(tx, webhook_id, caller)
@@ -214,7 +215,7 @@ async def show_webhook_delivery(
     if found is None:
         raise UnknownWebhookDeliveryError
     delivery, sealed = found
-    return WebhookDeliveryDetail.with_body(delivery, await _body(tx, keyring, webhook, delivery, sealed))
+    return WebhookDeliveryDetail.with_body(delivery, await bodies.read(tx, webhook, delivery, sealed))
 
 
 @webhooks.post(f"{_ONE}/redeliver", status=202, test_keys=True, problems=[*_KNOWN, "webhook_paused"])
@@ -269,6 +270,34 @@ async def test_webhook(
     )
 
 
+@webhooks.post(f"{_ONE}/portal-links", verb="portal", status=201, test_keys=True, problems=_KNOWN)
+async def create_webhook_portal_link(
+    tx: TenantTx,
+    webhook_id: WebhookId,
+    caller: Caller,
+    links: WebhookPortalLinks,
+    body: CreateWebhookPortalLink = _ANY_LINK,
+) -> WebhookPortalLinkView:
+    """Make a link to the webhook portal, to be handed to the customer whose endpoint this is; its address is shown this once.
+
+    It opens in a browser without any other login, shows the endpoint with its deliveries, and lets whoever opens it change, pause,
+    test and recover it. Where the webhook has a `customer`, it shows all of that customer's, and more can be added. It ends
+    by its time, when the webhook is deleted, and when a webhook that it shows gets another secret, other events or another condition.
+    """
+    # Held: a change that ends links beside it ends this one as well, or is told before it.
+    webhook = await held(tx, webhook_id, is_test=_is_test(caller))
+    return WebhookPortalLinkView.of(await links.make(tx, webhook, body.plan(), actor=caller.actor))
+
+
+@webhooks.delete(f"{_ONE}/portal-links", verb="close-portal", test_keys=True, problems=_KNOWN)
+async def end_webhook_portal_links(
+    tx: TenantTx, webhook_id: WebhookId, caller: Caller, links: WebhookPortalLinks
+) -> None:
+    """End all portal links that show a webhook, at once: where it has a `customer`, all links of that customer."""
+    webhook = await held(tx, webhook_id, is_test=_is_test(caller))
+    await links.end(tx, webhook, actor=caller.actor)
+
+
 def _is_test(caller: Caller) -> bool:
     return caller.environment == "test"
 
@@ -282,20 +311,3 @@ async def _known(tx: TenantTx, webhook_id: WebhookId, caller: Caller) -> StoredW
     if found is None:
         raise UnknownWebhookError
     return found
-
-
-async def _body(
-    tx: TenantTx, keyring: Keyring, webhook: StoredWebhook, delivery: WebhookDelivery, sealed: bytes
-) -> bytes | None:
-    keys = await keyring.data_keys(tx, [SEALED_FOR], create=False)
-    try:
-        data = keys[SEALED_FOR].unseal(sealed, PAYLOAD)
-        return body_of(
-            delivery.event_type,
-            delivery.event_id,
-            delivery.happened_at,
-            data,
-            webhook.settings.transform,
-        )
-    except (KeyError, TidingsError, WebhookBodyTooLargeError):
-        return None

@@ -11,6 +11,7 @@ from tidings.kernel.mapping import RowMapper, optional
 from tidings.kernel.sql import Queries
 from tidings.notify.ids import WebhookId
 from tidings.notify.webhooks.model import (
+    PIN_NOTICE,
     StoredWebhook,
     WebhookFilter,
     WebhookHealth,
@@ -19,7 +20,7 @@ from tidings.notify.webhooks.model import (
 )
 
 QUERIES = Queries.beside(__file__)
-_READS = [QUERIES.list_webhooks, QUERIES.find_webhook, QUERIES.lock_webhook]
+_READS = [QUERIES.list_webhooks, QUERIES.list_of_customer, QUERIES.find_webhook, QUERIES.lock_webhook]
 _settings = RowMapper(
     WebhookSettings,
     _READS,
@@ -64,13 +65,35 @@ async def insert_webhook(
 
 
 async def list_webhooks(
-    tx: TenantTx, *, is_test: bool, status: WebhookStatus | None, after_id: str | None, limit: int
+    tx: TenantTx,
+    *,
+    is_test: bool,
+    status: WebhookStatus | None,
+    customer: str | None,
+    after_id: str | None,
+    limit: int,
 ) -> list[StoredWebhook]:
     """The newest first."""
     rows = await tx.fetch(
-        QUERIES.list_webhooks, is_test=is_test, status=status, after_id=after_id, limit=limit
+        QUERIES.list_webhooks,
+        is_test=is_test,
+        status=status,
+        customer=customer,
+        after_id=after_id,
+        limit=limit,
     )
     return [_webhook(row) for row in rows]
+
+
+async def list_of_customer(tx: TenantTx, customer: str, *, is_test: bool, limit: int) -> list[StoredWebhook]:
+    """Those of one customer, the oldest first."""
+    rows = await tx.fetch(QUERIES.list_of_customer, customer=customer, is_test=is_test, limit=limit)
+    return [_webhook(row) for row in rows]
+
+
+async def count_customer_alone(tx: TenantTx, customer: str, *, is_test: bool) -> None:
+    """Until the end of the transaction nobody else counts the webhooks of this customer to add one."""
+    await tx.execute(QUERIES.count_customer_alone, customer=customer, is_test=is_test)
 
 
 async def find_webhook(
@@ -108,6 +131,7 @@ async def update_webhook(
         headers_ciphertext=headers_ciphertext,
         changes_credentials=changes_credentials,
         credentials_ciphertext=credentials_ciphertext,
+        api_version_from=now + PIN_NOTICE,
         now=now,
     )
 
