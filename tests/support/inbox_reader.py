@@ -13,7 +13,7 @@ from tests.support.browser import Browser
 from tests.support.inbox import settle
 from tests.support.pipeline import PipelineWorld, Sender
 from tidings.notify.inbox_live.hub import InboxHub
-from tidings.sandbox.shop import ShopAccess
+from tidings.sandbox.tenant_api import TenantAccess
 
 #: Long enough for a slow and busy machine; nothing is asserted about it.
 _PATIENCE = 30.0
@@ -52,6 +52,11 @@ class InboxTab:
         """Choose a tab of the inbox."""
         await self.browser.click(f"{ROOT}.getElementById('tab-{name}')")
         await self.until(f"root.getElementById('tab-{name}').getAttribute('aria-selected') === 'true'")
+
+    async def open_preferences(self) -> None:
+        """Choose them in the header of the open inbox, and wait until categories are shown."""
+        await self.browser.click(f"{ROOT}.querySelector('[part~=settings]')")
+        await self.until("root.querySelectorAll('.preferences fieldset').length > 0")
 
     async def open_bell(self, items: int | None = None) -> None:
         """Click on the bell, and wait for the items."""
@@ -115,10 +120,12 @@ class InboxReaderAtShop:
         page: dict[str, Any] = answer.json() | counts.json()
         return page
 
-    async def until_saved(self, unread: int) -> None:
-        """Wait until the server has so many unread items."""
+    async def until_saved(self, unread: int, *, snoozed: int = 0) -> None:
+        """Wait until the server has so many unread items, and so many that come back later."""
         async with asyncio.timeout(_PATIENCE):
-            while (await self.inbox())["unread"] != unread:
+            while (await self.inbox())["unread"] != unread or len(
+                (await self.inbox(view="snoozed"))["items"]
+            ) != snoozed:
                 await asyncio.sleep(0.02)
 
     async def streams(self, wanted: int) -> None:
@@ -138,7 +145,7 @@ async def reader_at_shop(world: PipelineWorld, site: str, tab: Browser) -> Async
     """A visitor of the shop of a new tenant; nothing went wrong in the page when they leave."""
     async with world.sender() as sender:
         key = sender.client.headers["authorization"].removeprefix("Bearer ")
-        world.sandbox.shop.open(ShopAccess(base_url=site, api_key=key))
+        world.sandbox.api.open(TenantAccess(base_url=site, api_key=key))
         reader = InboxReaderAtShop(sender=sender, world=world, first=InboxTab(browser=tab))
         try:
             yield reader

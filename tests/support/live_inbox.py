@@ -152,7 +152,7 @@ async def by_sse(process: LiveProcess, token: str, *, after: int | None = None) 
     ):
         assert answer.status_code == 200, await answer.aread()
         assert answer.headers["content-type"].startswith("text/event-stream")
-        listening = asyncio.create_task(_hear_events(answer, hearer))
+        listening = asyncio.create_task(_hear_until_over(answer, hearer))
         try:
             yield hearer
         finally:
@@ -160,7 +160,13 @@ async def by_sse(process: LiveProcess, token: str, *, after: int | None = None) 
             await asyncio.gather(listening, return_exceptions=True)
 
 
-async def _hear_events(answer: httpx2.Response, hearer: Hearer) -> None:
+async def _hear_until_over(answer: httpx2.Response, hearer: Hearer) -> None:
+    await hear_events(answer, hearer)
+    hearer.over.set()
+
+
+async def hear_events(answer: httpx2.Response, hearer: Hearer) -> None:
+    """Server-sent events until they end; what came only in part was not heard."""
     event: dict[str, str] = {}
     with suppress(httpx2.HTTPError):
         async for line in answer.aiter_lines():
@@ -177,4 +183,3 @@ async def _hear_events(answer: httpx2.Response, hearer: Hearer) -> None:
                 assert str(message.get("id", "")) == event.get("id", "")
                 event = {}
                 await hearer.take(message)
-    hearer.over.set()

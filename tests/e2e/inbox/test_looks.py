@@ -3,6 +3,7 @@
 `TIDINGS_TEST_KEEP_PICTURES=1` writes what is seen to `docs/images/inbox`.
 """
 
+import asyncio
 import os
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from tools.small_png import small_png
 
 from tests.support.inbox import publish, send, settle
 from tests.support.inbox_reader import ROOT, InboxReaderAtShop, InboxTab
+from tests.support.people import unused
 
 PICTURES = Path(__file__).parents[3] / "docs" / "images" / "inbox"
 AXE = Path(__file__).parents[2] / "support" / "npm_axe" / "node_modules" / "axe-core" / "axe.min.js"
@@ -188,7 +190,145 @@ async def test_a_text_is_a_text_whatever_it_says(reader: InboxReaderAtShop) -> N
     assert await tab.see("root.querySelector('h3 a').rel") == "noopener"
 
 
+#: The switches of a category, by the name that is shown.
+SWITCHES = (
+    "Object.fromEntries([...root.querySelectorAll('.preferences fieldset')].map((one) => [one.querySelector('legend').textContent,"
+    " [...one.querySelectorAll('label')].map((label) => [label.textContent, label.querySelector('input').checked])]))"
+)
+
+
+async def sends_news(reader: InboxReaderAtShop, locale: str = "en") -> str:
+    """The shop sends news and reminders too, and knows where its visitor can be reached; who they are."""
+    await reader.get("order", "answer", locale=locale)
+    for category in ("marketing", "reminder"):
+        await publish(
+            reader.sender.client, f"shop_{category}", document={"title": "{{title}}"}, category=category
+        )
+    known = {
+        "identity": {"type": "user", "id": "shop-visitor"},
+        "addresses": [
+            {"channel": "email", "address": f"visitor-{unused()}@example.test"},
+            {"channel": "sms", "address": "+4915123400077"},
+        ],
+    }
+    answer = await reader.sender.client.post("/api/v1/recipients", json=known)
+    assert answer.status_code in (200, 201), answer.text
+    return str(answer.json()["id"])
+
+
+async def test_preferences_are_chosen_by_keyboard_saved_and_undone_where_refused(
+    reader: InboxReaderAtShop,
+) -> None:
+    person = await sends_news(reader)
+    path = f"/api/v1/recipients/{person}/preferences"
+    tab = await reader.open()
+    await tab.open_bell(2)
+    await tab.open_preferences()
+    assert await tab.see("root.activeElement.id") == "preferences-heading"
+    switches = await tab.see(SWITCHES)
+    shown = {name: switches[name] for name in ("Orders and bookings", "Reminders", "News and offers")}
+    assert shown == {
+        "Orders and bookings": [],
+        "Reminders": [["Email", True], ["Text message", True], ["In the app", True]],
+        "News and offers": [["Email", False], ["Text message", False], ["In the app", False]],
+    }
+    assert set(await tab.browser.names("switch")) == {"Email", "Text message", "In the app"}
+    if AXE.exists():
+        await tab.browser.page.evaluate(f"{AXE.read_text()};true")
+        assert await serious(tab) == []
+    await keep(tab, "preferences")
+
+    # By keyboard, and saved.
+    await tab.browser.press("Tab")
+    assert await tab.see("root.activeElement.getAttribute('role')") == "switch"
+    await tab.browser.press("Space")
+    await tab.until("root.querySelector('.heard[role=status]').textContent === 'Your choices are saved.'")
+    chosen = (await reader.sender.client.get(path)).json()
+    first = chosen["channels"]["email"]["categories"]
+    assert list(first.values()) == [False]
+    # Changed elsewhere meanwhile: it is made from the present version.
+    etag = (await reader.sender.client.get(path)).headers["etag"]
+    elsewhere = {"timezone": "Asia/Kabul"}
+    assert (
+        await reader.sender.client.patch(path, json=elsewhere, headers={"If-Match": etag})
+    ).status_code == 200
+    await tab.browser.press("Space")
+    await tab.until("root.activeElement.checked")
+    await until_chosen(reader, path, "email", next(iter(first)), wanted=True)
+    # Refused: undone, with a sentence.
+    async with reader.world.http.as_platform() as operator:
+        tenant = f"/internal/v1/tenants/{reader.sender.tenant_id}"
+        assert (await operator.post(f"{tenant}/freeze")).status_code == 200
+        await tab.browser.press("Space")
+        await tab.until("root.querySelector('[role=alert]').textContent.startsWith('That did not work')")
+        await tab.until("root.activeElement.checked")
+        assert (await operator.post(f"{tenant}/unfreeze")).status_code == 200
+    # Consent, and everything off.
+    await tab.browser.click(f"{ROOT}.querySelector('.preferences fieldset:last-of-type input')")
+    await until_consent(reader, path)
+    await tab.browser.click(f"{ROOT}.querySelector('.preferences .none')")
+    await tab.until(
+        "root.querySelector('.preferences .banner').textContent.startsWith('You have unsubscribed')"
+    )
+    assert await tab.see("root.querySelectorAll('.preferences input:checked').length") == 0
+    assert await tab.see("root.querySelector('.preferences .none').hidden") is True
+    # Back to the list, where they came from.
+    await tab.browser.press("Escape")
+    await tab.until("!root.querySelector('.preferences') && root.querySelectorAll('article').length === 2")
+    assert await tab.see("root.activeElement.getAttribute('part')") == "button settings"
+    assert await tab.see("root.querySelector('.panel').hidden") is False
+
+
+async def until_chosen(
+    reader: InboxReaderAtShop, path: str, channel: str, category: str, *, wanted: bool
+) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            channels = (await reader.sender.client.get(path)).json()["channels"]
+            if channels[channel]["categories"].get(category) is wanted:
+                return
+            await asyncio.sleep(0.02)
+
+
+async def until_consent(reader: InboxReaderAtShop, path: str) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            consent = (await reader.sender.client.get(path)).json()["marketing_consent"]
+            if consent["granted"]:
+                assert consent["source"] == "inbox"
+                return
+            await asyncio.sleep(0.02)
+
+
+async def test_preferences_fit_a_telephone_from_right_to_left_in_the_dark(reader: InboxReaderAtShop) -> None:
+    await sends_news(reader, locale="ps-AF")
+    tab = await reader.open("lang=ps-AF&theme=dark", width=NARROW, height=640, dark=True)
+    await tab.open_bell(2)
+    await tab.open_preferences()
+    wide = "[...root.querySelectorAll('.preferences, fieldset')].filter((one) => one.scrollWidth > one.clientWidth).length"
+    assert await tab.see(wide) == 0
+    small = (
+        "[...root.querySelectorAll('.preferences label, .preferences button')].filter((one) => one.checkVisibility())"
+        f".filter((one) => one.offsetHeight < {THUMB} || one.offsetWidth < {THUMB}).length"
+    )
+    assert await tab.see(small) == 0
+    said = await tab.see("root.querySelector('.preferences').textContent")
+    assert "_" not in said
+    box, label = await tab.see(
+        "[root.querySelector('.choices input').getBoundingClientRect().left,"
+        " root.querySelector('.choices label').getBoundingClientRect().left]"
+    )
+    assert box > label
+    if AXE.exists():
+        await tab.browser.page.evaluate(f"{AXE.read_text()};true")
+        assert await serious(tab) == []
+    await keep(tab, "preferences-ps-AF-dark")
+    await tab.browser.click(f"{ROOT}.querySelector('.preferences [part~=back]')")
+    await tab.until("root.querySelectorAll('article').length === 2 && !root.querySelector('.preferences')")
+
+
 async def test_the_pictures_are_there_and_small() -> None:
     kept = {file.stem: file.stat().st_size for file in PICTURES.glob("*.png")}
     assert {"bell", "bell-dark", "bell-fa-AF", "later", "page-dark", "phone-ps-AF", "undo-dark"} <= set(kept)
+    assert {"preferences", "preferences-ps-AF-dark"} <= set(kept)
     assert sum(kept.values()) < 700_000

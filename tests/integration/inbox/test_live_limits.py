@@ -17,6 +17,7 @@ from websockets.typing import Subprotocol
 from tests.support.inbox import publish, send, settle, somebody
 from tests.support.live_inbox import DEADLINE, LiveProcess, by_socket, by_sse, live_process, token_of
 from tests.support.pipeline import PipelineWorld, Sender
+from tidings.contracts.ids import RECIPIENT
 
 by_transport = pytest.mark.parametrize("connect", [by_socket, by_sse])
 
@@ -164,6 +165,76 @@ async def test_a_suspended_tenant_and_an_erased_person_hear_no_more(
             "token_voided",
             "tenant_closed",
         ]
+
+
+async def test_streams_of_a_frozen_tenant_go_on_and_say_why_nothing_is_changed(
+    world: PipelineWorld, process: LiveProcess, sender: Sender
+) -> None:
+    token = await token_of(sender, await somebody(sender))
+
+    async with by_socket(process, token) as hearer, world.http.as_platform() as operator:
+        await hearer.until_told(1, "counts")
+        path = f"/internal/v1/tenants/{sender.tenant_id}/freeze"
+        frozen = await operator.post(path, json={"reason": "looked into"})
+        assert frozen.status_code < 300, frozen.text
+        await hearer.say(read="all")
+        [refused] = await hearer.until_told(1, "error")
+        async with by_sse(process, token) as other:
+            await other.until_told(1, "counts")
+        still_open = not hearer.over.is_set()
+
+    assert (refused["code"], refused["of"]) == ("tenant_frozen", {"read": "all"})
+    assert still_open
+
+
+@by_transport
+async def test_a_token_that_was_being_made_during_an_erasure_opens_nothing(
+    world: PipelineWorld, process: LiveProcess, sender: Sender, connect: Any
+) -> None:
+    """Its maker has read before that the person is there; it is sealed when they are gone."""
+    laila = await somebody(sender)
+    gone = await sender.client.post(f"/api/v1/recipients/{laila}/erase", json={"reason": "asked for it"})
+    assert gone.status_code < 300, gone.text
+    # Voiding once more makes it no weaker.
+    await sender.client.delete(f"/api/v1/recipients/{laila}/inbox-tokens")
+    await world.clock.advance(timedelta(seconds=5))
+    late = await world.system.inbox.tokens.make(
+        sender.tenant_id,
+        RECIPIENT.parse(laila),
+        is_test=False,
+        until=world.clock.now() + timedelta(hours=1),
+    )
+    async with world.http.client(late.text) as her:
+        asked = [
+            (await her.get(f"/api/v1/inbox{path}")).status_code for path in ("", "/counts", "/preferences")
+        ]
+
+    if connect is by_socket:
+        async with by_socket(process, late.text) as hearer:
+            assert await hearer.until_over() == (4401, "token_voided")
+    else:
+        assert (await _stream_status(process, late.text))[0] == 401
+    assert asked == [401, 401, 401]
+
+
+@by_transport
+async def test_what_expires_while_somebody_looks_is_told_as_gone(
+    world: PipelineWorld, process: LiveProcess, sender: Sender, connect: Any
+) -> None:
+    until = (world.clock.now() + timedelta(minutes=5)).isoformat()
+    await publish(sender.client, "offer", document={"title": "{{title}}", "expires_at": until})
+    laila = await somebody(sender)
+
+    async with connect(process, await token_of(sender, laila)) as hearer:
+        await hearer.until_told(1, "counts")
+        await send(sender, {"id": laila}, template="offer")
+        await settle(world)
+        [came] = await hearer.until_told(1, "item")
+        await world.clock.advance(timedelta(minutes=6))
+        await world.system.inbox.due.drain()
+        [gone] = await hearer.until_told(1, "change")
+
+    assert (gone["item_id"], gone["removed"], gone["unread"]) == (came["item_id"], True, 0)
 
 
 @by_transport

@@ -16,12 +16,13 @@ from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import UnauthenticatedError
 from tidings.notify.ids import InboxItemId
 from tidings.notify.inbox import store
-from tidings.notify.inbox.act import ActedBy, InboxActor
+from tidings.notify.inbox.act import ActedBy, ActionListeners, InboxActor
 from tidings.notify.inbox.change import ChangedInbox, InboxChanger
 from tidings.notify.inbox.change_all import WholeInboxChanger
 from tidings.notify.inbox.feed import InboxQuery, InboxReader
 from tidings.notify.inbox.model import Inbox, InboxKey, Verb
 from tidings.notify.inbox.wire import (
+    InboxActionChosen,
     InboxAllChanged,
     InboxCounts,
     InboxItemChanged,
@@ -73,6 +74,7 @@ class InboxDesk:
     reader: InboxReader
     changer: InboxChanger
     actor: InboxActor
+    listeners: ActionListeners
     clock: Clock
 
     async def admit(self, tx: TenantTx, visitor: InboxVisitor) -> Inbox:
@@ -138,13 +140,20 @@ class InboxDesk:
         await self.changer.do(tx, visitor.key, [item_id], "delete")
 
     async def act(
-        self, tx: TenantTx, visitor: InboxVisitor, item_id: InboxItemId, action: str
-    ) -> InboxItemChanged:
-        """Choose an action of an item."""
-        await self.admit(tx, visitor)
+        self,
+        begin: Callable[[], AbstractAsyncContextManager[TenantTx]],
+        visitor: InboxVisitor,
+        item_id: InboxItemId,
+        action: str,
+    ) -> InboxActionChosen:
+        """Choose an action of an item; who is called is counted when it is committed."""
         by: ActedBy = "tenant" if visitor.since is None else "recipient"
-        done = await self.actor.act(tx, visitor.key, item_id, action, by=by)
-        return await self._shown(tx, visitor, done)
+        async with begin() as tx:
+            await self.admit(tx, visitor)
+            chosen = await self.actor.act(tx, visitor.key, item_id, action, by=by)
+            shown = await self._shown(tx, visitor, chosen.changed)
+        webhooks = None if chosen.event is None else await self.listeners.count_wanting(chosen.event)
+        return InboxActionChosen.of_change(shown, webhooks=webhooks)
 
     async def read_all(
         self,

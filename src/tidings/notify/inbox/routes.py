@@ -9,6 +9,7 @@ from tidings.kernel.ids import TenantId
 from tidings.notify.ids import InboxItemId
 from tidings.notify.inbox.desk import InboxDesk, InboxVisitor
 from tidings.notify.inbox.wire import (
+    InboxActionChosen,
     InboxAllChanged,
     InboxCounts,
     InboxItemChanged,
@@ -150,13 +151,18 @@ async def snooze_own_item(
     problems=[*_KNOWN, "inbox_action_not_found", "inbox_item_acted"],
 )
 async def act_on_own_item(
-    tx: TenantTx, caller: Caller, tenant_id: TenantId, item_id: InboxItemId, action: str, desk: InboxDesk
-) -> InboxItemChanged:
+    open_tx: OpenTx[TenantTx],
+    caller: Caller,
+    tenant_id: TenantId,
+    item_id: InboxItemId,
+    action: str,
+    desk: InboxDesk,
+) -> InboxActionChosen:
     """Choose an action of an item: the tenant hears of it by `inbox.item.acted.v1`, once.
 
-    The same action again changes nothing; another one is refused.
+    The same action again changes nothing; another one is refused. `webhooks` says how many of the tenant's webhooks are called.
     """
-    return await desk.act(tx, InboxVisitor.owner(caller, tenant_id), item_id, action)
+    return await desk.act(open_tx, InboxVisitor.owner(caller, tenant_id), item_id, action)
 
 
 @own_inbox.delete(_ONE, verb="delete", scope=OWN_INBOX, test_keys=True, problems=_KNOWN)

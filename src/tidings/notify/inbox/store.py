@@ -210,9 +210,9 @@ async def next_due(tx: WorkerTx) -> datetime | None:
     return due_at
 
 
-async def forget(tx: TenantTx, recipient_id: RecipientId, *, now: datetime) -> int:
+async def forget(tx: TenantTx, recipient_id: RecipientId) -> int:
     """Remove all items of a person who is erased, and void their tokens; how many items there were. Their inboxes are locked."""
-    await tx.execute(QUERIES.forget_inboxes, recipient_id=recipient_id, now=now)
+    await tx.execute(QUERIES.forget_inboxes, recipient_id=recipient_id)
     return await tx.execute(QUERIES.forget_items, recipient_id=recipient_id)
 
 

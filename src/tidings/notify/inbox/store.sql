@@ -152,8 +152,8 @@ ORDER BY item.place DESC LIMIT :most;
 SELECT pg_notify('tidings_inbox', news) FROM unnest(:news::text[]) AS told (news);
 
 -- name: void_tokens
--- Tokens that were made before are void.
-UPDATE notification.inboxes SET tokens_from = :now
+-- Tokens that were made before are void; those of a person who is erased stay so for ever.
+UPDATE notification.inboxes SET tokens_from = greatest(tokens_from, :now)
 WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id AND (is_test OR NOT :tests_only);
 
 -- name: find_due
@@ -170,8 +170,9 @@ SELECT min(due_at) AS due_at FROM notification.inbox_items WHERE due_at IS NOT N
 DELETE FROM notification.inbox_items WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
 
 -- name: forget_inboxes
--- Nothing is counted any more, and no token opens them.
-UPDATE notification.inboxes SET unread = 0, unseen = 0, tokens_from = :now
+-- Nothing is counted any more, and no token opens them: not one either that is being made at this moment, by somebody who
+-- has read before that the person is there.
+UPDATE notification.inboxes SET unread = 0, unseen = 0, tokens_from = '9999-12-31T00:00:00Z'
 WHERE tenant_id = :tenant_id AND recipient_id = :recipient_id;
 
 -- name: find_of_notifications

@@ -123,6 +123,22 @@ class InboxItemChanged(Struct, frozen=True, kw_only=True):
         return by_name(cls, changed.inbox, item=InboxItemView.of(opened))
 
 
+class InboxActionChosen(Struct, frozen=True, kw_only=True):
+    """An item after a choice, the counts, and who is told of it."""
+
+    item: InboxItemView
+    unread: int
+    unseen: int
+    #: How many webhooks of the tenant are called with it; 0: none wants `inbox.item.acted.v1`, so that nobody hears of it who
+    #: does not read the events. Null: it had been chosen before, and was told then.
+    webhooks: int | None
+
+    @classmethod
+    def of_change(cls, changed: InboxItemChanged, *, webhooks: int | None) -> Self:
+        """As it is now."""
+        return by_name(cls, changed, webhooks=webhooks)
+
+
 class InboxAllChanged(Struct, frozen=True, kw_only=True):
     """How many items were changed, and the counts."""
 

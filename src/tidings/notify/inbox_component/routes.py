@@ -1,4 +1,4 @@
-"""`/assets/tidings-inbox.js`: the web component, for one script tag on any page."""
+"""`/assets/tidings-inbox.js`: the web component, for one script tag on any page, and what it loads itself."""
 
 import gzip
 import hashlib
@@ -13,7 +13,7 @@ from tidings.kernel.http.answers import Reply
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Owner, Resource
 
-_SCRIPT: Final = Path(__file__).with_name("component") / "tidings-inbox.js"
+_FOLDER: Final = Path(__file__).with_name("component")
 _JAVASCRIPT: Final = "text/javascript"
 _FOREVER: Final = "public, max-age=31536000, immutable"
 #: Without a version in its address a page gets a new one within minutes of an upgrade.
@@ -38,8 +38,8 @@ class _Script:
 
 
 @cache
-def _script() -> _Script:
-    plain = _SCRIPT.read_bytes()
+def _script(name: str) -> _Script:
+    plain = (_FOLDER / name).read_bytes()
     return _Script(plain, gzip.compress(plain, 9, mtime=0), hashlib.sha256(plain).hexdigest()[:16])
 
 
@@ -49,7 +49,19 @@ async def inbox_script(request: Request, query: ScriptQuery) -> Reply:
 
     With `?v=` and the version that its `ETag` names, it may be kept for good.
     """
-    script = _script()
+    return _give(_script("tidings-inbox.js"), request, query)
+
+
+@inbox_assets.get("/tidings-inbox-preferences.js", media_type=_JAVASCRIPT)
+async def inbox_preferences_script(request: Request, query: ScriptQuery) -> Reply:
+    """Give the preferences of the web component, which loads them when somebody first opens them.
+
+    With `?v=` and the version that its `ETag` names, it may be kept for good.
+    """
+    return _give(_script("tidings-inbox-preferences.js"), request, query)
+
+
+def _give(script: _Script, request: Request, query: ScriptQuery) -> Reply:
     tag = f'"{script.version}"'
     headers = {
         "ETag": tag,

@@ -230,7 +230,7 @@ class InboxHub:
 
     def _tell(self, listener: InboxListener, news: LiveNews) -> None:
         voided = news.inbox.tokens_from
-        if listener.since is not None and voided is not None and listener.since < voided:
+        if listener.since is not None and voided is not None and listener.since <= voided:
             listener.end(Ending.TOKEN_VOIDED)
         elif listener.ended is None:
             before = listener.waiting

@@ -9,6 +9,8 @@ from tidings.notify.inbox_live.model import HEARTBEAT, MOST_CHANGES, Ending, Liv
 
 #: Frames that wait for a slow client; one more, and it is told to reload instead.
 _MOST_WAITING: Final = 2 * MOST_CHANGES
+#: After these nothing of the inbox is theirs to hear, also what was on its way.
+_SHUT_OUT: Final = frozenset({Ending.TOKEN_VOIDED, Ending.TENANT_CLOSED})
 
 
 class InboxListener:
@@ -87,9 +89,11 @@ class InboxListener:
             self._put([HEARTBEAT], now)
 
     def end(self, why: Ending) -> None:
-        """The last that it is told, behind all that waits."""
+        """The last that it is told, behind all that waits; who may hear no more is not told that either."""
         if self.ended is None:
             self.ended = why
+            if why in _SHUT_OUT:
+                self._waiting.clear()
             self._wake()
 
     def take(self) -> list[LiveFrame]:

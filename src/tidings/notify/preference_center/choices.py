@@ -26,6 +26,8 @@ from tidings.notify.refusals.model import refuses
 #: How the ledger names the pages.
 PREFERENCE_PAGE: Final = "preference_page"
 CONFIRMATION_PAGE: Final = "confirmation_page"
+#: How it names what a person chose in their in-app inbox.
+IN_APP_INBOX: Final = "inbox"
 #: Machines listen there, not people.
 _NOT_FOR_PEOPLE: Final = frozenset({"webhook"})
 
@@ -43,9 +45,10 @@ def offers_for(
     refused: Mapping[Channel, Collection[str]] | None = None,
     used: Collection[str] | None = None,
     locale: str = "en",
+    also_locked: bool = False,
 ) -> list[Offer]:
     """Every category that can be said no to, or that can come gathered, on these channels, in the tenant's order; what needs
-    consent comes last.
+    consent comes last. `also_locked`: those that can't be refused too, without channels to choose.
 
     `digests` are the tenant's schedules, `gathering` by category the channels that a digest can come by. `refused`: by channel, what the address refused that the page was reached by, whichever recipient said so.
     `used` are those that the tenant sends; None: all. What a tenant has hidden or does not send is left out, unless
@@ -87,7 +90,7 @@ def offers_for(
             ),
         )
         for policy in sorted(on_the_page, key=_order)
-        if policy.can_unsubscribe or gathered[policy.category] is not None
+        if also_locked or policy.can_unsubscribe or gathered[policy.category] is not None
     ]
 
 
@@ -104,6 +107,7 @@ def ticked(
     categories: Mapping[str, CategoryPolicy],
     defaults: Defaults,
     evidence: str,
+    source: str = PREFERENCE_PAGE,
 ) -> Choices:
     """The choices of a recipient who is offered these, was shown some of them, and ticked those.
 
@@ -126,7 +130,7 @@ def ticked(
     )
     if not any(category in asking for category, _ in offered) or agreed == before.marketing_consent.granted:
         return after
-    consent = Consent(granted=agreed, source=PREFERENCE_PAGE, evidence=evidence)
+    consent = Consent(granted=agreed, source=source, evidence=evidence)
     return structs.replace(after, marketing_consent=consent)
 
 

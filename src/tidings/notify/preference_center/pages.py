@@ -1,57 +1,14 @@
 """The public pages as HTML: no script, nothing loaded from anywhere, all of it readable on a small telephone."""
 
-import base64
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from html import escape
-from pathlib import Path
-from string import Template
-from typing import Final
 
 from tidings.contracts.tenants import Channel
-from tidings.notify.branding.model import ink_on
 from tidings.notify.preference_center.digest_choices import DigestOffer
 from tidings.notify.preference_center.digest_fields import digest_fields, digest_note
+from tidings.notify.preference_center.frame import HtmlPage, PageBrand, framed, isolated
 from tidings.notify.preference_center.strings import PageStrings
-
-_STYLE: Final = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
-_PAGE: Final = Template(
-    """<!doctype html>
-<html lang="$language" dir="$direction">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="robots" content="noindex">
-<title>$title</title>
-<style>$style</style>
-</head>
-<body>
-<main>
-$header<div class="card">
-<h1>$heading</h1>
-$body
-</div>
-$footer</main>
-</body>
-</html>
-"""
-)
-#: Isolates a name, so that it reads rightly amid a text of the other direction.
-_ISOLATED: Final = "<bdi>{}</bdi>"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageBrand:
-    """The tenant that the page belongs to."""
-
-    name: str
-    #: `#rrggbb`; None: ours.
-    colour: str | None = None
-    support_url: str | None = None
-    #: A line at the end of the page.
-    footer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,14 +23,6 @@ class Offer:
     channels: tuple[tuple[Channel, bool], ...]
     #: How it comes; None where it is never gathered.
     digest: DigestOffer | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HtmlPage:
-    """A page and the policy that it is served with."""
-
-    html: str
-    policy: str
 
 
 def ask_page(words: PageStrings, brand: PageBrand, *, channel: str | None, name: str, token: str) -> HtmlPage:
@@ -194,38 +143,8 @@ def _link(text: str, path: str) -> str:
 
 def _of(text: str, brand: PageBrand) -> str:
     before, _, after = text.partition("{tenant}")
-    return f"{escape(before)}{_ISOLATED.format(escape(brand.name))}{escape(after)}"
+    return f"{escape(before)}{isolated(brand.name)}{escape(after)}"
 
 
 def _page(words: PageStrings, brand: PageBrand | None, heading: str, body: str) -> HtmlPage:
-    style, policy = _styled(brand.colour if brand is not None else None)
-    name = f" · {escape(brand.name)}" if brand is not None else ""
-    header = f"<header>{_ISOLATED.format(escape(brand.name))}</header>\n" if brand is not None else ""
-    footer = ""
-    if brand is not None and brand.support_url is not None:
-        footer = f'<footer><a href="{escape(brand.support_url)}">{escape(words.help)}</a></footer>\n'
-    if brand is not None and brand.footer is not None:
-        footer += f"<footer>{_ISOLATED.format(escape(brand.footer))}</footer>\n"
-    html = _PAGE.substitute(
-        language=words.language,
-        direction=words.direction,
-        title=f"{escape(heading)}{name}",
-        style=style,
-        header=header,
-        heading=escape(heading),
-        body=body,
-        footer=footer,
-    )
-    return HtmlPage(html=html, policy=policy)
-
-
-@lru_cache(maxsize=256)
-def _styled(colour: str | None) -> tuple[str, str]:
-    """The style in the tenant's colour, and a policy that allows this style, our own forms and nothing else."""
-    style = _STYLE if colour is None else f"{_STYLE}:root{{--accent:{colour};--on-accent:{ink_on(colour)}}}\n"
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    policy = (
-        f"default-src 'none'; style-src 'sha256-{digest}'; form-action 'self'; base-uri 'none'; "
-        "frame-ancestors 'none'"
-    )
-    return style, policy
+    return framed(words.language, words.direction, heading, body, brand=brand, help_text=words.help)

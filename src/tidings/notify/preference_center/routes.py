@@ -23,8 +23,8 @@ from tidings.notify.preference_center.choices import (
     unsubscribed,
 )
 from tidings.notify.preference_center.digest_choices import WrongDigestError, with_digests
+from tidings.notify.preference_center.frame import SECRET_PAGE_HEADERS, page_reply
 from tidings.notify.preference_center.pages import (
-    HtmlPage,
     ask_page,
     choices_page,
     confirm_page,
@@ -56,8 +56,6 @@ _PAGES = {
     429: "Too many tries; `Retry-After` says when to come again.",
     503: "Not available right now; `Retry-After` says when to come again.",
 }
-#: The address is a secret of the one who reads: no cache keeps the page, and no other site learns where they came from.
-_HEADERS = {"cache-control": "no-store", "referrer-policy": "no-referrer", "x-robots-tag": "noindex"}
 _COME_AGAIN = {"retry-after": "60"}
 
 _log = get_logger("preference_pages")
@@ -88,11 +86,11 @@ def _answering_with_pages(handler: _Handler) -> _Handler:
                 "busy": (words.busy_title, words.busy),
             }[gone.why]
             again = _COME_AGAIN if gone.why == "busy" else {}
-            return _html(plain_page(words, title, text), status=_NOTHING_HERE[gone.why], **again)
+            return page_reply(plain_page(words, title, text), status=_NOTHING_HERE[gone.why], **again)
         except (DatabaseBusyError, DatabaseUnavailableError) as error:
             _log.warning("preference_page_unavailable", code=error.code)
             page = plain_page(accepted, accepted.down_title, accepted.down)
-            return _html(page, status=_DOWN, **_COME_AGAIN)
+            return page_reply(page, status=_DOWN, **_COME_AGAIN)
 
     return answered
 
@@ -105,7 +103,7 @@ async def ask(request: Request, token: str, visits: LinkVisits) -> Reply:
     Mail scanners open links before people do: only the POST unsubscribes.
     """
     visit = await visits.open(token, came_from=_came_from(request))
-    return _html(
+    return page_reply(
         ask_page(visit.words, visit.brand, channel=_place(visit), name=visit.scope_name, token=visit.text)
     )
 
@@ -135,7 +133,7 @@ async def unsubscribe(
         lambda _before, _after: AddressChoices(refuse=frozenset({scope.category})),
         source="one_click" if by_mail_program else "unsubscribe_page",
     )
-    return _html(
+    return page_reply(
         done_page(visit.words, visit.brand, channel=_place(visit), name=visit.scope_name, token=visit.text)
     )
 
@@ -185,7 +183,7 @@ async def save_choices(
     except (WrongDigestError, InvalidError):
         # Of all that the page asks, only a digest can be wrong.
         return _choices(visit, note="wrong", status=_WRONG)
-    return Reply(media_type=_HTML, headers={"Location": f"/p/{visit.text}?saved", **_HEADERS})
+    return Reply(media_type=_HTML, headers={"Location": f"/p/{visit.text}?saved", **SECRET_PAGE_HEADERS})
 
 
 @preference_pages.get("/c/{token}", media_type=_HTML, pages=_PAGES)
@@ -195,7 +193,7 @@ async def ask_to_confirm(request: Request, token: str, visits: LinkVisits) -> Re
     visit = await visits.open(token, came_from=_came_from(request), purpose="confirm")
     if confirmed(visit.person.choices, visit.token, evidence=visit.evidence) is None:
         raise NoVisitError("expired", visit.words)
-    return _html(
+    return page_reply(
         confirm_page(visit.words, visit.brand, name=visit.name_of(_asked_for(visit)), token=visit.text)
     )
 
@@ -220,7 +218,7 @@ async def confirm(request: Request, token: str, visits: LinkVisits, saver: Choic
         category_denied(after.choices, visit.facts.categories[asked_for]) or EVERYTHING in visit.refused
     )
     way_on = await saver.way_to_choices(visit) if denied else None
-    return _html(confirmed_page(visit.words, visit.brand, choose_at=way_on))
+    return page_reply(confirmed_page(visit.words, visit.brand, choose_at=way_on))
 
 
 def _chosen(before: Preferences, visit: LinkVisit, fields: Fields, *, now: datetime) -> Choices:
@@ -309,9 +307,4 @@ def _choices(visit: LinkVisit, *, note: str | None, status: int = 200) -> Reply:
         everything_off=visit.everything_off,
         note=note,
     )
-    return _html(page, status=status)
-
-
-def _html(page: HtmlPage, *, status: int = 200, **more: str) -> Reply:
-    headers = {**_HEADERS, "content-security-policy": page.policy, **more}
-    return Reply.page(page.html, status=status, headers=headers)
+    return page_reply(page, status=status)

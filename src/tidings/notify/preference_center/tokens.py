@@ -134,7 +134,13 @@ def no_address(said: str) -> NormalisedAddress:
 
 
 def _text(tenant_id: TenantId, said: str, pepper: Pepper) -> str:
-    secret = bytes.fromhex(pepper.hash(no_address(said)).removeprefix("sha256:"))[:_SECRET_BYTES]
+    return text_of(
+        tenant_id, bytes.fromhex(pepper.hash(no_address(said)).removeprefix("sha256:"))[:_SECRET_BYTES]
+    )
+
+
+def text_of(tenant_id: TenantId, secret: bytes) -> str:
+    """What a link holds: its tenant, and a secret of 24 bytes."""
     raw = ulid_to_bytes(tenant_id.removeprefix(f"{TENANT.prefix}_")) + secret
     return base64.urlsafe_b64encode(raw).rstrip(b"=").decode()
 

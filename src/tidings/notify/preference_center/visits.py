@@ -12,12 +12,13 @@ from tidings.kernel.hot_state import Limits, Take
 from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.pepper import Pepper
 from tidings.kernel.limit_windows import FixedWindow
-from tidings.notify.categories import store as category_store
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts, PersonFacts, SharedFacts
 from tidings.notify.preference_center import store
 from tidings.notify.preference_center.choices import offers_for
-from tidings.notify.preference_center.pages import Offer, PageBrand
+from tidings.notify.preference_center.frame import PageBrand
+from tidings.notify.preference_center.pages import Offer
+from tidings.notify.preference_center.reach import find_reach
 from tidings.notify.preference_center.strings import PageStrings, strings_for
 from tidings.notify.preference_center.tokens import (
     Purpose,
@@ -26,10 +27,8 @@ from tidings.notify.preference_center.tokens import (
     no_address,
     tenant_of_token,
 )
-from tidings.notify.recipients import addresses as address_store
 from tidings.notify.refusals import store as refusal_store
 from tidings.notify.refusals.model import EVERYTHING, ChannelAddress
-from tidings.notify.render.model import Brand as Look
 from tidings.notify.templates.digest_template import digest_templates
 from tidings.notify.templates.resolve import TemplateResolver
 
@@ -38,12 +37,6 @@ _MINUTE: Final = timedelta(minutes=1)
 _PER_LINK: Final = FixedWindow(30, _MINUTE)
 #: Links that are none, from one network: a guess, or a scanner that is lost.
 _PER_GUESSER: Final = FixedWindow(60, _MINUTE)
-#: A category that was sent so lately is on the page, also without a template in force.
-_LATELY: Final = timedelta(days=90)
-#: The look where the tenant has set no other; the pages have it in their style.
-OURS: Final = Look()
-#: Channels that reach a recipient without an address.
-_ADDRESSLESS: Final[frozenset[Channel]] = frozenset({"inapp"})
 
 
 class NoVisitError(Exception):
@@ -88,14 +81,7 @@ class LinkVisit:
     @property
     def brand(self) -> PageBrand:
         """The tenant, as it appears on the channel that the link came by."""
-        look = self.facts.tenant.brand_on(self.token.scope.channel)
-        own = look.color != OURS.color
-        return PageBrand(
-            name=look.name,
-            colour=look.color if own else None,
-            support_url=look.support_url,
-            footer=look.footer,
-        )
+        return PageBrand.of(self.facts.tenant.brand_on(self.token.scope.channel))
 
     @property
     def evidence(self) -> str:
@@ -220,24 +206,21 @@ class LinkVisits:
             return None
         if token.expires_at <= self._clock.now() or person.erased:
             raise NoVisitError("expired", strings_for(person.locale))
-        stored = await address_store.load_addresses(tx, recipient_ids=[recipient_id])
+        reach = await find_reach(tx, facts.tenant, recipient_id, now=self._clock.now())
         scope = token.scope
-        hashes = (
-            [address.address_hash for address in stored if address.channel == scope.channel]
+        places = (
+            reach.places_on(scope.channel)
             if scope.address_hash is None
-            else [scope.address_hash]
+            else (ChannelAddress(scope.channel, scope.address_hash),)
         )
-        places = tuple(ChannelAddress(scope.channel, address_hash) for address_hash in hashes)
         refusals = await refusal_store.find_at(tx, places)
-        reached = {address.channel for address in stored} | _ADDRESSLESS
-        since = (self._clock.now() - _LATELY).date()
         return LinkVisit(
             tenant_id=tx.tenant_id,
-            used=await category_store.used_categories(tx, since=since),
+            used=reach.used,
             text=text,
             token=token,
             facts=facts,
-            channels=tuple({c for c in facts.tenant.channels if c in reached} | {token.scope.channel}),
+            channels=tuple(reach.channels | {scope.channel}),
             places=places,
             refused=frozenset(refusal.category or EVERYTHING for refusal in refusals),
         )

@@ -13,7 +13,7 @@ from tidings.contracts.ids import RecipientId
 from tidings.kernel.ids import TenantId
 from tidings.notify.inbox.model import Inbox, InboxKey
 from tidings.notify.inbox_live.listener import InboxListener
-from tidings.notify.inbox_live.model import MOST_CHANGES, LiveChange, LiveNews
+from tidings.notify.inbox_live.model import MOST_CHANGES, Ending, LiveChange, LiveNews
 from tidings.notify.inbox_live.socket import SocketWriter
 from tidings.notify.inbox_live.turns import WaitingInboxes
 
@@ -137,3 +137,22 @@ async def test_what_is_told_while_a_socket_stops_writing_is_written_too(turns: i
         await asyncio.sleep(0)
 
     assert [said["id"] for said in socket.said if said["type"] == "item"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("why", "taken"),
+    [
+        (Ending.TOKEN_VOIDED, []),
+        (Ending.TENANT_CLOSED, []),
+        (Ending.TOKEN_EXPIRED, [7, 7]),
+        (Ending.RESTARTING, [7, 7]),
+    ],
+)
+def test_who_may_hear_no_more_is_not_told_what_was_waiting(why: Ending, taken: list[int]) -> None:
+    one = listener(after=6)
+    one.tell(news(7, change(7)), 0.0)
+
+    one.end(why)
+
+    assert [frame.id for frame in one.take()] == taken
+    assert one.ended is why

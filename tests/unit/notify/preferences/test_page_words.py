@@ -6,9 +6,9 @@ import pytest
 
 from tidings.contracts.tenants import DigestChoice
 from tidings.notify.preference_center.digest_choices import DigestOffer
+from tidings.notify.preference_center.frame import PageBrand
 from tidings.notify.preference_center.pages import (
     Offer,
-    PageBrand,
     ask_page,
     choices_page,
     confirmed_page,

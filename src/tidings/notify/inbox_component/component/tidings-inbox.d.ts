@@ -70,6 +70,8 @@ export class TidingsInbox extends HTMLElement {
   close(): void;
   refresh(): Promise<void>;
   readAll(): void;
+  /** Opens what the person hears, and where: in the panel, as the button in its header does. */
+  showPreferences(): Promise<void>;
   addEventListener<K extends keyof TidingsInboxEventMap>(
     type: K,
     listener: (this: TidingsInbox, event: TidingsInboxEventMap[K]) => unknown,

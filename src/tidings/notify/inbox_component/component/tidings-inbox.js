@@ -290,6 +290,7 @@ class Inbox {
   #queue = [];
   #working = null;
   #loading = null;
+  #more = false;
   #turn = 0;
   #news = 0;
   #lastId = "";
@@ -332,13 +333,13 @@ class Inbox {
 
   /** The first page of the tab, or one more. */
   load({ more = false } = {}) {
+    if (this.loading) this.#more ||= more !== this.loading.more;
     if (more && (this.loading || !this.cursor)) return this.#loading ?? Promise.resolve();
-    this.#loading = this.#load(more, ++this.#turn);
-    return this.#loading;
+    return (this.#loading = this.#load(more, ++this.#turn));
   }
 
   async #load(more, turn) {
-    this.loading = true;
+    this.loading = { more };
     this.#told("list");
     try {
       await this.#working;
@@ -353,7 +354,7 @@ class Inbox {
       this.cursor = page.next_cursor;
       this.loaded = true;
       this.#count(page);
-      // Something changed on the way: the page may show how it was before.
+      // Something changed on the way: the page may be older.
       if (!more && news !== this.#news) setTimeout(() => this.load());
       if (!["live", "polling"].includes(this.state)) this.#setState("polling");
     } catch (error) {
@@ -362,6 +363,7 @@ class Inbox {
       if (turn === this.#turn) {
         this.loading = false;
         this.#told("list");
+        this.#more &&= !this.load({ more: true });
       }
     }
   }
@@ -415,14 +417,16 @@ class Inbox {
   async #work() {
     for (let tries = 1; this.#queue.length && !this.#end.signal.aborted; ) {
       const change = this.#queue[0];
+      const news = this.#news;
       try {
         const answer = await this.#api.json(change.path, { method: "POST", body: change.body });
         this.#queue.shift();
         tries = 1;
-        // What was done meanwhile is newer than this answer.
+        // What was done meanwhile is newer.
         const known = !this.#queue.some(({ id }) => id === change.id) && this.#find(answer.item?.id);
         if (known) Object.assign(known, answer.item);
-        this.#count(answer);
+        // What was heard meanwhile may be newer than its counts.
+        news === this.#news ? this.#count(answer) : this.load();
         this.#told("list");
         if (change.all) this.#shout({ refresh: true });
       } catch (error) {
@@ -434,7 +438,8 @@ class Inbox {
         }
         this.#queue.shift();
         tries = 1;
-        this.#undo(change);
+        // What is gone is not brought back.
+        error.status === 404 ? this.load() : this.#undo(change);
         if (!change.quiet) this.#told("failed", error);
       }
     }
@@ -468,7 +473,7 @@ class Inbox {
   #place(item) {
     const others = this.items.filter(({ id }) => id !== item.id);
     const found = others.length < this.items.length;
-    // What was read a moment ago stays in the tab of the unread, until that is opened again.
+    // What was just read stays in the tab of the unread until that is opened again.
     if (!this.#shows(item) || (this.tab === "unread" && !found && item.read_at)) {
       this.items = others;
     } else if (!found) {
@@ -529,10 +534,9 @@ class Inbox {
   #hear({ type, data }) {
     if (type === "reset") this.load();
     else if (type !== "counts") this.#learn(type, data);
-    else if (!this.#queue.length && (data.unread !== this.unread || data.unseen !== this.unseen)) {
-      // What was done elsewhere we have not heard of: the feed has it.
-      this.load();
-    }
+    else if (this.#queue.length) this.#news++;
+    // What was done elsewhere: the feed has it.
+    else if (data.unread !== this.unread || data.unseen !== this.unseen) this.load();
   }
 
   /** An item came, or is another now, or is no more; the counts come with it. */
@@ -543,7 +547,7 @@ class Inbox {
     for (const { id, patch } of this.#queue) if (item && id === item_id) Object.assign(item, patch);
     if (removed) this.items = this.items.filter((one) => one !== known);
     else if (known) this.#patch(item_id, item, false);
-    // What is new stands first, and what comes back after a while is new, whenever it came.
+    // New items come first, and what comes back is new.
     else if (type === "item" && this.#shows(item)) this.items = [item, ...this.items];
     else this.#place(item);
     this.#count(counts);
@@ -651,7 +655,7 @@ article > img { grid-row: 1 / span 3; width: 44px; height: 44px; border-radius: 
 .body { grid-column: 2; color: var(--soft); white-space: pre-line; }
 .body:empty { display: none; }
 .actions { grid-column: 2; display: flex; flex-wrap: wrap; gap: 8px; padding-block: 8px 4px; }
-.actions button, .toast button, .more, .link-out { border: 1px solid var(--line); padding: 0 14px; background: var(--paper); font-weight: 600; color: var(--a); }
+.actions button, .toast button, .more { border: 1px solid var(--line); padding: 0 14px; background: var(--paper); font-weight: 600; color: var(--a); }
 .actions button:disabled { opacity: .6; cursor: default; }
 .actions button[aria-pressed="true"]::before { content: "✓ "; }
 .actions button:first-child { background: var(--a); color: var(--on-a); border-color: var(--a); }
@@ -682,13 +686,13 @@ article > img { grid-row: 1 / span 3; width: 44px; height: 44px; border-radius: 
 
 let sheet;
 
-/** Text of an attribute such as `billing, social=From friends`: pairs of a category and what people call it. */
+/** Of `billing, social=From friends`: pairs of a category and its name. */
 function pairs(text) {
   const named = (text ?? "").split(",").map((part) => part.split("=").map((word) => word.trim()));
   return named.filter(([name]) => name);
 }
 
-/** When a snoozed item may come back, in the person's own time. */
+/** When a snoozed item may come back, in their own time. */
 function snoozes(now = new Date()) {
   const at = (days, hour) => new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, hour);
   return [
@@ -704,7 +708,6 @@ const Base = globalThis.HTMLElement ?? class {};
 export class TidingsInbox extends Base {
   static observedAttributes = ["base-url", "token", "token-url", "subscriber", "lang", "dir", "view", "categories", "preferences-url"];
 
-  /** A function that gives a token, or a promise of one: text, or `{token, expires_at}`. */
   #provider = null;
   #inbox = null;
   #root;
@@ -797,6 +800,18 @@ export class TidingsInbox extends Base {
     this.#inbox?.readAll();
   }
 
+  /** What they hear, and where: loaded when asked for. */
+  async showPreferences() {
+    const told = (what, detail) => this.#told(what, detail);
+    this.#toggle(true);
+    try {
+      const { preferences } = await import("./tidings-inbox-preferences.js");
+      preferences({ host: this, root: this.#root, parts: this.#parts, inbox: this.#inbox, h, told, language: this.#language, category: (name) => this.#category(name) });
+    } catch {
+      told("failed", new InboxError(0, "unreachable"));
+    }
+  }
+
   get #base() {
     const script = new URL("..", import.meta.url);
     return new URL(this.getAttribute("base-url") ?? script, document.baseURI).href.replace(/\/+$/, "");
@@ -823,6 +838,7 @@ export class TidingsInbox extends Base {
     this.#inbox?.stop();
     this.#inbox = null;
     this.#nodes.clear();
+    this.#root.querySelector(".preferences")?.leave();
     const give = this.#give();
     if (give) {
       const told = (what, detail) => this.#told(what, detail);
@@ -840,7 +856,7 @@ export class TidingsInbox extends Base {
     return LANGUAGES.includes(language) ? language : "en";
   }
 
-  /** How numbers and times are written; what a browser does not know is written as its neighbour has it. */
+  /** What a browser does not know is written as its neighbour has it. */
   get #format() {
     const language = this.#language;
     if (language === "ps" && !Intl.NumberFormat.supportedLocalesOf("ps").length) return "fa-AF";
@@ -878,7 +894,8 @@ export class TidingsInbox extends Base {
   }
 
   #button(name, label, does, more = {}) {
-    return h("button", { type: "button", part: `button ${name}`, title: label, "aria-label": label, onclick: does, ...more }, icon(name));
+    const what = more.href ? {} : { type: "button", onclick: does };
+    return h(more.href ? "a" : "button", { part: `button ${name}`, title: label, "aria-label": label, ...what, ...more }, icon(name));
   }
 
   #build() {
@@ -887,7 +904,7 @@ export class TidingsInbox extends Base {
     const asked = this.closest("[dir]")?.getAttribute("dir");
     const dir = this.getAttribute("dir") || (RTL.has(this.#language) ? "rtl" : asked === "rtl" && !this.closest("[lang]") ? "rtl" : "ltr");
     const parts = (this.#parts = {});
-    parts.badge = h("span", { part: "badge", class: "badge", "aria-hidden": "true", hidden: true });
+    parts.badge = h("span", { part: "badge", class: "badge", "aria-hidden": "true" });
     parts.bell = h(
       "button",
       { type: "button", part: "bell", class: "bell", "aria-haspopup": "dialog", "aria-controls": "panel", onclick: () => this.#toggle(!this.#open) },
@@ -918,8 +935,8 @@ export class TidingsInbox extends Base {
     parts.heard = h("div", { class: "heard", role: "status" });
     parts.alert = h("div", { class: "heard", role: "alert" });
     const own = this.getAttribute("preferences-url");
-    const choose = { href: own && safeHref(own), part: "button settings", title: word("choose"), "aria-label": word("choose") };
-    const head = h("header", { part: "header" }, parts.heading, parts.readAll, choose.href && h("a", choose, icon("settings")), !paged && parts.close);
+    const choose = this.#button("settings", word("choose"), () => this.showPreferences(), { href: own && safeHref(own) });
+    const head = h("header", { part: "header" }, parts.heading, parts.readAll, choose, !paged && parts.close);
     parts.panel = h(
       paged ? "section" : "div",
       { id: "panel", class: "panel", part: "panel", "aria-labelledby": "heading", ...(!paged && { role: "dialog", popover: "manual", hidden: true }) },
@@ -967,10 +984,10 @@ export class TidingsInbox extends Base {
     } else if (what === "state") this.#showState();
     else if (what === "list") this.#showList();
     else if (what === "new") this.#announce(detail);
-    else if (what === "failed") {
-      this.#toast(this.#word("failed"), null, true);
+    else {
+      if (what === "failed") this.#toast(this.#word("failed"), null, true);
       this.#emit("tidings-error", { code: detail.code, status: detail.status });
-    } else this.#emit("tidings-error", { code: detail.code, status: detail.status });
+    }
   }
 
   #emit(name, detail, cancelable = false) {
@@ -985,16 +1002,14 @@ export class TidingsInbox extends Base {
     badge.hidden = !count;
     bell.setAttribute("aria-label", label);
     bell.setAttribute("aria-expanded", String(this.#open));
-    readAll.disabled = !count;
     readAll.hidden = !count;
   }
 
   #showState() {
     const state = this.#inbox?.state;
-    const words = { offline: "offline", unreachable: "unreachable", signed_out: "signed_out" };
     const { banner } = this.#parts;
-    banner.hidden = !(state in words);
-    banner.textContent = banner.hidden ? "" : this.#word(words[state]);
+    banner.hidden = !/^(offline|unreachable|signed_out)$/.test(state);
+    banner.textContent = banner.hidden ? "" : this.#word(state);
   }
 
   #showList() {
@@ -1043,7 +1058,7 @@ export class TidingsInbox extends Base {
     list.setAttribute("aria-busy", String(Boolean(inbox?.loading)));
     more.hidden = !inbox?.cursor;
     if (inbox?.cursor && inbox.cursor !== this.#asked) {
-      // A page may hold few items: whether the end is in sight has to be looked at anew.
+      // A page may hold few items: look for the end anew.
       this.#watched?.unobserve(more);
       this.#watched?.observe(more);
     }
@@ -1073,7 +1088,7 @@ export class TidingsInbox extends Base {
 
   #article(item) {
     const word = (key) => this.#word(key);
-    const href = item.link ? safeHref(item.link) : null;
+    const href = item.link && safeHref(item.link);
     const picture = item.picture && safeHref(item.picture);
     const dir = item.direction ?? "auto";
     const lang = item.locale;
@@ -1154,7 +1169,7 @@ export class TidingsInbox extends Base {
       this.#current = this.#inbox?.items[0]?.id ?? null;
       this.#showList();
       (this.#nodes.get(this.#current)?.node ?? this.#parts.heading).focus();
-      // Opened before the items were there: the first gets the focus when it comes.
+      // Opened before the items came: the first gets the focus.
       this.#early = !this.#current;
     } else {
       panel.hidePopover?.();
@@ -1166,7 +1181,7 @@ export class TidingsInbox extends Base {
     this.#emit("tidings-toggle", { open: wanted });
   }
 
-  /** Below the bell where there is room, within the window; a sheet of its own on a telephone. */
+  /** Below the bell where there is room; a sheet on a telephone. */
   #unfold() {
     const { panel, bell } = this.#parts;
     panel.hidden = false;
@@ -1344,7 +1359,7 @@ export class TidingsInbox extends Base {
     toast.timer = setTimeout(hide, UNDO);
   }
 
-  /** One sentence for all that came within a moment, and only to whoever looks at this tab. */
+  /** One sentence for all of a moment. */
   #announce(item) {
     this.#emit("tidings-item", { item: structuredClone(item) });
     this.#heard.push(item);

@@ -1,0 +1,1 @@
+"""What a person chooses in their in-app inbox: which messages they hear, and where."""
