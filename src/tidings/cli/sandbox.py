@@ -64,6 +64,7 @@ The sandbox is running; nothing that it takes goes anywhere else.
   APNs      {running.apns_url} as the api_url of an account, over HTTP/2
   HTTP      {running.url}/vendors/NAME/messages
   Vendors   {running.url}/twilio and so on, as the api_url of an account
+  Webhooks  {running.receiver_url}, and other names: shows what it is told
 
 Ctrl-C stops it.
 """,

@@ -58,6 +58,7 @@ def up(
         raise CommandError(
             "TIDINGS_OWNER_DATABASE_URL needs TIDINGS_DATABASE_URL, the same database as the runtime role"
         )
+    chosen = settings.open_loopback(chosen)
     logs.configure(level=chosen.observability.log_level, style=chosen.observability.log_format)
     for warning in settings.warnings(chosen):
         typer.echo(f"tidings: warning: {warning}", err=True)
@@ -112,15 +113,17 @@ async def _serve(
     owner: str | None,
     postgres: "EmbeddedPostgres | None" = None,
 ) -> None:
+    from tidings import settings
     from tidings.bootstrap import System
     from tidings.bootstrap.health import listen_for_watchers
     from tidings.cli.process import prepare_schema, serve_until_stopped
+    from tidings.kernel.egress import public_and
     from tidings.kernel.http.serve import address_of
     from tidings.kernel.moved_clock import FURTHEST, MovedClock
     from tidings.operations.demo import DemoMaker
     from tidings.operations.embedded import PostgresSupervisor
     from tidings.operations.sandbox_start import running_sandbox
-    from tidings.sandbox.shop import ShopAccess
+    from tidings.sandbox.tenant_api import TenantAccess
 
     watched = listen_for_watchers(chosen, serves_api=True)
     clock = MovedClock(folder.clock) if folder.clock.exists() else None
@@ -131,6 +134,7 @@ async def _serve(
     # Built before it opens, so that all statements are checked against the schema.
     _ = system.app, system.jobs()
     previous = _read(folder.demo)
+    calls_loopback = public_and(settings.words(chosen.channels.tenant_networks))("127.0.0.1")
     # The sandbox outlives the system: what is being sent when we are told to stop still gets its answer.
     async with running_sandbox(chosen.sandbox, previous, system.clock) as sandbox, system:
         maker = DemoMaker(
@@ -139,6 +143,7 @@ async def _serve(
             platform=system.platform_start,
             keys=system.access.keys,
             ledger=system.access.key_ledger,
+            operators=system.backoffice.changer,
             clock=system.clock,
         )
         demo = await maker.ensure(previous)
@@ -146,7 +151,13 @@ async def _serve(
         await system.platform_start.publish_triggers()
         if sandbox is not None:
             await _send_to(sandbox, system, folder, demo.tenant_id, here=here)
-            sandbox.shop.open(ShopAccess(base_url=here, api_key=demo.api_key))
+            sandbox.api.open(
+                TenantAccess(
+                    base_url=here,
+                    api_key=demo.api_key,
+                    may_call_loopback=calls_loopback,
+                )
+            )
         facts = {
             # Commands of this machine call the address that we listen on; a proxy may not be there yet.
             "base_url": here,
@@ -154,10 +165,12 @@ async def _serve(
             "tenant_id": demo.tenant_id,
             "api_key": demo.api_key,
             "platform_key": demo.platform_key,
+            "console_url": None if isinstance(demo.console_link, str) else demo.console_link.url(public_url),
             "database_url": runtime,
             "pid": os.getpid(),
             "sandbox_url": sandbox.url if sandbox else None,
             "inbox_url": f"{sandbox.url}/inbox" if sandbox else None,
+            "receiver_url": sandbox.receiver_url if sandbox else None,
             "smtp_port": sandbox.smtp_port if sandbox else None,
             "smpp_port": sandbox.smpp_port if sandbox else None,
             "apns_port": sandbox.apns_port if sandbox else None,
@@ -169,7 +182,11 @@ async def _serve(
             roles={"api", "jobs"},
             watched=watched,
             ready=lambda: _greet(
-                facts, folder.path, database=_age(system.clock.now().date()) if postgres else "outside"
+                facts,
+                folder.path,
+                database=_age(system.clock.now().date()) if postgres else "outside",
+                calls_loopback=calls_loopback,
+                no_link=demo.console_link if isinstance(demo.console_link, str) else None,
             ),
             stopping=lambda: print(
                 "\nStopping: what is under way is finished first; Ctrl-C again hurries.", flush=True
@@ -224,6 +241,13 @@ def _inbox(facts: dict[str, Any]) -> str:
     return f"\n  Inbox      {facts['inbox_url']}  (a page with a bell)" if facts["inbox_url"] else ""
 
 
+def _receiver(facts: dict[str, Any], *, is_open: bool) -> str:
+    """A line that leads to a receiver of webhooks, which shows each call and fails when told to."""
+    url = facts["receiver_url"]
+    can = "shows what it is told" if is_open else "tenants may not call this machine: TIDINGS_TENANT_NETWORKS"
+    return f"\n  Webhooks   {url}  ({can})" if url else ""
+
+
 def _elsewhere(data_dir: Path) -> str:
     """A line that says where the database is, if it could not be in the data dir."""
     link = data_dir / "postgres"
@@ -251,7 +275,18 @@ def _age(today: date) -> str:
     return f"{said}: for more than a trial, give Tidings a Postgres of its own" if "behind" in said else said
 
 
-def _greet(facts: dict[str, Any], data_dir: Path, *, database: str) -> None:
+def _console(facts: dict[str, Any], no_link: str | None) -> str:
+    if no_link is not None:
+        return f"{facts['public_url']}/console\n             (no link for operator@demo.example: {no_link})"
+    return (
+        f"{facts['console_url']}\n"
+        "             (opens once, within a quarter of an hour; `tidings operator link` makes another)"
+    )
+
+
+def _greet(
+    facts: dict[str, Any], data_dir: Path, *, database: str, calls_loopback: bool, no_link: str | None = None
+) -> None:
     base, key = facts["base_url"], facts["api_key"]
     sent = (
         f"{facts['sandbox_url']}/  (everything that is sent arrives here)" if facts["sandbox_url"] else "off"
@@ -262,7 +297,8 @@ Tidings is running.
 
   API        {base}{_public(facts)}
   Reference  {base}/docs
-  Sandbox    {sent}{_inbox(facts)}
+  Console    {_console(facts, no_link)}
+  Sandbox    {sent}{_inbox(facts)}{_receiver(facts, is_open=calls_loopback)}
   Database   {database}
   Tenant     {facts["tenant_id"]}
   API key    {key}

@@ -36,6 +36,8 @@ _DETAILS = (
     "disable_after",
     "header_names",
     "transform",
+    "api_version",
+    "customer",
     "previous_secret_until",
     "consecutive_failures",
     "last_success_at",
@@ -75,6 +77,14 @@ def _made(webhook: JsonObject) -> Iterator[str]:
         yield f"  secret: {webhook['secret']}"
         yield "  keep it somewhere safe: it is not shown again"
     yield f"  next: `tidings webhook test {webhook['id']}` calls it once"
+
+
+def _portal(link: JsonObject) -> Iterator[str]:
+    yield link["url"]
+    whose = f"all webhooks of {link['customer']}" if link["customer"] else link["webhook_id"]
+    what = "shows and changes" if link["may_change"] else "shows"
+    yield shown(f"  {what} {whose}, until {to_the_second(link['expires_at'])}")
+    yield "  whoever has it needs no other login; it is not shown again"
 
 
 def _tried(done: JsonObject) -> str:
@@ -183,6 +193,12 @@ ResourceCommands(
         "ordered": "Events of one key one after the other.",
         "headers": "A further header, X-Source=tidings; may be repeated.",
         "credentials": "A client certificate or an OAuth 2 client, as JSON.",
+        "customer": "Whose endpoint it is, as you call that customer.",
+        "lifetime_seconds": "For so long the link works. [default: 3600]",
+        "may_change": "Whether whoever opens the link may change things, or only look.",
+        "event_types": "What can be chosen there, such as notification.*.v1; may be repeated.",
+        "locale": "The language of the pages. [default: what the browser asks for]",
+        "embed_origins": "A site that may show the pages in a frame, https://app.example.com; may be repeated.",
         "transform": """A body of your own, as JSON: '{"text": "$.data.status"}'.""",
     },
     options={
@@ -191,6 +207,9 @@ ResourceCommands(
         "headers": "--header",
         "ordered": "--ordered/--unordered",
         "discard_waiting": "--discard-waiting",
+        "may_change": "--may-change/--read-only",
+        "event_types": "--event",
+        "embed_origins": "--embed-origin",
     },
     rows={
         "create": Row(text=_made),
@@ -201,6 +220,14 @@ ResourceCommands(
         "test": Row(text=_tried, failed=lambda done: not done["delivered"]),
         "deliveries": Row(text=_delivery_line, lines=20),
         "delivery": Row(text=_delivery),
+        "portal": Row(
+            about="Make a link to the portal, to be handed to the customer whose endpoint this is.",
+            text=_portal,
+        ),
+        "close-portal": Row(
+            about="End all portal links that were made for a webhook.",
+            done="its portal links lead nowhere any more",
+        ),
         "delete": Row(done="{webhook_id} is told nothing more"),
     },
 ).add_to(app)

@@ -8,9 +8,9 @@ from msgspec import Meta
 
 from tidings.contracts.tenants import Channel
 from tidings.kernel.errors import BadValueError
-from tidings.kernel.http.bodies import decode
+from tidings.kernel.http.bodies import decode, decode_query
 from tidings.kernel.http.errors import NoRouteError, WrongMethodError
-from tidings.sandbox.faults import Faults, FaultSpec
+from tidings.sandbox.faults import RECEIVER_MODES, Adapter, Faults, FaultSpec
 from tidings.sandbox.hooks import SandboxHook, SandboxHooks
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.inbound_replies import InboundReplies
@@ -25,6 +25,13 @@ _KNOWN = {
     "hooks": ("GET",),
     "http": ("POST",),
 }
+
+
+class _Which(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which faults are over; all, where nothing is said."""
+
+    adapter: Adapter | None = None
+    vendor: str | None = None
 
 
 class _Wrote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -54,8 +61,9 @@ class Controls:
             case ("GET", "faults"):
                 return json_answer({"faults": self.faults.standing()})
             case ("DELETE", "faults"):
-                self.faults.clear()
-                return json_answer({"faults": []})
+                which = decode_query(request.query, _Which)
+                self.faults.clear(which.adapter, which.vendor)
+                return json_answer({"faults": self.faults.standing()})
             case ("GET", "scripts"):
                 return self._show_scripts()
             case ("PUT", "scripts", name):
@@ -92,8 +100,12 @@ class Controls:
 
 def _fault(body: bytes) -> FaultSpec:
     wish = decode(body, FaultSpec)
-    if wish.vendor is not None and wish.adapter != "http":
-        raise BadValueError("vendor", "goes with the adapter http; mail and SMPP have one vendor only")
+    if wish.vendor is not None and wish.adapter not in ("http", "receiver"):
+        raise BadValueError("vendor", "goes with http and receiver; mail and SMPP have one vendor only")
+    if wish.mode in RECEIVER_MODES and wish.adapter != "receiver":
+        raise BadValueError(
+            "mode", "is an answer of a receiver of webhooks; it goes with the adapter receiver"
+        )
     return wish
 
 

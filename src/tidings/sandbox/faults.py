@@ -2,15 +2,28 @@
 
 import random
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import Meta, Struct
 
 from tidings.kernel.clock import Clock
 
-Adapter = Literal["smtp", "http", "smpp"]
-Mode = Literal["reject_permanent", "reject_temporary", "throttle", "hang", "close", "garbage", "slow"]
+Adapter = Literal["smtp", "http", "smpp", "receiver"]
+Mode = Literal[
+    "reject_permanent",
+    "reject_temporary",
+    "throttle",
+    "hang",
+    "close",
+    "garbage",
+    "slow",
+    "error",
+    "gone",
+    "redirect",
+]
+#: Answers of a receiver of webhooks that no vendor gives.
+RECEIVER_MODES: Final = frozenset({"error", "gone", "redirect"})
 #: Modes that hold an answer back: there `seconds` says for how long.
 _HELD_BACK = frozenset({"hang", "slow"})
 _SLOW_SECONDS = 1.0
@@ -21,7 +34,7 @@ class FaultSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
 
     adapter: Adapter
     mode: Mode
-    #: Over HTTP: only the vendor of this name; all where it is left out.
+    #: Over HTTP: only the vendor of this name; of receivers: only the one of this name; all where it is left out.
     vendor: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
     #: The share of messages that it hits.
     rate: Annotated[float, Meta(ge=0.0, le=1.0)] = 1.0
@@ -65,14 +78,20 @@ class Faults:
         """Put it in force; it takes the place of one with the same adapter, vendor and mode."""
         self._standing[wish.adapter, wish.vendor, wish.mode] = _Standing(wish, self._clock.monotonic())
 
-    def clear(self) -> None:
-        """All is well again."""
-        self._standing.clear()
+    def clear(self, adapter: str | None = None, vendor: str | None = None) -> None:
+        """All is well again, or those of one adapter or vendor are over."""
+        for key in list(self._standing):
+            if adapter in (None, key[0]) and vendor in (None, key[1]):
+                del self._standing[key]
 
-    def standing(self) -> list[FaultSpec]:
-        """What is in force, with what is left of it."""
+    def standing(self, adapter: str | None = None) -> list[FaultSpec]:
+        """What is in force, with what is left of it; of one adapter, where it is named."""
         self._forget_past()
-        return [msgspec.structs.replace(s.wish, count=s.left) for s in self._standing.values()]
+        return [
+            msgspec.structs.replace(one.wish, count=one.left)
+            for one in self._standing.values()
+            if adapter in (None, one.wish.adapter)
+        ]
 
     def strike(self, adapter: str, vendor: str | None = None) -> FaultEffect | None:
         """What happens to the message that has just come."""

@@ -23,8 +23,13 @@ _REASONS = {
     201: "Created",
     202: "Accepted",
     204: "No Content",
+    307: "Temporary Redirect",
     400: "Bad Request",
     403: "Forbidden",
+    404: "Not Found",
+    410: "Gone",
+    429: "Too Many Requests",
+    500: "Internal Server Error",
     503: "Service Unavailable",
 }
 _LOCAL_NAMES = frozenset({"localhost", "sandbox", ""})

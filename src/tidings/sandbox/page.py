@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import decode_query, refuse_query
 from tidings.kernel.refusals import NotFoundError
 from tidings.sandbox import reading, receipts
+from tidings.sandbox.bell import KEEP_ALIVE
 from tidings.sandbox.controls import Controls
 from tidings.sandbox.dialect_endpoints import DialectEndpoints
 from tidings.sandbox.faults import Faults
@@ -29,7 +31,6 @@ _PAGE = Path(__file__).with_name("page.html")
 _FIRST = 200
 #: Messages that are read in one go before others get their turn.
 _AT_ONCE = 20
-_KEEP_ALIVE_SECONDS = 15.0
 #: A stranger's HTML: nothing runs, nothing is fetched, nothing leaves.
 _MAIL_POLICY = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:"
 
@@ -149,15 +150,14 @@ class Site:
         return SandboxResponse(media_type="text/event-stream", stream=stream)
 
     async def _live(self, seen: int, *, forget: bool) -> AsyncIterator[bytes]:
-        bell = self._store.watch()
         change = kept = 0
-        closing = asyncio.create_task(self._closing.wait())
-        try:
-            yield b"retry: 1000\n\n"
-            if forget:
-                yield b"event: cleared\ndata: {}\n\n"
-            while not self._closing.is_set():
-                bell.clear()
+        yield b"retry: 1000\n\n"
+        if forget:
+            yield b"event: cleared\ndata: {}\n\n"
+        async with aclosing(self._store.bell.rings(self._closing)) as rings:
+            async for rang in rings:
+                if not rang:
+                    yield KEEP_ALIVE
                 if len(self._store) == 0:
                     yield b"event: cleared\ndata: {}\n\n"
                 for message in self._store.after(seen, limit=_FIRST):
@@ -170,18 +170,6 @@ class Site:
                 for course in self._ledger.after(change, limit=_FIRST):
                     yield b"event: course\ndata: %s\n\n" % msgspec.json.encode(_course(course))
                 change = self._ledger.last_change
-                ringing = asyncio.create_task(bell.wait())
-                try:
-                    done, _ = await asyncio.wait(
-                        {ringing, closing}, timeout=_KEEP_ALIVE_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                    )
-                finally:
-                    ringing.cancel()
-                if not done:
-                    yield b": still here\n\n"
-        finally:
-            closing.cancel()
-            self._store.unwatch(bell)
 
 
 async def _as_json(messages: list[ReceivedMessage]) -> AsyncIterator[bytes]:

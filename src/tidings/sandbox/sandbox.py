@@ -15,11 +15,14 @@ from tidings.sandbox.page import Site
 from tidings.sandbox.receipt_format import ReceiptFormat
 from tidings.sandbox.receipt_sender import ReceiptSender
 from tidings.sandbox.receipts import ReceiptLog
+from tidings.sandbox.receiver_site import ReceiverSite
 from tidings.sandbox.scripts import ReceiptScripts
 from tidings.sandbox.shop import Shop
 from tidings.sandbox.smpp_server import SmppSandbox
 from tidings.sandbox.smtp_server import SmtpSandbox
 from tidings.sandbox.store import MOST_BYTES, MOST_MESSAGES, Store
+from tidings.sandbox.tenant_api import TenantApi
+from tidings.sandbox.webhook_calls import WebhookCalls
 from tidings.sandbox.webhook_client import Post, WebhookClient
 
 
@@ -81,8 +84,12 @@ class Sandbox:
             carrier=carrier,
             voices={"smpp": self._smpp},
         )
-        #: A tenant's own site with the in-app inbox; closed until it is told of a Tidings.
-        self.shop = Shop()
+        #: How a tenant's own services call Tidings: the shop, and receivers that make their webhooks; closed until it is told of one.
+        self.api = TenantApi()
+        self._shop = Shop(self.api)
+        #: What receivers of webhooks have heard.
+        self.webhooks = WebhookCalls(clock)
+        self._receivers = ReceiverSite(self.webhooks, self.faults, self.api, address=lambda: self.url)
         self._site = Site(
             self.store, self.faults, self.scripts, self.postman, wording=wording, replies=replies
         )
@@ -96,7 +103,17 @@ class Sandbox:
 
     def _answer(self, request: SandboxRequest) -> SandboxResponse:
         first, *more = request.path.strip("/").split("/")
-        return self.shop.handle(request, more) if first == "inbox" else self._site.handle(request)
+        match first:
+            case "inbox":
+                return self._shop.handle(request, more)
+            case "receiver" | "receivers":
+                return self._receivers.handle(request, first, more)
+        return self._site.handle(request)
+
+    @property
+    def receiver_url(self) -> str:
+        """Of the receiver of webhooks that the demo begins with."""
+        return f"{self.url}/receiver/demo"
 
     @property
     def apns_url(self) -> str:
@@ -132,8 +149,9 @@ class Sandbox:
     async def stop(self) -> None:
         """Close everything; what was received stays readable in memory."""
         self._site.close()
+        self._receivers.close()
         await self.postman.stop()
-        await self.shop.close()
+        await self.api.close()
         await self._stop_listening()
 
     async def _stop_listening(self) -> None:

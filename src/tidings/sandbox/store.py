@@ -3,7 +3,6 @@
 A message is kept as it came and read when it is asked for, so that receiving costs next to nothing.
 """
 
-import asyncio
 import secrets
 from collections import Counter, deque
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from datetime import datetime
 from itertools import islice
 
 from tidings.kernel.clock import Clock
+from tidings.sandbox.bell import Bell
 
 MOST_MESSAGES = 10_000
 MOST_BYTES = 64 * 1024 * 1024
@@ -80,7 +80,7 @@ class Store:
         self._most_bytes = most_bytes
         self._kept: deque[ReceivedMessage] = deque()
         self._last = 0
-        self._watchers: set[asyncio.Event] = set()
+        self.bell = Bell()
         #: How many came since the start, by adapter; clearing does not change it.
         self.received: Counter[str] = Counter()
         #: How large the kept ones are.
@@ -123,8 +123,7 @@ class Store:
 
     def ring(self) -> None:
         """Tell those who watch that something has changed."""
-        for watcher in self._watchers:
-            watcher.set()
+        self.bell.ring()
 
     def find(self, *, to: str | None = None, channel: str | None = None) -> list[ReceivedMessage]:
         """Those that are kept, the oldest first; an address matches in any case."""
@@ -171,13 +170,3 @@ class Store:
     def last_number(self) -> int:
         """The number of the newest message, kept or not."""
         return self._last
-
-    def watch(self) -> asyncio.Event:
-        """An event that is set whenever something changes; hand it to `unwatch` in the end."""
-        event = asyncio.Event()
-        self._watchers.add(event)
-        return event
-
-    def unwatch(self, event: asyncio.Event) -> None:
-        """No longer."""
-        self._watchers.discard(event)

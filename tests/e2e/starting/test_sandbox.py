@@ -266,3 +266,47 @@ def test_demo_json_of_a_stranger_hand_is_no_obstacle(used_dir: Path) -> None:
 
     with RunningTidings(used_dir) as second:
         assert second.demo["smtp_port"] > 0
+
+
+def test_its_receiver_is_told_by_webhooks(used_dir: Path) -> None:
+    """The greeting and demo.json name it; a webhook that is made there is verified, and repeated when it fails."""
+    with RunningTidings(used_dir) as tidings:
+        demo = tidings.demo
+        receiver = httpx2.URL(demo["receiver_url"])
+        calls = f"{demo['sandbox_url']}/receivers/demo/calls"
+        assert f"  Webhooks   {receiver}  " in tidings.output
+        made = httpx2.post(
+            f"{demo['sandbox_url']}/receivers/demo/webhook", json={"events": ["notification.queued.v1"]}
+        )
+        assert made.status_code == 201, made.text
+        assert "secret" not in made.json()
+        fault = {"adapter": "receiver", "vendor": "demo", "mode": "error", "count": 1}
+        httpx2.post(f"{demo['sandbox_url']}/faults", json=fault)
+        where = ("--data-dir", str(used_dir))
+        url = f"{demo['sandbox_url']}/receiver/by-hand"
+        by_hand = run_tidings(
+            "webhook", "create", "--webhook", url, "--event", "notification.queued.v1", *where
+        )
+        assert by_hand.returncode == 0, by_hand.stderr
+        sent = run_tidings("send", "laila@example.test", "--template", "otp", "--var", "code=042424", *where)
+        assert sent.returncode == 0, sent.stderr
+
+        def taken() -> list[dict[str, Any]]:
+            found: list[dict[str, Any]] = httpx2.get(calls).json()["calls"]
+            return found if 204 in [call["answer"] for call in found] else []
+
+        first, second = wait_until(taken, "the second attempt")
+        assert (first["answer"], second["answer"], second["attempt"]) == (500, 204, 2)
+        assert first["webhook_id"] == second["webhook_id"]
+        assert (first["signature"], second["signature"]) == ("fits", "fits")
+
+
+def test_tenants_call_this_machine_only_where_nobody_else_can_ask(used_dir: Path) -> None:
+    """With an address of its own a proxy may stand before it: then loopback stays closed."""
+    with RunningTidings(used_dir, TIDINGS_PUBLIC_URL="https://tidings.example") as tidings:
+        url = tidings.demo["receiver_url"]
+        with tidings.client() as client:
+            refused = client.post("/api/v1/webhooks", json={"url": url, "events": ["notification.queued.v1"]})
+        assert refused.status_code == 400
+        assert [one["field"] for one in refused.json()["errors"]] == ["url"]
+        assert "may not" in tidings.output

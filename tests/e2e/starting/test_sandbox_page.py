@@ -12,12 +12,19 @@ from tidings.kernel.clock import SystemClock
 from tidings.sandbox import Sandbox
 
 
-@pytest.fixture
-async def somebody() -> AsyncIterator[Browser]:
-    """Somebody at a Chromium."""
+@pytest.fixture(scope="module")
+async def chromium_tab() -> AsyncIterator[Browser]:
+    """The tab of a Chromium."""
     program = chromium_or_skip("the sandbox's page")
     async with browser(program) as found:
         yield found
+
+
+@pytest.fixture
+async def somebody(chromium_tab: Browser) -> AsyncIterator[Browser]:
+    """Somebody at it; a page that is left asks a sandbox that is gone for nothing more."""
+    yield chromium_tab
+    await chromium_tab.open("about:blank")
 
 
 async def until(somebody: Browser, expression: str) -> None:

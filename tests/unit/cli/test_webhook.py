@@ -28,6 +28,7 @@ def _webhook(status: str = "active", **other: Any) -> dict[str, Any]:
         "previous_secret_until": None,
         "credentials": {"tls": None, "oauth2": None},
         "transform": None,
+        "customer": None,
         "is_test": False,
         "consecutive_failures": 0,
         "last_success_at": None,
@@ -119,3 +120,32 @@ def test_a_trial_says_how_it_went(
 
     assert said.code == code
     assert words in said.out
+
+
+def test_a_portal_link_is_printed_with_what_it_is_good_for(types: Types, api: PlayedApi) -> None:
+    link = {
+        "id": "wpl_1",
+        "url": "https://tidings.example/portal/abc",
+        "expires_at": AT,
+        "webhook_id": "whs_1",
+        "customer": "acme",
+        "may_change": False,
+    }
+    api.answers[f"POST {_HOME}/whs_1/portal-links"] = (201, link)
+
+    said = types("webhook", "portal", "whs_1", "--read-only", "--event", "batch.>", "--locale", "fr")
+
+    assert said.code == 0, said.err
+    assert said.out.splitlines()[0] == "https://tidings.example/portal/abc"
+    assert "shows all webhooks of acme" in said.out
+    sent = api.body_of(f"POST {_HOME}/whs_1/portal-links")
+    assert sent == {"may_change": False, "event_types": ["batch.>"], "locale": "fr"}
+
+
+def test_portal_links_are_ended(types: Types, api: PlayedApi) -> None:
+    api.answers[f"DELETE {_HOME}/whs_1/portal-links"] = (204, None)
+
+    said = types("webhook", "close-portal", "whs_1")
+
+    assert said.code == 0, said.err
+    assert "lead nowhere" in said.out
