@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from asyncio import AbstractEventLoop
+from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from typing import Final
 
@@ -30,8 +31,20 @@ settings.load_profile("tidings")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-#: The folders, from those whose tests mostly wait to those whose tests mostly compute: workers begin at both ends.
-_WAITING_FIRST = ["e2e", "conformance", "integration", "property", "simulation", "unit"]
+#: The folders, from those whose tests mostly wait to those whose tests mostly compute: workers begin at both ends. They
+#: meet in the middle of `integration`, where no test waits for long: nobody is left alone with one when the others are done.
+_WAITING_FIRST: Final = (
+    "e2e",
+    "integration/nats",
+    "integration/hot_state",
+    "integration/bus",
+    "integration/migrations",
+    "conformance",
+    "integration",
+    "property",
+    "simulation",
+    "unit",
+)
 
 #: Every event that Tidings has emitted into this process' databases.
 EMITTED: Final = EmittedEvents()
@@ -106,9 +119,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ):
             item.add_marker(pytest.mark.xdist_group(file))
     if hasattr(config, "workerinput"):
-        # A folder that is not named comes first: its tests are run, whatever they cost.
-        order = {folder: place for place, folder in enumerate(_WAITING_FIRST)}
-        items.sort(key=lambda item: order.get(item.nodeid.split("/")[1], -1))
+        sizes = Counter(_group_of(item) for item in items)
+        items.sort(key=lambda item: (_place_of(item), -sizes[_group_of(item)]))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -122,6 +134,21 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
     gc.set_threshold(5_000, 20, 50)
     gc.enable()
+
+
+def _group_of(item: pytest.Item) -> str:
+    """Tests that stay together; of a folder the largest group is begun first, and single tests come last."""
+    marker = item.get_closest_marker("xdist_group")
+    return item.nodeid if marker is None else str(marker.args[0])
+
+
+def _place_of(item: pytest.Item) -> int:
+    """A folder that is not named comes first: its tests are run, whatever they cost."""
+    folders = item.nodeid.partition("::")[0].split("/")[1:-1]
+    for depth in range(len(folders), 0, -1):
+        if (name := "/".join(folders[:depth])) in _WAITING_FIRST:
+            return _WAITING_FIRST.index(name)
+    return -1
 
 
 def _shares_with_its_file(item: pytest.Item) -> bool:

@@ -27,12 +27,13 @@ FILES = {
 }
 DEV_ASSETS = ROOT / "tests" / "support"
 #: Whole packages, where Node looks for what a script in the folder above requires: an SMSC for the tests with what it
-#: needs, MJML, and a checker of pages for people with disabilities.
+#: needs, MJML, the libraries with which receivers verify webhooks, and a checker of pages for people with disabilities.
 DEV_FILES = {
     name: f"{folder}/node_modules/{name}"
     for folder, names in {
         "npm_smsc": ("smpp", "iconv-lite", "safer-buffer"),
         "npm_mjml": ("mjml-browser",),
+        "npm_webhooks": ("standardwebhooks", "svix", "@stablelib/base64", "fast-sha256"),
         "npm_axe": ("axe-core",),
     }.items()
     for name in names

@@ -9,7 +9,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
@@ -21,6 +21,8 @@ from tidings.kernel.urls import normalise_http_url
 T = TypeVar("T")
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_LOOPBACK_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
+_LOOPBACK_NETWORKS = "127.0.0.0/8, ::1/128"
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 #: Names under our prefix that are not settings: secrets that `env://` references point at, what commands that call
 #: a server go by, and the tests'.
@@ -343,7 +345,7 @@ class ChannelSettings:
     tenant_networks: str = setting(
         "TIDINGS_TENANT_NETWORKS",
         "",
-        "Private networks that tenants' own accounts may reach, such as 10.20.0.0/16, fd12::/32; default: none.",
+        "Private networks that tenants' own accounts and webhooks may reach, such as 10.20.0.0/16, fd12::/32; default: none, in `tidings up` on loopback this machine.",
         _networks,
     )
     currency_rates: str = setting(
@@ -560,6 +562,22 @@ def load(environment: Mapping[str, str] | None = None, **overrides: Any) -> Sett
     return settings
 
 
+def open_loopback(settings: Settings) -> Settings:
+    """For `tidings up`: tenants may call this machine, where nobody but its own users can ask for it.
+
+    That is where the sandbox runs, the API listens on loopback alone, and no address of its own says that a proxy stands before it.
+    """
+    http, channels = settings.http, settings.channels
+    if (
+        settings.sandbox.switch == "off"
+        or channels.tenant_networks
+        or http.host not in _LOOPBACK_HOSTS
+        or http.public_url
+    ):
+        return settings
+    return replace(settings, channels=replace(channels, tenant_networks=_LOOPBACK_NETWORKS))
+
+
 def warnings(settings: Settings, environment: Mapping[str, str] | None = None) -> list[str]:
     """Choices that work and may surprise, each with its consequence."""
     known = [name for name, _, _ in describe()]
@@ -568,7 +586,7 @@ def warnings(settings: Settings, environment: Mapping[str, str] | None = None) -
         if name.startswith("TIDINGS_") and name not in known and not name.startswith(_NOT_SETTINGS):
             close = difflib.get_close_matches(name, known, n=1)
             found.append(f"{name} is not a setting" + (f"; did you mean {close[0]}?" if close else ""))
-    if settings.http.host not in {"127.0.0.1", "::1", "localhost"} and not settings.http.public_url:
+    if settings.http.host not in _LOOPBACK_HOSTS and not settings.http.public_url:
         found.append(
             "TIDINGS_HOST opens the API to the network without TIDINGS_PUBLIC_URL: links will name the host"
         )

@@ -68,10 +68,13 @@ def surface(server: TestServer) -> Iterator[Surface]:
 
 
 #: Pages for people, who are answered in words.
-_PAGES = ("/u/", "/p/", "/c/")
+_PAGES = ("/u/", "/p/", "/c/", "/portal/", "/console/")
 
 
 def check(answer: httpx2.Response) -> None:
+    if answer.request.url.path.startswith("/console/") and answer.status_code == 303:
+        assert answer.headers["location"].startswith("/console/sign-in"), "nobody is signed in"
+        return
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text)
     if answer.request.url.path.startswith(_PAGES) and answer.headers["content-type"].startswith("text/html"):
         assert "<main" in answer.text

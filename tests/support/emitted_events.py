@@ -21,7 +21,7 @@ from tests.support.postgres import TestDatabase
 from tidings.contracts.event_schemas import event_schemas
 from tidings.contracts.events import EVENTS, TOLD_BY_OTHERS
 
-_TABLES: Final = ("notification.outbox", "chan.outbox", "kernel.bus_events")
+_TABLES: Final = ("notification.outbox", "chan.outbox", "bff_backoffice.outbox", "kernel.bus_events")
 _OURS: Final = '%"source":"/tidings/%'
 _FOLDER: Final = "emitted-events"
 

@@ -23,11 +23,18 @@ _MESSAGE = 1 << 20
 class ForkedProcess:
     """One of them, with the methods of a `subprocess.Popen` that tests use."""
 
-    def __init__(self, words: Sequence[str], *, output: IO[bytes], env: Mapping[str, str]) -> None:
-        """`tidings` with these words, in a session of its own; stdout and stderr go to `output`."""
+    def __init__(
+        self,
+        words: Sequence[str],
+        *,
+        output: IO[bytes],
+        env: Mapping[str, str],
+        errors: IO[bytes] | None = None,
+    ) -> None:
+        """`tidings` with these words, in a session of its own; stdout and stderr go to `output`, or the latter to `errors`."""
         self._server = _server()
         self.args = ["tidings", *words]
-        self.pid = self._server.fork(words, output, env)
+        self.pid = self._server.fork(words, output, errors or output, env)
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
@@ -76,9 +83,9 @@ class _ForkServer:
         self._socket.close()
         self._process.wait()
 
-    def fork(self, words: Sequence[str], output: IO[bytes], env: Mapping[str, str]) -> int:
+    def fork(self, words: Sequence[str], output: IO[bytes], errors: IO[bytes], env: Mapping[str, str]) -> int:
         asked = json.dumps([list(words), dict(env)]).encode()
-        socket.send_fds(self._socket, [asked], [output.fileno()])
+        socket.send_fds(self._socket, [asked], [output.fileno(), errors.fileno()])
         while (kind := (said := self._hear())[0]) != "forked":
             assert kind == "ended"
         return int(said[1])
@@ -140,13 +147,13 @@ def _fork_until_told(us: socket.socket) -> None:
             os.read(woken, 4096)
             _tell_of_the_dead(us)
         if us.fileno() in ready:
-            asked, outputs, _, _ = socket.recv_fds(us, _MESSAGE, 1)
+            asked, outputs, _, _ = socket.recv_fds(us, _MESSAGE, 2)
             if not asked:
                 os._exit(0)
-            (output,) = outputs
             pid = os.fork()
             if pid:
-                os.close(output)
+                for output in outputs:
+                    os.close(output)
                 us.send(json.dumps(["forked", pid]).encode())
                 continue
             signal.set_wakeup_fd(-1)
@@ -155,7 +162,7 @@ def _fork_until_told(us: socket.socket) -> None:
                 os.close(mine)
             us.close()
             words, env = json.loads(asked)
-            _become(words, env, output)
+            _become(words, env, outputs)
             return
 
 
@@ -170,11 +177,11 @@ def _tell_of_the_dead(us: socket.socket) -> None:
         us.send(json.dumps(["ended", pid, os.waitstatus_to_exitcode(status)]).encode())
 
 
-def _become(words: list[str], env: dict[str, str], output: int) -> None:
+def _become(words: list[str], env: dict[str, str], outputs: list[int]) -> None:
     os.setsid()
-    os.dup2(output, 1)
-    os.dup2(output, 2)
-    os.close(output)
+    for output, standard in zip(outputs, (1, 2), strict=True):
+        os.dup2(output, standard)
+        os.close(output)
     os.environ.clear()
     os.environ.update(env)
     sys.argv = ["tidings", *words]

@@ -102,6 +102,11 @@ def served(server: TestServer) -> Iterator[Served]:
         db = Database(database.runtime_url)
         await db.open()
         world: HttpWorld = http_world(db)
+        # As in a process that is told to stop: a stream of events is answered and ends, or it would last for minutes.
+        stopping = asyncio.Event()
+        stopping.set()
+        for job in world.system.events.api_jobs().values():
+            await job.run(stopping)
         tenant = await world.tenant()
         _, own = await world.key(tenant.id)
         _, platform = await world.key(None)

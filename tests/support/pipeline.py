@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -180,17 +181,21 @@ class PipelineWorld:
     async def settle(self) -> None:
         """Do all that can be done now: due, decided, sent, recorded, told."""
         system = self.system
-        while True:
-            done = await system.batches.job.drain()
-            done += await system.dispatch.schedule.drain()
-            done += await system.digests.flushing.drain()
-            done += await system.dispatch.job.drain()
-            done += await system.executions.due.drain()
-            for relay in self.relays:
-                done += await relay.drain()
-            done += await system.triggers.consumer.drain()
-            done += await system.consumers.outcomes.drain()
-            if not done:
+        drains = [
+            system.batches.job.drain,
+            system.dispatch.schedule.drain,
+            system.digests.flushing.drain,
+            system.dispatch.job.drain,
+            system.executions.due.drain,
+            *(relay.drain for relay in self.relays),
+            system.triggers.consumer.drain,
+            system.consumers.outcomes.drain,
+        ]
+        idle = 0
+        for drain in cycle(drains):
+            idle = 0 if await drain() else idle + 1
+            # Each was asked since the last one that had something to do.
+            if idle == len(drains):
                 return
 
     async def advance(self, **by: float) -> None:

@@ -115,6 +115,7 @@ _BY_HAND: dict[str, dict[str, Any]] = {
     "kernel.platform_keys": {"purpose": "signing"},
     "notification.notifications": {"retention_class": "standard"},
     "notification.api_keys": {"role": "tenant.admin"},
+    "bff_backoffice.operators": {"role": "tenant.admin"},
     "notification.notification_trigger_map": {"scope": "tenant"},
     "notification_platform.suppressions": {"mail_domain": "example.org"},
 }

@@ -22,12 +22,12 @@ TIDINGS = (sys.executable, "-m", "tidings")
 
 
 def wait_until(condition: Any, what: str, patience: float = PATIENCE) -> Any:
-    """Ask again and again until it says yes; what it said."""
-    deadline = time.monotonic() + patience
-    while time.monotonic() < deadline:
+    """Ask again and again until it says yes, less and less often: to be asked costs the others time; what it said."""
+    began = time.monotonic()
+    while (waited := time.monotonic() - began) < patience:
         if found := condition():
             return found
-        time.sleep(0.02)
+        time.sleep(min(0.02 + waited / 10, 0.2))
     raise AssertionError(f"waited in vain for {what}")
 
 
@@ -38,15 +38,26 @@ def clean_environment(**extra: str) -> dict[str, str]:
 
 
 def run_tidings(*arguments: str, **extra: str) -> subprocess.CompletedProcess[str]:
-    """One command, to its end."""
-    return subprocess.run(
-        [*TIDINGS, *arguments],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        env=clean_environment(**extra),
-        check=False,
-    )
+    """One command, to its end; forked, where that can be, from a process that has imported Tidings."""
+    environment = clean_environment(**extra)
+    if sys.platform != "linux":
+        return subprocess.run(
+            [*TIDINGS, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            env=environment,
+            check=False,
+        )
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = ForkedProcess(arguments, output=out, errors=err, env=environment)
+        try:
+            code = process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        said = [os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode() for file in (out, err)]
+    return subprocess.CompletedProcess(process.args, code, *said)
 
 
 class RunningTidings:

@@ -4,8 +4,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tidings.contracts.delivery import AttemptRecord, DeliveryRoute, ExecutionRecord, StepRecord
+from tidings.contracts.delivery import DeliveryRoute
 from tidings.contracts.enums import NotificationStatus
+from tidings.contracts.execution_history import AttemptRecord, ExecutionRecord, StepRecord
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
 from tidings.notify.decide.trace import decode
 from tidings.notify.ids import TEMPLATE_VERSION, TemplateVersionId

@@ -169,6 +169,17 @@ def test_the_image_holds_what_the_build_copies() -> None:
     assert not {name.split("/")[0] for name in copied} & set(ignored)
 
 
+@pytest.mark.parametrize("page", ["u", "p", "c", "t/o", "t/c", "portal", "console/join", "console/open"])
+def test_the_proxy_logs_no_token_of_a_path(page: str) -> None:
+    """As its own map cuts them off, written for Python."""
+    (pattern,) = re.findall(r"~(\^\(\?<public>\S+)", (DEPLOY / "nginx" / "tidings.conf").read_text())
+
+    found = re.match(pattern.replace("(?<public>", "(?P<public>"), f"/{page}/01M7SECRET")
+
+    assert found is not None
+    assert found["public"] == f"/{page}/"
+
+
 @pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx (apt-get install nginx-light)")
 def test_nginx_takes_the_configuration(tmp_path: Path) -> None:
     subprocess.run(

@@ -1,13 +1,19 @@
 """The drawings of `docs/state-machines.md` show the states and the transitions that the code has."""
 
 import re
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 from typing import get_args
 
+from tidings.backoffice.ids import OperatorId
+from tidings.backoffice.operators.model import MOST_FAILURES, OperatorRecord, OperatorStatus
+from tidings.backoffice.sessions.model import SessionState
 from tidings.contracts.delivery import DeliveryResult
 from tidings.contracts.enums import NotificationStatus
+from tidings.kernel.refusals import ConflictError
 from tidings.notify.batches.model import REACHED_FROM, BatchStatus
 from tidings.notify.ids import InboxItemId
 from tidings.notify.imports.model import ImportStatus
@@ -195,3 +201,47 @@ def test_an_inbox_item_moves_as_its_model_says() -> None:
         {where(item) for item in items},
         {(old, new) for old, new in moves if old != new},
     )
+
+
+def test_an_operator_moves_as_the_model_says() -> None:
+    now = datetime(2026, 11, 15, tzinfo=UTC)
+    invited = OperatorRecord(
+        id=OperatorId("oper_01M7FH87G06QQE67ATFGNQ1BJ2"),
+        tenant_id=None,
+        role="platform.support",
+        created_by="test",
+        created_at=now,
+        updated_at=now,
+    )
+    active = replace(invited, password_hash="kept").joined([], 1)
+    locked = replace(active, failures=MOST_FAILURES - 1).failed(now, "password")
+    known = [invited, active, locked, invited.disabled(), active.disabled()]
+    verbs = ("disabled", "enabled", "unlocked", "reset", "passed")
+    moves = {(invited.status, active.status), (active.status, locked.status)}
+    for operator, verb in product(known, verbs):
+        if verb == "passed" and not operator.may_sign_in():
+            continue
+        with suppress(ConflictError):
+            moves.add((operator.status, getattr(operator, verb)().status))
+    moves |= {(operator.status, operator.erased(now).status) for operator in known}
+
+    assert drawing("Operator") == (
+        set(get_args(OperatorStatus)),
+        {(old, new) for old, new in moves if old != new},
+    )
+
+
+def test_a_session_ends_once_in_one_of_the_ways_that_are_drawn() -> None:
+    states, arrows = drawing("Operator session")
+
+    assert states == set(get_args(SessionState))
+    assert arrows == {("active", end) for end in states - {"active"}}
+
+
+def test_an_attestation_is_used_by_the_statement_that_looks_whether_it_is_over() -> None:
+    states, arrows = drawing("Attestation")
+    [taking] = [query for query in queries("backoffice/attestations") if "UPDATE" in query]
+
+    assert states == {"issued", "used", "expired"}
+    assert arrows == {("issued", "used"), ("issued", "expired")}
+    assert "used_at IS NULL AND expires_at > :now" in taking

@@ -29,6 +29,9 @@ CORRECTIONS: dict[str, str] = {
     r"/components/schemas/Conditions(Input)?/properties/online/": (
         "a step of a policy may go by whether the recipient has their inbox open"
     ),
+    r"/paths/~1api~1v1~1api-keys(~1\{key_id\}~1rotate)?/post/(parameters/header X-Attestation|responses/403/x-codes\Z)": (
+        "people who are signed in attest before they make a key; keys and tokens make them as before"
+    ),
     r"/components/schemas/ExplainView/required\Z": "an explanation tells of digests too",
     r"/components/schemas/(ExplainView/properties/trigger/|Happening/properties/kind/description)": (
         "what triggers make is explained too"

@@ -107,3 +107,21 @@ def test_addresses_with_and_without_a_port() -> None:
     assert [settings.address_and_port(one, 53) for one in settings.words(given)] == [
         ("10.0.0.2", 53), ("10.0.0.3", 5353), ("fd00::2", 53), ("fd00::3", 5353),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("environment", "networks"),
+    [
+        ({}, "127.0.0.0/8, ::1/128"),
+        ({"TIDINGS_HOST": "::1"}, "127.0.0.0/8, ::1/128"),
+        ({"TIDINGS_TENANT_NETWORKS": "10.0.0.0/8"}, "10.0.0.0/8"),
+        ({"TIDINGS_HOST": "0.0.0.0"}, ""),
+        ({"TIDINGS_PUBLIC_URL": "https://tidings.example"}, ""),
+        ({"TIDINGS_SANDBOX": "off"}, ""),
+    ],
+)
+def test_tidings_up_opens_loopback_where_nobody_else_can_ask_for_it(
+    environment: dict[str, str], networks: str
+) -> None:
+    opened = settings.open_loopback(settings.load(environment))
+    assert opened.channels.tenant_networks == networks

@@ -59,6 +59,8 @@ def application(
         ),
         gate=system.access.gate,
         witness=system.notify.parts.get(AuditingWitness),
+        sessions=system.backoffice.authenticator,
+        second_factor=system.backoffice.attestor,
         clock=system.clock,
     )
     http = system.settings.http

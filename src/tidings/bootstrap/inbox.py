@@ -4,9 +4,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
+from tidings.notify.inbox.act import ActionListeners
 from tidings.notify.inbox.deliver import InboxDeliverer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tidings.bootstrap.access import AccessStage
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.notify import NotifyStage
@@ -23,10 +26,19 @@ if TYPE_CHECKING:
 class InboxStage:
     """The in-app inbox: stores items, and shows them to their readers."""
 
-    def __init__(self, kernel: "KernelStage", access: "AccessStage", notify: "NotifyStage") -> None:
+    def __init__(
+        self,
+        kernel: "KernelStage",
+        access: "AccessStage",
+        notify: "NotifyStage",
+        *,
+        listeners: "Callable[[], ActionListeners]",
+    ) -> None:
+        """`listeners`: who is told of chosen actions; asked for when the first is chosen."""
         self._kernel = kernel
         self._access = access
         self._parts = parts = notify.parts
+        parts.add_late(ActionListeners, listeners)
         #: Stores what the router delivers.
         self.deliverer = parts.get(InboxDeliverer, metrics=access.metrics)
 

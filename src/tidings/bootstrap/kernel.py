@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 from contextlib import AsyncExitStack
 from functools import cached_property
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, LiteralString, Self
+from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import urlsplit
 
 from tidings.bootstrap.services import BOTH, SCHEMAS, Service
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from tidings.operations.partitions.job import PartitionJob
     from tidings.operations.partitions.readiness import PartitionReadiness
 
-#: Where each service notes which events it has applied.
-_LEDGERS: Final[dict[Service, LiteralString]] = {"notify": "notification", "router": "chan"}
+#: An anchor is made with a fifth of one core at most.
+_ANCHOR_REST: Final = 4.0
 
 
 class KernelStage:
@@ -92,8 +92,10 @@ class KernelStage:
         self.origins = Origins(self.platform_pepper.get)
         self.outbox = Outbox("notification")
         self.router_outbox = Outbox("chan")
+        self.backoffice_outbox = Outbox("bff_backoffice")
         self.audit = AuditLog("notification", self.clock, origins=self.origins)
         self.router_audit = AuditLog("chan", self.clock, origins=self.origins)
+        self.backoffice_audit = AuditLog("bff_backoffice", self.clock, origins=self.origins)
         self.own_hosts = _own_hosts(settings.http)
         #: How the outside reaches us, where the settings say so.
         self.public_url = base_url or settings.http.public_url
@@ -122,6 +124,13 @@ class KernelStage:
         from tidings.kernel.idempotency import Idempotency
 
         return Idempotency("notification", self.clock)
+
+    @cached_property
+    def backoffice_idempotency(self) -> "Idempotency":
+        """The same, for what operators do in the back office."""
+        from tidings.kernel.idempotency import Idempotency
+
+        return Idempotency("bff_backoffice", self.clock)
 
     @cached_property
     def vault(self) -> "VaultClient | None":
@@ -347,7 +356,10 @@ class KernelStage:
         from tidings.kernel.flags.flags import FLAGS_CHANNEL, FLAGS_PAYLOAD
 
         broken = self.metrics.audit_broken
-        audits: dict[Service, AuditLog] = {"notify": self.audit, "router": self.router_audit}
+        audits: dict[Service, list[AuditLog]] = {
+            "notify": [self.audit, self.backoffice_audit],
+            "router": [self.router_audit],
+        }
         return {
             **self._vault_job(),
             # It hears of changes too.
@@ -360,7 +372,11 @@ class KernelStage:
             },
             "partitions": self.partitions,
             "audit_anchors": AnchorJob(
-                [AnchorKeeper(self.db, audits[one], self.kms, self.clock) for one in services],
+                [
+                    AnchorKeeper(self.db, audit, self.kms, self.clock, rest=_ANCHOR_REST)
+                    for one in services
+                    for audit in audits[one]
+                ],
                 on_broken=lambda log: broken.labels(log).inc(),
             ),
             "flags": InvalidationJob(self.bus.wakeups.on(FLAGS_CHANNEL, FLAGS_PAYLOAD), self.flags),
@@ -375,12 +391,14 @@ class KernelStage:
             return max((await self.hot_state.sweep(limit=most)).values())
 
         async def sweep_consumed(most: int) -> int:
-            ledgers = [ConsumedEvents(_LEDGERS[one]) for one in services]
+            ledgers = [ConsumedEvents(schema) for one in services for schema in SCHEMAS[one]]
             return sum([await ledger.sweep(self.db, self.clock, limit=most) for ledger in ledgers])
 
-        requests: dict[str, Sweep] = {
-            "idempotency_keys": lambda most: self.idempotency.sweep(self.db, limit=most)
-        }
+        async def sweep_idempotency_keys(most: int) -> int:
+            keys = (self.idempotency, self.backoffice_idempotency)
+            return max([await one.sweep(self.db, limit=most) for one in keys])
+
+        requests: dict[str, Sweep] = {"idempotency_keys": sweep_idempotency_keys}
         return {
             **(requests if "notify" in services else {}),
             "dead_letters": lambda most: self.bus.dead_letters.sweep(limit=most),

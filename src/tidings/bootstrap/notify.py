@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.contracts.channel_configs import ChannelConfigs
-from tidings.contracts.delivery import ExecutionHistory
+from tidings.contracts.execution_history import ExecutionHistory
 from tidings.contracts.profiles import MailboxNews
 from tidings.notify.accept.attachments import Attachments
 from tidings.notify.categories.registry import Categories

@@ -2,6 +2,10 @@
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from tidings.backoffice.api import operators_routes as backoffice_operators_routes
+from tidings.backoffice.api import sessions_routes as backoffice_sessions_routes
+from tidings.backoffice.console import routes as console_routes
+from tidings.backoffice.console import sign_in_routes as console_sign_in_routes
 from tidings.bootstrap.parts import notify_parts, router_parts
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.parts import Parts
@@ -22,6 +26,7 @@ from tidings.notify.inbox import routes as inbox_routes
 from tidings.notify.inbox_component import routes as inbox_component_routes
 from tidings.notify.inbox_live import presence_routes as inbox_presence_routes
 from tidings.notify.inbox_live import routes as inbox_live_routes
+from tidings.notify.inbox_preferences import routes as inbox_preferences_routes
 from tidings.notify.notifications import explain_routes
 from tidings.notify.notifications import routes as notifications_routes
 from tidings.notify.notifications.simulate import Simulator
@@ -37,6 +42,7 @@ from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import routes as tenants_routes
 from tidings.notify.tracking import routes as tracking_routes
 from tidings.notify.triggers import routes as triggers_routes
+from tidings.notify.webhook_portal import routes as webhook_portal_routes
 from tidings.notify.webhooks import routes as webhooks_routes
 from tidings.router.audit_trail import routes as router_audit_routes
 from tidings.router.callbacks import routes as callbacks_routes
@@ -62,6 +68,15 @@ def resources_of(system: "System") -> Served:
     """Every declared resource, with the parts that its handlers may name."""
     notify = notify_parts(system)
     return [
+        (
+            system.backoffice.parts,
+            [
+                backoffice_sessions_routes.sessions,
+                backoffice_operators_routes.operators,
+                console_sign_in_routes.sign_in_pages,
+                console_routes.console,
+            ],
+        ),
         (
             notify,
             [
@@ -94,8 +109,10 @@ def resources_of(system: "System") -> Served:
                 digests_routes.digests,
                 batches_routes.batches,
                 webhooks_routes.webhooks,
+                webhook_portal_routes.portal_pages,
                 inbox_routes.own_inbox,
                 inbox_live_routes.own_inbox_live,
+                inbox_preferences_routes.own_inbox_preferences,
                 inbox_presence_routes.presence,
                 inbox_recipient_routes.inboxes,
                 event_feed_routes.feed,

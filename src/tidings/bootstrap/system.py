@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.accept import AcceptStage
     from tidings.bootstrap.access import AccessStage
     from tidings.bootstrap.apart import ApartStage
+    from tidings.bootstrap.backoffice import BackofficeStage
     from tidings.bootstrap.batches import BatchesStage
     from tidings.bootstrap.callbacks import CallbacksStage
     from tidings.bootstrap.composition import CompositionStage
@@ -108,7 +109,7 @@ class System:
         """What people find in the application itself."""
         from tidings.bootstrap.inbox import InboxStage
 
-        return InboxStage(self.kernel, self.access, self.notify)
+        return InboxStage(self.kernel, self.access, self.notify, listeners=lambda: self.webhooks.registry)
 
     @cached_property
     def accept(self) -> "AcceptStage":
@@ -200,6 +201,13 @@ class System:
         from tidings.bootstrap.webhooks import WebhooksStage
 
         return WebhooksStage(self.kernel, self.access, self.notify)
+
+    @cached_property
+    def backoffice(self) -> "BackofficeStage":
+        """Operators, their sessions, and the console."""
+        from tidings.bootstrap.backoffice import BackofficeStage
+
+        return BackofficeStage(self.kernel, self.access)
 
     @cached_property
     def consumers(self) -> "ConsumersStage":
@@ -373,6 +381,7 @@ class System:
             self.batches,
             self.webhooks,
             self.inbox,
+            self.backoffice,
             self.consumers,
         )
 

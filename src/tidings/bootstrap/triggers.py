@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap.counter_stripes import Stripe, stripe
 from tidings.kernel.bus import Subscription
 from tidings.notify.notifications.cancel import Canceller
-from tidings.notify.triggers import plan
+from tidings.notify.triggers import heard_events
+from tidings.notify.triggers.make_messages import MessageMaker
 from tidings.notify.triggers.plan import TriggerPlanner
 from tidings.notify.triggers.registry import TriggerRegistry
 
@@ -25,17 +26,17 @@ class TriggersStage:
         self.registry = notify.parts.get(TriggerRegistry)
         self.planner = notify.parts.get(
             TriggerPlanner,
-            acceptor=accept.acceptor_of(Stripe.TRIGGERS),
+            maker=notify.parts.make(MessageMaker, acceptor=accept.acceptor_of(Stripe.TRIGGERS)),
             canceller=notify.parts.make(Canceller, stripe=stripe(Stripe.TRIGGERS)),
         )
         self.consumer = kernel.bus.consumer(
             Subscription(
-                plan.GROUP,
-                plan.SUBJECTS,
+                heard_events.GROUP,
+                heard_events.SUBJECTS,
                 ledger="notification",
                 by_index=True,
                 on_tenants_events=self.planner.handle,
-                on_platform_events=plan.pass_over,
+                on_platform_events=heard_events.pass_over,
             )
         )
 

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 from tidings.bootstrap.observers import WebhookMetrics
 from tidings.kernel.bus import Subscription
 from tidings.kernel.egress import Guard, public_and
+from tidings.kernel.event_versions.publish import EventVersions
 from tidings.kernel.signed_webhooks.call import WebhookCaller
 from tidings.notify.webhooks import queue_deliveries
 from tidings.notify.webhooks.change import WebhookChanger
 from tidings.notify.webhooks.credentials import WebhookCredentialKeeper
+from tidings.notify.webhooks.portal_links import WebhookPortalLinks
 from tidings.notify.webhooks.queue_deliveries import WebhookQueuer
 from tidings.notify.webhooks.registry import WebhookRegistry
 from tidings.notify.webhooks.routes import WebhookWake
@@ -47,12 +49,14 @@ class WebhooksStage:
         self.registry = parts.get(WebhookRegistry)
         # An operator who lets tenants into a network of the house lets them speak plainly there.
         parts.get(WebhookChanger, require_https=not networks)
+        parts.get(WebhookPortalLinks, base_url=kernel.base_url)
         # Apart: trials of a webhook that hangs, again and again, hold up no event.
         trial_caller = parts.make(WebhookCaller, connections=16, timeout_seconds=_LONGEST_CALL)
         credentials = parts.get(WebhookCredentialKeeper)
         for close in (trial_caller.close, credentials.close):
             kernel.closing.push_async_callback(close)
         parts.get(WebhookTrier, caller=trial_caller)
+        parts.add_late(EventVersions, lambda: kernel.event_versions)
         queuer = parts.get(WebhookQueuer)
         self.consumer = kernel.bus.consumer(
             Subscription(
@@ -106,8 +110,10 @@ class WebhooksStage:
         return {"webhooks": self.consumer, "webhook_deliveries": self.deliveries}
 
     def sweeps(self) -> "dict[str, Sweep]":
-        """What is overdue, for the metrics."""
+        """What is overdue, for the metrics; portal links and counts of calls whose time is over."""
+        from tidings.notify.webhooks.call_counts import sweep_hours
         from tidings.notify.webhooks.delivery_store import longest_due
+        from tidings.notify.webhooks.portal_link_store import sweep_links
 
         kernel, metrics = self._kernel, self._access.metrics
 
@@ -118,4 +124,16 @@ class WebhooksStage:
             metrics.webhooks_overdue.set(max(late, 0.0))
             return 0
 
-        return {"webhooks_overdue": measure}
+        async def sweep_portal_links(most: int) -> int:
+            async with kernel.db.worker() as tx:
+                return await sweep_links(tx, now=kernel.clock.now(), limit=most)
+
+        async def sweep_call_counts(most: int) -> int:
+            async with kernel.db.worker() as tx:
+                return await sweep_hours(tx, now=kernel.clock.now(), limit=most)
+
+        return {
+            "webhooks_overdue": measure,
+            "webhook_portal_links": sweep_portal_links,
+            "webhook_call_counts": sweep_call_counts,
+        }

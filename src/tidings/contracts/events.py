@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tidings.contracts.api_keys import API_KEY_EVENTS
+from tidings.contracts.backoffice import BACKOFFICE_EVENTS
 from tidings.contracts.batches import BATCH_EVENTS
 from tidings.contracts.channels import CHANNEL_EVENTS
 from tidings.contracts.conversations import CONVERSATION_EVENTS
@@ -42,6 +43,7 @@ _DECLARED: Final[Sequence[Mapping[str, type[Any]]]] = (
     BATCH_EVENTS,
     EVENT_VERSION_EVENTS,
     WEBHOOK_EVENTS,
+    BACKOFFICE_EVENTS,
 )
 
 #: Subject → payload type.
@@ -60,3 +62,5 @@ TOLD_BY_OTHERS: Final = frozenset({"tenant.deleting.v1", USER_DELETED_SUBJECT, M
 NOTIFY_SOURCE: Final = "/tidings/notify"
 #: Where the router's come from.
 ROUTER_SOURCE: Final = "/tidings/router"
+#: Where the back office's come from.
+BACKOFFICE_SOURCE: Final = "/tidings/backoffice"

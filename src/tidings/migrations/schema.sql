@@ -519,6 +519,97 @@ ALTER TABLE ONLY bff_backoffice.alert_ack_log FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE bff_backoffice.alert_ack_log IS 'Who acknowledged which alert, once each; 365 days.';
 
+CREATE TABLE bff_backoffice.attestations (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    session_id text NOT NULL COLLATE pg_catalog."C",
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    issued_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    CONSTRAINT ck_attestations_id CHECK ((id ~ '^mfa_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+);
+
+ALTER TABLE ONLY bff_backoffice.attestations FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.attestations IS 'Proofs of a second factor: each for one action of one operator in one session on one device, once, within five minutes.';
+
+CREATE TABLE bff_backoffice.audit (
+    tenant_id text COLLATE pg_catalog."C",
+    entity_type text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL,
+    id text NOT NULL COLLATE pg_catalog."C",
+    occurred_at timestamp with time zone NOT NULL,
+    entity_id text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    actor text NOT NULL COLLATE pg_catalog."C",
+    before text,
+    after text,
+    ip_hash text COLLATE pg_catalog."C",
+    user_agent_hash text COLLATE pg_catalog."C",
+    trace_id text COLLATE pg_catalog."C",
+    reason text,
+    prev_hash text COLLATE pg_catalog."C",
+    record_hash text NOT NULL COLLATE pg_catalog."C",
+    CONSTRAINT ck_audit_action CHECK ((action ~ '^[a-z][a-z0-9_.]{1,62}$'::text)),
+    CONSTRAINT ck_audit_entity_type CHECK ((entity_type ~ '^[a-z][a-z0-9_]{1,62}$'::text)),
+    CONSTRAINT ck_audit_first CHECK (((seq = 1) = (prev_hash IS NULL))),
+    CONSTRAINT ck_audit_id CHECK ((id ~ '^bff_audit_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_audit_prev_hash CHECK ((prev_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_audit_record_hash CHECK ((record_hash ~ '^[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_audit_seq CHECK ((seq >= 1))
+)
+PARTITION BY RANGE (occurred_at);
+
+ALTER TABLE ONLY bff_backoffice.audit FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.audit IS 'Who changed operators, their rights and their sessions, append-only and hash-chained. tenant_id null: the platform''s own.';
+
+COMMENT ON COLUMN bff_backoffice.audit.seq IS 'Counts from 1 within tenant and entity type, without gaps.';
+
+COMMENT ON COLUMN bff_backoffice.audit.occurred_at IS 'The time inside the id; never earlier than the stream''s previous row.';
+
+COMMENT ON COLUMN bff_backoffice.audit.before IS 'JSON, redacted: no address, body or secret.';
+
+COMMENT ON COLUMN bff_backoffice.audit.after IS 'JSON, redacted: no address, body or secret.';
+
+COMMENT ON COLUMN bff_backoffice.audit.ip_hash IS 'Peppered; the raw address is not kept.';
+
+COMMENT ON COLUMN bff_backoffice.audit.record_hash IS 'Hex sha256 over every other column, prev_hash included; the form is in kernel/audit/record.py.';
+
+CREATE TABLE bff_backoffice.audit_heads (
+    tenant_id text COLLATE pg_catalog."C",
+    entity_type text NOT NULL COLLATE pg_catalog."C",
+    seq bigint NOT NULL,
+    record_hash text COLLATE pg_catalog."C",
+    last_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_audit_heads_seq CHECK ((seq >= 0))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY bff_backoffice.audit_heads REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY bff_backoffice.audit_heads FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.audit_heads IS 'The last row of every audit stream: appenders lock it, and a cut-off tail is seen by it.';
+
+CREATE TABLE bff_backoffice.consumed_events (
+    consumer_name text NOT NULL COLLATE pg_catalog."C",
+    event_id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    consumed_at timestamp with time zone DEFAULT now() NOT NULL,
+    expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
+
+ALTER TABLE ONLY bff_backoffice.consumed_events FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.consumed_events IS 'Which consumer has applied which event; outlives the bus and its dead letters.';
+
+COMMENT ON COLUMN bff_backoffice.consumed_events.consumer_name IS 'Not personal: the consumer group.';
+
 CREATE TABLE bff_backoffice.device_sync_status (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -546,6 +637,23 @@ ALTER TABLE ONLY bff_backoffice.device_sync_status FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE bff_backoffice.device_sync_status IS 'Heartbeat and sync cursors of each operator device.';
 
+CREATE TABLE bff_backoffice.devices (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    secret_hash text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_devices_id CHECK ((id ~ '^dvc_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+);
+
+ALTER TABLE ONLY bff_backoffice.devices FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.devices IS 'Browsers that operators have signed in from. tenant_id null: of operators of the platform.';
+
+COMMENT ON COLUMN bff_backoffice.devices.secret_hash IS 'Of the secret in the device''s own cookie, under the back office''s pepper.';
+
+COMMENT ON COLUMN bff_backoffice.devices.last_used_at IS 'When somebody signed in from it last.';
+
 CREATE TABLE bff_backoffice.idempotency_keys (
     tenant_id text COLLATE pg_catalog."C",
     scope text NOT NULL COLLATE pg_catalog."C",
@@ -555,8 +663,6 @@ CREATE TABLE bff_backoffice.idempotency_keys (
     locked_until timestamp with time zone,
     status integer,
     response text,
-    device_id text COLLATE pg_catalog."C",
-    operator_id text COLLATE pg_catalog."C",
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     expires_at timestamp with time zone DEFAULT (now() + '24:00:00'::interval) NOT NULL,
     CONSTRAINT ck_idempotency_keys_done CHECK (((state <> 'done'::text) OR ((status IS NOT NULL) AND (response IS NOT NULL)))),
@@ -569,24 +675,6 @@ ALTER TABLE ONLY bff_backoffice.idempotency_keys REPLICA IDENTITY FULL;
 ALTER TABLE ONLY bff_backoffice.idempotency_keys FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE bff_backoffice.idempotency_keys IS 'Answers to operators'' requests that carried an Idempotency-Key.';
-
-CREATE TABLE bff_backoffice.inbox (
-    consumer_name text NOT NULL COLLATE pg_catalog."C",
-    event_id text NOT NULL COLLATE pg_catalog."C",
-    tenant_id text COLLATE pg_catalog."C",
-    consumed_at timestamp with time zone DEFAULT now() NOT NULL,
-    expires_at timestamp with time zone DEFAULT (now() + '30 days'::interval) NOT NULL,
-    subject text COLLATE pg_catalog."C",
-    processed_at timestamp with time zone,
-    attempts integer DEFAULT 0 NOT NULL,
-    last_error text
-);
-
-ALTER TABLE ONLY bff_backoffice.inbox FORCE ROW LEVEL SECURITY;
-
-COMMENT ON TABLE bff_backoffice.inbox IS 'Events the back office has consumed: notify''s consumed_events, and how their handling went.';
-
-COMMENT ON COLUMN bff_backoffice.inbox.consumed_at IS 'When it was received.';
 
 CREATE TABLE bff_backoffice.lock_action_proxy_audit (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -677,6 +765,67 @@ COMMENT ON COLUMN bff_backoffice.operator_preferences.property_id IS 'Null: for 
 
 COMMENT ON COLUMN bff_backoffice.operator_preferences.payload IS 'JSON.';
 
+CREATE TABLE bff_backoffice.operators (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    role text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'invited'::text NOT NULL COLLATE pg_catalog."C",
+    grant_hash text NOT NULL COLLATE pg_catalog."C",
+    name_ciphertext bytea,
+    email_ciphertext bytea,
+    email_hash text COLLATE pg_catalog."C",
+    password_hash text COLLATE pg_catalog."C",
+    totp_ciphertext bytea,
+    totp_step bigint DEFAULT 0 NOT NULL,
+    recovery_hashes text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    failures integer DEFAULT 0 NOT NULL,
+    code_failures integer DEFAULT 0 NOT NULL,
+    locked_until timestamp with time zone,
+    link_hash text COLLATE pg_catalog."C",
+    link_kind text COLLATE pg_catalog."C",
+    link_expires_at timestamp with time zone,
+    created_by text NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    erased_at timestamp with time zone,
+    version integer DEFAULT 1 NOT NULL,
+    CONSTRAINT ck_operators_erased CHECK (((erased_at IS NULL) OR ((status = 'disabled'::text) AND (num_nonnulls(name_ciphertext, email_ciphertext, email_hash, password_hash, totp_ciphertext, link_hash) = 0)))),
+    CONSTRAINT ck_operators_id CHECK ((id ~ '^oper_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_operators_link CHECK ((((link_hash IS NULL) = (link_expires_at IS NULL)) AND ((link_hash IS NULL) = (link_kind IS NULL)) AND (link_kind = ANY (ARRAY['join'::text, 'open'::text])))),
+    CONSTRAINT ck_operators_locked CHECK (((status = 'locked'::text) = (locked_until IS NOT NULL))),
+    CONSTRAINT ck_operators_role CHECK ((role = ANY (ARRAY['platform.channel.admin'::text, 'platform.support'::text, 'tenant.admin'::text, 'tenant.support'::text, 'tenant.viewer'::text]))),
+    CONSTRAINT ck_operators_role_fits_tenant CHECK (((tenant_id IS NULL) = (role ~~ 'platform.%'::text))),
+    CONSTRAINT ck_operators_status CHECK ((status = ANY (ARRAY['invited'::text, 'active'::text, 'locked'::text, 'disabled'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.operators FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.operators IS 'People who work in the back office. tenant_id null: operators of the platform, whom no tenant sees.';
+
+COMMENT ON COLUMN bff_backoffice.operators.status IS 'invited: has a link and no password yet; locked: after too many failures, until locked_until; disabled: until an admin enables them.';
+
+COMMENT ON COLUMN bff_backoffice.operators.grant_hash IS 'Proof that the application wrote tenant, role and status of this row: a hash of them under a key that is not in the database. A row without the right one lets nobody in.';
+
+COMMENT ON COLUMN bff_backoffice.operators.email_hash IS 'Under the back office''s pepper: an operator is looked up before their tenant is known.';
+
+COMMENT ON COLUMN bff_backoffice.operators.password_hash IS 'Argon2id, with its parameters and salt.';
+
+COMMENT ON COLUMN bff_backoffice.operators.totp_ciphertext IS 'The secret of their authenticator.';
+
+COMMENT ON COLUMN bff_backoffice.operators.totp_step IS 'The step of the last code that was used; none of it or before is taken again.';
+
+COMMENT ON COLUMN bff_backoffice.operators.recovery_hashes IS 'Of the codes that are left; each works once.';
+
+COMMENT ON COLUMN bff_backoffice.operators.failures IS 'Wrong passwords in a row, which anybody can give who knows the mail.';
+
+COMMENT ON COLUMN bff_backoffice.operators.code_failures IS 'Wrong codes in a row, which take the password or a session; too many lock what asks for a code too.';
+
+COMMENT ON COLUMN bff_backoffice.operators.link_hash IS 'Of the one link that works: of an invitation, or one that opens the console.';
+
+COMMENT ON COLUMN bff_backoffice.operators.link_kind IS 'join: choose a password and an authenticator; open: opens a session at once.';
+
+COMMENT ON COLUMN bff_backoffice.operators.erased_at IS 'When their personal data was removed; the id stays for the ledgers.';
+
 CREATE TABLE bff_backoffice.outbox (
     seq bigint NOT NULL,
     id text NOT NULL COLLATE pg_catalog."C",
@@ -707,6 +856,35 @@ ALTER TABLE bff_backoffice.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENT
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE bff_backoffice.sessions (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    token_hash text NOT NULL COLLATE pg_catalog."C",
+    ip_hash text COLLATE pg_catalog."C",
+    fingerprint_hash text COLLATE pg_catalog."C",
+    opened_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    ended_at timestamp with time zone,
+    ended_reason text COLLATE pg_catalog."C",
+    CONSTRAINT ck_sessions_ended CHECK (((ended_at IS NULL) = (ended_reason IS NULL))),
+    CONSTRAINT ck_sessions_id CHECK ((id ~ '^bos_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_sessions_reason CHECK ((ended_reason = ANY (ARRAY['signed_out'::text, 'revoked'::text, 'forced_out'::text, 'replaced'::text, 'other_device'::text, 'operator_changed'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.sessions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.sessions IS 'Sessions of operators: 12 hours, one for each device. tenant_id null: of operators of the platform.';
+
+COMMENT ON COLUMN bff_backoffice.sessions.token_hash IS 'Of the secret in the session''s cookie together with id, tenant, operator, device and end, under the back office''s pepper.';
+
+COMMENT ON COLUMN bff_backoffice.sessions.ip_hash IS 'Peppered; the raw address is not kept.';
+
+COMMENT ON COLUMN bff_backoffice.sessions.fingerprint_hash IS 'Of what the browser calls itself, peppered.';
+
+COMMENT ON COLUMN bff_backoffice.sessions.ended_reason IS 'replaced: a new sign-in on the device; other_device: the token came with another device''s secret, or none; operator_changed: disabled, reset or erased.';
 
 CREATE TABLE chan.account_secrets (
     tenant_id text COLLATE pg_catalog."C",
@@ -1705,7 +1883,7 @@ CREATE TABLE kernel.audit_anchors (
     signature bytea NOT NULL,
     CONSTRAINT ck_audit_anchors_first CHECK (((number = 1) = (prev_digest IS NULL))),
     CONSTRAINT ck_audit_anchors_kind CHECK ((kind = ANY (ARRAY['month'::text, 'demand'::text]))),
-    CONSTRAINT ck_audit_anchors_log CHECK ((log = ANY (ARRAY['notification'::text, 'chan'::text]))),
+    CONSTRAINT ck_audit_anchors_log CHECK ((log = ANY (ARRAY['notification'::text, 'chan'::text, 'bff_backoffice'::text]))),
     CONSTRAINT ck_audit_anchors_number CHECK ((number >= 1))
 );
 
@@ -3954,6 +4132,24 @@ COMMENT ON TABLE notification.trigger_versions IS 'Every version of every trigge
 
 COMMENT ON COLUMN notification.trigger_versions.definition IS 'JSON, as the API shows it.';
 
+CREATE TABLE notification.webhook_call_counts (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    subscription_id text NOT NULL COLLATE pg_catalog."C",
+    hour timestamp with time zone NOT NULL,
+    taken bigint NOT NULL,
+    not_taken bigint NOT NULL,
+    CONSTRAINT ck_webhook_call_counts_counts CHECK (((taken >= 0) AND (not_taken >= 0)))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY notification.webhook_call_counts FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.webhook_call_counts IS 'Calls of each webhook by the hour, for some days: written with the calls, under the lock of the endpoint.';
+
+COMMENT ON COLUMN notification.webhook_call_counts.hour IS 'When it began, in UTC.';
+
+COMMENT ON COLUMN notification.webhook_call_counts.taken IS 'Calls that were answered with 2xx.';
+
 CREATE TABLE notification.webhook_deliveries (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -4041,6 +4237,40 @@ COMMENT ON COLUMN notification.webhook_endpoints.consecutive_failures IS 'Reachi
 
 COMMENT ON COLUMN notification.webhook_endpoints.is_proven IS 'Its last calls were taken; until then it gets one at a time.';
 
+CREATE TABLE notification.webhook_portal_links (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    token_hash text NOT NULL COLLATE pg_catalog."C",
+    subscription_id text NOT NULL COLLATE pg_catalog."C",
+    customer text COLLATE pg_catalog."C",
+    is_test boolean NOT NULL,
+    may_change boolean NOT NULL,
+    event_types text[] NOT NULL COLLATE pg_catalog."C",
+    locale text COLLATE pg_catalog."C",
+    embed_origins text[] NOT NULL COLLATE pg_catalog."C",
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_webhook_portal_links_hash CHECK ((token_hash ~ '^sha256:[0-9a-f]{64}$'::text)),
+    CONSTRAINT ck_webhook_portal_links_id CHECK ((id ~ '^wpl_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_webhook_portal_links_time CHECK ((expires_at > created_at))
+);
+
+ALTER TABLE ONLY notification.webhook_portal_links FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE notification.webhook_portal_links IS 'Links to the webhook portal. The token carries its tenant inside; of the token only the hash is kept.';
+
+COMMENT ON COLUMN notification.webhook_portal_links.subscription_id IS 'The webhook that it was made for: whatever is made by this link has its condition, its body and its limits.';
+
+COMMENT ON COLUMN notification.webhook_portal_links.customer IS 'Whose webhooks it shows; null: that one webhook.';
+
+COMMENT ON COLUMN notification.webhook_portal_links.may_change IS 'Otherwise it only shows.';
+
+COMMENT ON COLUMN notification.webhook_portal_links.event_types IS 'What its visitors may choose from, as NATS writes subjects.';
+
+COMMENT ON COLUMN notification.webhook_portal_links.locale IS 'The language of its pages; null: what the browser asks for.';
+
+COMMENT ON COLUMN notification.webhook_portal_links.embed_origins IS 'Sites that may show its pages in a frame.';
+
 CREATE SEQUENCE notification.webhook_positions
     START WITH 1
     INCREMENT BY 1
@@ -4080,6 +4310,12 @@ CREATE TABLE notification.webhook_subscriptions (
     signing_secret_prev_until timestamp with time zone,
     disabled_at timestamp with time zone,
     disabled_reason text COLLATE pg_catalog."C",
+    customer text COLLATE pg_catalog."C",
+    api_version date DEFAULT CURRENT_DATE NOT NULL,
+    api_version_before date,
+    api_version_from timestamp with time zone,
+    CONSTRAINT ck_webhook_subscriptions_api_version CHECK (((api_version_before IS NULL) = (api_version_from IS NULL))),
+    CONSTRAINT ck_webhook_subscriptions_customer CHECK ((customer ~ '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}$'::text)),
     CONSTRAINT ck_webhook_subscriptions_disabled CHECK ((((status = 'disabled'::text) = (disabled_at IS NOT NULL)) AND ((disabled_at IS NULL) = (disabled_reason IS NULL)) AND (disabled_reason = ANY (ARRAY['failures'::text, 'gone'::text])))),
     CONSTRAINT ck_webhook_subscriptions_id CHECK ((id ~ '^whs_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_webhook_subscriptions_limits CHECK ((((max_in_flight >= 1) AND (max_in_flight <= 50)) AND ((max_per_minute >= 1) AND (max_per_minute <= 60000)) AND ((timeout_seconds >= 1) AND (timeout_seconds <= 30)) AND ((disable_after >= 1) AND (disable_after <= 1000)))),
@@ -4123,6 +4359,14 @@ COMMENT ON COLUMN notification.webhook_subscriptions.transform IS 'The body that
 COMMENT ON COLUMN notification.webhook_subscriptions.signing_secret_prev_until IS 'Until then calls are signed with the secret before as well.';
 
 COMMENT ON COLUMN notification.webhook_subscriptions.disabled_reason IS 'failures: too many in a row; gone: it answered 410.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.customer IS 'What the tenant calls the customer whose endpoint this is; null: its own. A portal link shows all of one customer.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.api_version IS 'Of events that are published in several versions it is told the newest one of that day, or the oldest that is published.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.api_version_before IS 'What events of before api_version_from are judged by, however late they come; null: it was never changed.';
+
+COMMENT ON COLUMN notification.webhook_subscriptions.api_version_from IS 'Since when api_version counts: some seconds after the change, when all processes know of it.';
 
 CREATE TABLE notification_platform.categories (
     category text NOT NULL COLLATE pg_catalog."C",
@@ -4379,11 +4623,17 @@ ALTER TABLE ONLY bff_backoffice.ai_decision_log
 ALTER TABLE ONLY bff_backoffice.alert_ack_log
     ADD CONSTRAINT pk_alert_ack_log PRIMARY KEY (tenant_id, alert_id, acknowledged_by);
 
+ALTER TABLE ONLY bff_backoffice.attestations
+    ADD CONSTRAINT pk_attestations PRIMARY KEY (id);
+
+ALTER TABLE ONLY bff_backoffice.consumed_events
+    ADD CONSTRAINT pk_consumed_events PRIMARY KEY (consumer_name, event_id);
+
 ALTER TABLE ONLY bff_backoffice.device_sync_status
     ADD CONSTRAINT pk_device_sync_status PRIMARY KEY (tenant_id, id);
 
-ALTER TABLE ONLY bff_backoffice.inbox
-    ADD CONSTRAINT pk_inbox PRIMARY KEY (consumer_name, event_id);
+ALTER TABLE ONLY bff_backoffice.devices
+    ADD CONSTRAINT pk_devices PRIMARY KEY (id);
 
 ALTER TABLE ONLY bff_backoffice.lock_action_proxy_audit
     ADD CONSTRAINT pk_lock_action_proxy_audit PRIMARY KEY (tenant_id, id);
@@ -4397,11 +4647,26 @@ ALTER TABLE ONLY bff_backoffice.operator_activity
 ALTER TABLE ONLY bff_backoffice.operator_preferences
     ADD CONSTRAINT pk_operator_preferences PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY bff_backoffice.operators
+    ADD CONSTRAINT pk_operators PRIMARY KEY (id);
+
 ALTER TABLE ONLY bff_backoffice.outbox
     ADD CONSTRAINT pk_outbox PRIMARY KEY (seq);
 
+ALTER TABLE ONLY bff_backoffice.sessions
+    ADD CONSTRAINT pk_sessions PRIMARY KEY (id);
+
 ALTER TABLE ONLY bff_backoffice.ai_decision_log
     ADD CONSTRAINT uq_ai_decision_log_decision UNIQUE (tenant_id, suggestion_id, decided_by);
+
+ALTER TABLE ONLY bff_backoffice.audit_heads
+    ADD CONSTRAINT uq_audit_heads_stream UNIQUE NULLS NOT DISTINCT (tenant_id, entity_type);
+
+ALTER TABLE ONLY bff_backoffice.audit
+    ADD CONSTRAINT uq_audit_id UNIQUE NULLS NOT DISTINCT (tenant_id, occurred_at, id);
+
+ALTER TABLE ONLY bff_backoffice.audit
+    ADD CONSTRAINT uq_audit_stream UNIQUE NULLS NOT DISTINCT (tenant_id, entity_type, seq, occurred_at);
 
 ALTER TABLE ONLY bff_backoffice.device_sync_status
     ADD CONSTRAINT uq_device_sync_status_device UNIQUE (tenant_id, device_id);
@@ -4745,11 +5010,17 @@ ALTER TABLE ONLY notification.trigger_subjects
 ALTER TABLE ONLY notification.trigger_versions
     ADD CONSTRAINT pk_trigger_versions PRIMARY KEY (trigger_id, version);
 
+ALTER TABLE ONLY notification.webhook_call_counts
+    ADD CONSTRAINT pk_webhook_call_counts PRIMARY KEY (tenant_id, subscription_id, hour);
+
 ALTER TABLE ONLY notification.webhook_deliveries
     ADD CONSTRAINT pk_webhook_deliveries PRIMARY KEY (tenant_id, created_at, id);
 
 ALTER TABLE ONLY notification.webhook_endpoints
     ADD CONSTRAINT pk_webhook_endpoints PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY notification.webhook_portal_links
+    ADD CONSTRAINT pk_webhook_portal_links PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY notification.webhook_subscriptions
     ADD CONSTRAINT pk_webhook_subscriptions PRIMARY KEY (tenant_id, id);
@@ -4793,6 +5064,9 @@ ALTER TABLE ONLY notification.templates
 ALTER TABLE ONLY notification.tenants_local
     ADD CONSTRAINT uq_tenants_local_slug UNIQUE (slug);
 
+ALTER TABLE ONLY notification.webhook_portal_links
+    ADD CONSTRAINT uq_webhook_portal_links_hash UNIQUE (tenant_id, token_hash);
+
 ALTER TABLE ONLY notification_platform.categories
     ADD CONSTRAINT pk_categories PRIMARY KEY (category);
 
@@ -4830,13 +5104,17 @@ CREATE INDEX ix_ai_decision_log_time ON bff_backoffice.ai_decision_log USING btr
 
 CREATE INDEX ix_alert_ack_log_time ON bff_backoffice.alert_ack_log USING btree (tenant_id, acknowledged_at DESC);
 
+CREATE INDEX ix_attestations_expiry ON bff_backoffice.attestations USING btree (expires_at);
+
+CREATE INDEX ix_audit_entity ON ONLY bff_backoffice.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
+
+CREATE INDEX ix_consumed_events_expiry ON bff_backoffice.consumed_events USING btree (expires_at);
+
 CREATE INDEX ix_device_sync_status_heartbeat ON bff_backoffice.device_sync_status USING btree (status, last_heartbeat_at DESC);
 
+CREATE INDEX ix_devices_last_used ON bff_backoffice.devices USING btree (last_used_at);
+
 CREATE INDEX ix_idempotency_keys_expiry ON bff_backoffice.idempotency_keys USING btree (expires_at);
-
-CREATE INDEX ix_inbox_expiry ON bff_backoffice.inbox USING btree (expires_at);
-
-CREATE INDEX ix_inbox_unprocessed ON bff_backoffice.inbox USING btree (consumed_at) WHERE (processed_at IS NULL);
 
 CREATE INDEX ix_lock_action_proxy_audit_operator ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, operator_id, occurred_at DESC);
 
@@ -4853,6 +5131,18 @@ CREATE INDEX ix_offline_action_queue_hints_time ON bff_backoffice.offline_action
 CREATE INDEX ix_operator_activity_action ON ONLY bff_backoffice.operator_activity USING btree (tenant_id, action, occurred_at DESC);
 
 CREATE INDEX ix_operator_activity_operator ON ONLY bff_backoffice.operator_activity USING btree (tenant_id, operator_id, occurred_at DESC);
+
+CREATE INDEX ix_operators_email ON bff_backoffice.operators USING btree (email_hash) WHERE (email_hash IS NOT NULL);
+
+CREATE INDEX ix_operators_tenant ON bff_backoffice.operators USING btree (tenant_id, id);
+
+CREATE INDEX ix_sessions_expiry ON bff_backoffice.sessions USING btree (expires_at);
+
+CREATE INDEX ix_sessions_operator ON bff_backoffice.sessions USING btree (tenant_id, operator_id, id);
+
+CREATE UNIQUE INDEX ux_operators_email ON bff_backoffice.operators USING btree (tenant_id, email_hash) NULLS NOT DISTINCT WHERE (email_hash IS NOT NULL);
+
+CREATE UNIQUE INDEX ux_sessions_device ON bff_backoffice.sessions USING btree (tenant_id, device_id) NULLS NOT DISTINCT WHERE (ended_at IS NULL);
 
 CREATE INDEX ix_adapter_status_map_code ON chan.adapter_status_map USING btree (provider_code);
 
@@ -5106,6 +5396,8 @@ CREATE INDEX ix_trigger_firings_told ON notification.trigger_firings USING btree
 
 CREATE INDEX ix_trigger_subjects_expiry ON notification.trigger_subjects USING btree (expires_at);
 
+CREATE INDEX ix_webhook_call_counts_hour ON notification.webhook_call_counts USING btree (hour);
+
 CREATE INDEX ix_webhook_deliveries_due ON ONLY notification.webhook_deliveries USING btree (tenant_id, subscription_id, next_attempt_at, "position") WHERE (status = 'queued'::text);
 
 CREATE INDEX ix_webhook_deliveries_lane ON ONLY notification.webhook_deliveries USING btree (tenant_id, subscription_id, ordering_key, "position") WHERE (status = ANY (ARRAY['queued'::text, 'blocked'::text]));
@@ -5115,6 +5407,14 @@ CREATE INDEX ix_webhook_deliveries_subscription ON ONLY notification.webhook_del
 CREATE INDEX ix_webhook_endpoints_claimed ON notification.webhook_endpoints USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
 
 CREATE INDEX ix_webhook_endpoints_due ON notification.webhook_endpoints USING btree (due_at) WHERE ((due_at IS NOT NULL) AND (claimed_by IS NULL));
+
+CREATE INDEX ix_webhook_portal_links_customer ON notification.webhook_portal_links USING btree (tenant_id, customer) WHERE (customer IS NOT NULL);
+
+CREATE INDEX ix_webhook_portal_links_expiry ON notification.webhook_portal_links USING btree (expires_at);
+
+CREATE INDEX ix_webhook_portal_links_subscription ON notification.webhook_portal_links USING btree (tenant_id, subscription_id);
+
+CREATE INDEX ix_webhook_subscriptions_customer ON notification.webhook_subscriptions USING btree (tenant_id, customer, id) WHERE (customer IS NOT NULL);
 
 CREATE INDEX notifications_marketing__ix_notifications_correlated ON ONLY notification.notifications_marketing USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
@@ -5210,13 +5510,21 @@ ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notificatio
 
 CREATE TRIGGER announce AFTER INSERT ON bff_backoffice.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 
+CREATE TRIGGER announce_change AFTER UPDATE ON bff_backoffice.operators FOR EACH ROW WHEN ((old.grant_hash IS DISTINCT FROM new.grant_hash)) EXECUTE FUNCTION kernel.announce_change('id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON bff_backoffice.sessions FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('id');
+
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON bff_backoffice.ai_decision_log FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON bff_backoffice.audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON bff_backoffice.lock_action_proxy_audit FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE ON bff_backoffice.operator_activity FOR EACH ROW EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.ai_decision_log FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
+
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.audit FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.lock_action_proxy_audit FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
 
@@ -5324,6 +5632,9 @@ CREATE TRIGGER published_kept BEFORE DELETE ON notification_platform.template_ve
 
 CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND (((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.assets IS DISTINCT FROM new.assets)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
 
+ALTER TABLE ONLY bff_backoffice.sessions
+    ADD CONSTRAINT fk_sessions_operator FOREIGN KEY (operator_id) REFERENCES bff_backoffice.operators(id);
+
 ALTER TABLE ONLY chan.conversation_messages
     ADD CONSTRAINT fk_conversation_messages_conversation FOREIGN KEY (tenant_id, conversation_id) REFERENCES chan.conversations(tenant_id, id);
 
@@ -5424,15 +5735,29 @@ ALTER TABLE bff_backoffice.ai_decision_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.alert_ack_log ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE bff_backoffice.attestations ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.audit ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.audit_heads ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY break_glass ON bff_backoffice.ai_decision_log FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alert_ack_log FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON bff_backoffice.attestations FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.audit FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.audit_heads FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.consumed_events FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON bff_backoffice.device_sync_status FOR SELECT TO tidings_breakglass USING (true);
 
-CREATE POLICY break_glass ON bff_backoffice.idempotency_keys FOR SELECT TO tidings_breakglass USING (true);
+CREATE POLICY break_glass ON bff_backoffice.devices FOR SELECT TO tidings_breakglass USING (true);
 
-CREATE POLICY break_glass ON bff_backoffice.inbox FOR SELECT TO tidings_breakglass USING (true);
+CREATE POLICY break_glass ON bff_backoffice.idempotency_keys FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.lock_action_proxy_audit FOR SELECT TO tidings_breakglass USING (true);
 
@@ -5442,17 +5767,21 @@ CREATE POLICY break_glass ON bff_backoffice.operator_activity FOR SELECT TO tidi
 
 CREATE POLICY break_glass ON bff_backoffice.operator_preferences FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON bff_backoffice.operators FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON bff_backoffice.outbox FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.sessions FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.ai_decision_log AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.alert_ack_log AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON bff_backoffice.consumed_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON bff_backoffice.device_sync_status AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
-CREATE POLICY caller_role_deletes ON bff_backoffice.inbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.lock_action_proxy_audit AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5460,17 +5789,19 @@ CREATE POLICY caller_role_deletes ON bff_backoffice.offline_action_queue_hints A
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.operator_preferences AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON bff_backoffice.operators AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON bff_backoffice.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.ai_decision_log AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.alert_ack_log AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON bff_backoffice.consumed_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON bff_backoffice.device_sync_status AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
-CREATE POLICY caller_role_writes ON bff_backoffice.inbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.lock_action_proxy_audit AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5478,13 +5809,17 @@ CREATE POLICY caller_role_writes ON bff_backoffice.offline_action_queue_hints AS
 
 CREATE POLICY caller_role_writes ON bff_backoffice.operator_preferences AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON bff_backoffice.operators AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON bff_backoffice.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+ALTER TABLE bff_backoffice.consumed_events ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.device_sync_status ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE bff_backoffice.idempotency_keys ENABLE ROW LEVEL SECURITY;
+ALTER TABLE bff_backoffice.devices ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE bff_backoffice.inbox ENABLE ROW LEVEL SECURITY;
+ALTER TABLE bff_backoffice.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.lock_action_proxy_audit ENABLE ROW LEVEL SECURITY;
 
@@ -5494,23 +5829,53 @@ ALTER TABLE bff_backoffice.operator_activity ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.operator_preferences ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE bff_backoffice.operators ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE bff_backoffice.outbox ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY platform_access ON bff_backoffice.attestations TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.audit TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.audit_heads TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.consumed_events TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON bff_backoffice.devices TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.idempotency_keys TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
-CREATE POLICY platform_access ON bff_backoffice.inbox TO tidings_platform USING (true) WITH CHECK (true);
+CREATE POLICY platform_access ON bff_backoffice.operators TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.outbox TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON bff_backoffice.sessions TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_looks_up ON bff_backoffice.devices FOR SELECT TO tidings_platform USING (true);
+
+CREATE POLICY platform_looks_up ON bff_backoffice.operators FOR SELECT TO tidings_platform USING (true);
+
+CREATE POLICY platform_looks_up ON bff_backoffice.sessions FOR SELECT TO tidings_platform USING (true);
+
+ALTER TABLE bff_backoffice.sessions ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alert_ack_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON bff_backoffice.attestations TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.audit_heads TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.consumed_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON bff_backoffice.device_sync_status TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
-CREATE POLICY tenant_isolation ON bff_backoffice.idempotency_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+CREATE POLICY tenant_isolation ON bff_backoffice.devices TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
-CREATE POLICY tenant_isolation ON bff_backoffice.inbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+CREATE POLICY tenant_isolation ON bff_backoffice.idempotency_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.lock_action_proxy_audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -5520,19 +5885,37 @@ CREATE POLICY tenant_isolation ON bff_backoffice.operator_activity TO tidings_ru
 
 CREATE POLICY tenant_isolation ON bff_backoffice.operator_preferences TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON bff_backoffice.operators TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON bff_backoffice.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.sessions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_sets ON bff_backoffice.consumed_events TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
 CREATE POLICY worker_claims ON bff_backoffice.alert_ack_log TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON bff_backoffice.attestations TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.audit TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.audit_heads TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.consumed_events TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON bff_backoffice.device_sync_status TO tidings_worker USING (true) WITH CHECK (true);
 
-CREATE POLICY worker_claims ON bff_backoffice.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
+CREATE POLICY worker_claims ON bff_backoffice.devices TO tidings_worker USING (true) WITH CHECK (true);
 
-CREATE POLICY worker_claims ON bff_backoffice.inbox TO tidings_worker USING (true) WITH CHECK (true);
+CREATE POLICY worker_claims ON bff_backoffice.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.offline_action_queue_hints TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.sessions TO tidings_worker USING (true) WITH CHECK (true);
 
 ALTER TABLE chan.account_secrets ENABLE ROW LEVEL SECURITY;
 
@@ -6292,9 +6675,13 @@ CREATE POLICY break_glass ON notification.trigger_subjects FOR SELECT TO tidings
 
 CREATE POLICY break_glass ON notification.trigger_versions FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON notification.webhook_call_counts FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON notification.webhook_deliveries FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.webhook_endpoints FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON notification.webhook_portal_links FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON notification.webhook_subscriptions FOR SELECT TO tidings_breakglass USING (true);
 
@@ -6398,9 +6785,13 @@ CREATE POLICY caller_role_deletes ON notification.trigger_subjects AS RESTRICTIV
 
 CREATE POLICY caller_role_deletes ON notification.trigger_versions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON notification.webhook_call_counts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON notification.webhook_deliveries AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.webhook_endpoints AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON notification.webhook_portal_links AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON notification.webhook_subscriptions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6504,9 +6895,13 @@ CREATE POLICY caller_role_writes ON notification.trigger_subjects AS RESTRICTIVE
 
 CREATE POLICY caller_role_writes ON notification.trigger_versions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON notification.webhook_call_counts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON notification.webhook_deliveries AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.webhook_endpoints AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON notification.webhook_portal_links AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON notification.webhook_subscriptions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6730,9 +7125,13 @@ CREATE POLICY tenant_isolation ON notification.trigger_subjects TO tidings_runti
 
 CREATE POLICY tenant_isolation ON notification.trigger_versions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON notification.webhook_call_counts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON notification.webhook_deliveries TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.webhook_endpoints TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON notification.webhook_portal_links TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON notification.webhook_subscriptions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6896,6 +7295,10 @@ CREATE POLICY tenant_sets ON notification.trigger_subjects TO tidings_runtime US
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
+CREATE POLICY tenant_sets ON notification.webhook_call_counts TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 CREATE POLICY tenant_sets ON notification.webhook_deliveries TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
@@ -6918,9 +7321,13 @@ ALTER TABLE notification.trigger_subjects ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.trigger_versions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE notification.webhook_call_counts ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE notification.webhook_deliveries ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.webhook_endpoints ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE notification.webhook_portal_links ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.webhook_subscriptions ENABLE ROW LEVEL SECURITY;
 
@@ -6980,7 +7387,11 @@ CREATE POLICY worker_claims ON notification.trigger_firings TO tidings_worker US
 
 CREATE POLICY worker_claims ON notification.trigger_subjects TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.webhook_call_counts TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.webhook_endpoints TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.webhook_portal_links TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_sweeps_what_is_done ON notification.digest_windows AS RESTRICTIVE FOR DELETE TO tidings_worker USING ((state = 'flushed'::text));
 
@@ -7186,6 +7597,56 @@ GRANT SELECT(acknowledged_by) ON TABLE bff_backoffice.alert_ack_log TO tidings_w
 
 GRANT SELECT(acknowledged_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
 
+GRANT SELECT ON TABLE bff_backoffice.attestations TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.attestations TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.attestations TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.attestations TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.attestations TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.attestations TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE bff_backoffice.attestations TO tidings_worker;
+
+GRANT UPDATE(used_at) ON TABLE bff_backoffice.attestations TO tidings_runtime;
+
+GRANT UPDATE(used_at) ON TABLE bff_backoffice.attestations TO tidings_platform;
+
+GRANT SELECT ON TABLE bff_backoffice.audit TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.audit TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.audit TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.audit TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.audit_heads TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.audit_heads TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.audit_heads TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.audit_heads TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.consumed_events TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.consumed_events TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.consumed_events TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.consumed_events TO tidings_worker;
+
+GRANT SELECT(consumer_name) ON TABLE bff_backoffice.consumed_events TO tidings_worker;
+
+GRANT SELECT(event_id) ON TABLE bff_backoffice.consumed_events TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.consumed_events TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE bff_backoffice.consumed_events TO tidings_worker;
+
 GRANT SELECT ON TABLE bff_backoffice.device_sync_status TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.device_sync_status TO tidings_runtime;
@@ -7199,6 +7660,20 @@ GRANT SELECT(device_id) ON TABLE bff_backoffice.device_sync_status TO tidings_wo
 GRANT SELECT(last_heartbeat_at) ON TABLE bff_backoffice.device_sync_status TO tidings_worker;
 
 GRANT SELECT(status) ON TABLE bff_backoffice.device_sync_status TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.devices TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.devices TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.devices TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.devices TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.devices TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.devices TO tidings_worker;
+
+GRANT SELECT(last_used_at) ON TABLE bff_backoffice.devices TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.idempotency_keys TO tidings_breakglass;
 
@@ -7215,22 +7690,6 @@ GRANT SELECT(scope) ON TABLE bff_backoffice.idempotency_keys TO tidings_worker;
 GRANT SELECT(key) ON TABLE bff_backoffice.idempotency_keys TO tidings_worker;
 
 GRANT SELECT(expires_at) ON TABLE bff_backoffice.idempotency_keys TO tidings_worker;
-
-GRANT SELECT ON TABLE bff_backoffice.inbox TO tidings_breakglass;
-
-GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.inbox TO tidings_runtime;
-
-GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.inbox TO tidings_platform;
-
-GRANT DELETE ON TABLE bff_backoffice.inbox TO tidings_worker;
-
-GRANT SELECT(consumer_name) ON TABLE bff_backoffice.inbox TO tidings_worker;
-
-GRANT SELECT(event_id) ON TABLE bff_backoffice.inbox TO tidings_worker;
-
-GRANT SELECT(tenant_id) ON TABLE bff_backoffice.inbox TO tidings_worker;
-
-GRANT SELECT(expires_at) ON TABLE bff_backoffice.inbox TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_breakglass;
 
@@ -7256,6 +7715,12 @@ GRANT SELECT ON TABLE bff_backoffice.operator_preferences TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.operator_preferences TO tidings_runtime;
 
+GRANT SELECT ON TABLE bff_backoffice.operators TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.operators TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.operators TO tidings_platform;
+
 GRANT SELECT ON TABLE bff_backoffice.outbox TO tidings_breakglass;
 
 GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_runtime;
@@ -7263,6 +7728,20 @@ GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_runtime;
 GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_platform;
 
 GRANT SELECT,DELETE ON TABLE bff_backoffice.outbox TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.sessions TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.sessions TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.sessions TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.sessions TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.sessions TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.sessions TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE bff_backoffice.sessions TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.account_secrets TO tidings_breakglass;
 
@@ -8362,6 +8841,18 @@ GRANT SELECT,INSERT ON TABLE notification.trigger_versions TO tidings_runtime;
 
 GRANT SELECT,INSERT ON TABLE notification.trigger_versions TO tidings_platform;
 
+GRANT SELECT ON TABLE notification.webhook_call_counts TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.webhook_call_counts TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.webhook_call_counts TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.webhook_call_counts TO tidings_worker;
+
+GRANT SELECT(subscription_id) ON TABLE notification.webhook_call_counts TO tidings_worker;
+
+GRANT SELECT(hour) ON TABLE notification.webhook_call_counts TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.webhook_deliveries TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.webhook_deliveries TO tidings_runtime;
@@ -8377,6 +8868,18 @@ GRANT SELECT(id) ON TABLE notification.webhook_endpoints TO tidings_worker;
 GRANT SELECT(due_at) ON TABLE notification.webhook_endpoints TO tidings_worker;
 
 GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE notification.webhook_endpoints TO tidings_worker;
+
+GRANT SELECT ON TABLE notification.webhook_portal_links TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE ON TABLE notification.webhook_portal_links TO tidings_runtime;
+
+GRANT DELETE ON TABLE notification.webhook_portal_links TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.webhook_portal_links TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.webhook_portal_links TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE notification.webhook_portal_links TO tidings_worker;
 
 GRANT USAGE ON SEQUENCE notification.webhook_positions TO tidings_runtime;
 

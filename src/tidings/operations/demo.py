@@ -6,12 +6,15 @@ from typing import Any
 
 from msgspec import structs
 
+from tidings.backoffice.operators.change import By, OperatorChanger
+from tidings.backoffice.operators.model import MadeLink, Rights
+from tidings.backoffice.operators.people import OperatorPerson
 from tidings.contracts.senders import ANY_SENDER
 from tidings.contracts.tenants import NotificationPolicy, TenantEvent
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
-from tidings.kernel.refusals import UnauthenticatedError
+from tidings.kernel.refusals import ConflictError, UnauthenticatedError
 from tidings.notify.access.authenticate import KeyAuthenticator
 from tidings.notify.access.create import create_key
 from tidings.notify.access.ledger import KeyLedger
@@ -24,6 +27,7 @@ from tidings.operations.platform_start import PlatformStart
 
 SLUG = "demo"
 _ACTOR = "tidings up"
+_OPERATOR = OperatorPerson(name="Demo operator", email="operator@demo.example")
 #: There is nobody else whose sender it could take: try any.
 _POLICY = NotificationPolicy(allowed_sender_domains=(ANY_SENDER,), allowed_sender_ids=(ANY_SENDER,))
 
@@ -35,6 +39,8 @@ class Demo:
     tenant_id: TenantId
     api_key: str
     platform_key: str
+    #: Opens the console, once; or why there is no link for the demo's operator.
+    console_link: MadeLink | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -46,6 +52,7 @@ class DemoMaker:
     platform: PlatformStart
     keys: KeyAuthenticator
     ledger: KeyLedger
+    operators: OperatorChanger
     clock: Clock
 
     async def ensure(self, previous: Mapping[str, Any]) -> Demo:
@@ -64,7 +71,23 @@ class DemoMaker:
             or await self._tenants_key(tenant.id),
             platform_key=await self._working(previous.get("platform_key"), None)
             or await self._platforms_key(),
+            console_link=await self._console_link(tenant.id),
         )
+
+    async def _console_link(self, tenant_id: TenantId) -> MadeLink | str:
+        """A link for the first operator, who is made when there is none; or why they get none, such as that they were disabled."""
+        try:
+            return await self._made_link(tenant_id)
+        except ConflictError as refused:
+            return str(refused)
+
+    async def _made_link(self, tenant_id: TenantId) -> MadeLink:
+        by = By(actor=_ACTOR)
+        async with self.db.tenant(tenant_id) as tx:
+            known = await self.operators.find(tx, _OPERATOR.email)
+            if known is None:
+                known, _ = await self.operators.invite(tx, _OPERATOR, Rights(role="tenant.admin"), by=by)
+            return (await self.operators.open_link(tx, known.id, by=by, activate=True))[1]
 
     async def _working(self, carried: object, tenant_id: TenantId | None) -> str | None:
         if not isinstance(carried, str):

@@ -39,13 +39,13 @@ def test_what_is_not_possible_is_said_in_one_line(operator: Operator) -> None:
 
 
 def test_ones_own_account_is_set_and_rotated(operator: Operator) -> None:
-    """The vendor is on loopback, which is nobody's to reach unless the operator opens it: the check says so."""
+    """The vendor is in a network of the house, which is nobody's to reach unless the operator opens it: the check says so."""
     (tenant,) = operator.gets("tenant", "create", "with-its-own-account")
     as_them = ("--key", operator.gets("api-key", "create", "theirs", "--tenant", tenant["id"])["key"])
     folder = operator.running.data_dir / "secrets" / tenant["id"]
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("one.json", "two.json"):
-        (folder / name).write_text('{"host": "127.0.0.1", "port": 9, "security": "none"}')
+        (folder / name).write_text('{"host": "10.0.0.9", "port": 9, "security": "none"}')
         (folder / name).chmod(0o644)
     (folder / "bad.json").write_text('{"hots": "127.0.0.1"}')
     (folder / "bad.json").chmod(0o644)

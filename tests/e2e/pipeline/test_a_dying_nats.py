@@ -16,6 +16,7 @@ from tests.e2e.pipeline.senders import Senders
 from tests.support.counting_vendor import CountingVendor
 from tests.support.nats import NatsServer, running_nats
 from tests.support.prepared_house import prepared_house
+from tests.support.running import wait_until
 
 pytestmark = pytest.mark.xdist_group("surviving")
 
@@ -48,7 +49,7 @@ def test_sending_goes_on_and_each_outcome_is_told_once() -> None:
         sent = set(senders.accepted.values())
         ledger = _await_the_end(house, server)
         events = asyncio.run(_events(server))
-        wait_for(lambda: _readiness(house) == "ready", "it to be ready")
+        wait_until(lambda: _readiness(house) == "ready", "it to be ready")
         logs = "".join(program.output for program in house.programs)
 
     assert sent == set(vendor.came), "lost"
@@ -79,15 +80,15 @@ def _readiness(house: House) -> str:
 
 def _await_the_end(house: House, server: NatsServer) -> Ledger:
     """Until nothing waits, in Postgres or on NATS."""
-    last: list[Ledger] = []
 
     def over() -> bool:
-        last[:] = [read_ledger(house.postgres.url("tidings_owner"))]
-        return not any(last[0].waiting.values()) and asyncio.run(_unread(server)) == 0
+        ledger = read_ledger(house.postgres.url("tidings_owner"))
+        return not any(ledger.waiting.values()) and asyncio.run(_unread(server)) == 0
 
-    wait_for(over, "everything to be over", 120)
+    wait_until(over, "everything to be over", 120)
     time.sleep(0.5)
-    return last[0]
+    # Anew: statuses are read a moment before what waits.
+    return read_ledger(house.postgres.url("tidings_owner"))
 
 
 async def _unread(server: NatsServer) -> int:

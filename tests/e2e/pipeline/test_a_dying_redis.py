@@ -8,6 +8,7 @@ from tests.e2e.pipeline.ledger import read_ledger
 from tests.e2e.pipeline.senders import Senders
 from tests.support.counting_vendor import CountingVendor
 from tests.support.prepared_house import prepared_house
+from tests.support.running import wait_until
 from tests.support.valkey import running_valkey
 
 pytestmark = pytest.mark.xdist_group("surviving")
@@ -45,7 +46,7 @@ def test_sending_goes_on_and_the_limit_holds() -> None:
             over = len(vendor.came) + waiting["chan.executions_live"] == SENT
             return over and not waiting["notification.dispatch_queue"] and len(vendor.came) >= A_DAY
 
-        wait_for(settled, "each to have arrived or to wait")
+        wait_until(settled, "each to have arrived or to wait")
         statuses = read_ledger(house.postgres.url("tidings_owner")).statuses
         logs = "".join(program.output for program in house.programs)
 

@@ -25,7 +25,7 @@ from tests.support.counting_vendor import CountingVendor
 from tests.support.nats import NatsServer, running_nats
 from tests.support.postgres import TestDatabase
 from tests.support.prepared_house import prepared_house
-from tests.support.running import run_tidings
+from tests.support.running import run_tidings, wait_until
 from tidings.kernel.clock import SystemClock
 from tidings.sandbox import Sandbox
 from tidings.sandbox.faults import FaultSpec
@@ -141,7 +141,7 @@ def test_killed_on_either_side_and_between_them_each_outcome_comes_once() -> Non
                 ledger.waiting.values()
             )
 
-        wait_for(over, f"everything to be over\n{_logs(house)}", 300)
+        wait_until(over, f"everything to be over\n{_logs(house)}", 300)
         ledger = read_ledger(house.postgres.url("tidings_owner"))
         twice = {id_ for id_, moments in vendor.came.items() if len(moments) > 1}
         print(  # noqa: T201  # figures of the run, shown with -s
@@ -222,7 +222,7 @@ def _await_status(house: House, resident: Resident, id_: str, status: str) -> di
         return bool(told["notification"]["status"] == status)
 
     try:
-        wait_for(so, status, 60)
+        wait_until(so, status)
     except AssertionError:
         raise AssertionError(f"{found}\n{_logs(house)}") from None
     return found

@@ -20,6 +20,7 @@ from tests.e2e.pipeline.ledger import Ledger, read_ledger
 from tests.e2e.pipeline.senders import Senders
 from tests.support.counting_vendor import CountingVendor
 from tests.support.prepared_house import prepared_house
+from tests.support.running import wait_until
 
 pytestmark = pytest.mark.xdist_group("surviving")
 
@@ -85,14 +86,20 @@ def test_nothing_is_lost_and_twice_is_only_what_nobody_could_know() -> None:
             assert ("timed_out", "answer_never_learned") in told_of
 
 
-def _await(house: House, condition: Callable[[], bool], what: str, patience: float = 300) -> None:
+def _await(
+    house: House,
+    condition: Callable[[], bool],
+    what: str,
+    patience: float = 300,
+    wait: Callable[[Callable[[], bool], str, float], object] = wait_for,
+) -> None:
     """Wait for it, and let nobody lie dead meanwhile."""
 
     def so() -> bool:
         house.revive()
         return condition()
 
-    wait_for(so, what, patience)
+    wait(so, what, patience)
 
 
 def _await_count(house: House, vendor: CountingVendor, goal: float) -> None:
@@ -126,7 +133,7 @@ def _await_the_end(house: House, sent: set[str]) -> Ledger:
         )
 
     try:
-        _await(house, over, "everything to be over", patience=60)
+        _await(house, over, "everything to be over", patience=60, wait=wait_until)
     except AssertionError:
         pytest.fail(f"left: {last[0].waiting}, dead letters {last[0].dead_letters}\n{_logs(house)}")
     return last[0]

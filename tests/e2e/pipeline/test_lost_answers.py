@@ -12,6 +12,7 @@ from tests.e2e.pipeline.senders import Senders
 from tests.support.counting_vendor import CountingVendor
 from tests.support.lossy_proxy import LossyProxy
 from tests.support.prepared_house import prepared_house
+from tests.support.running import wait_until
 
 pytestmark = pytest.mark.xdist_group("surviving")
 
@@ -61,7 +62,7 @@ def _await_the_end(house: House, sent: set[str]) -> Ledger:
         return not any(last[0].waiting.values()) and sent <= set(last[0].delivered_events)
 
     try:
-        wait_for(over, "everything to be over", patience=60)
+        wait_until(over, "everything to be over", patience=60)
     except AssertionError:
         statuses = Counter(last[0].statuses.values())
         pytest.fail(f"left: {last[0].waiting}, {statuses}\n{house.workers[0].output[-6000:]}")

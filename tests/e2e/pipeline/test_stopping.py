@@ -12,6 +12,7 @@ from tests.e2e.pipeline.ledger import Ledger, read_ledger
 from tests.e2e.pipeline.senders import Senders
 from tests.support.counting_vendor import CountingVendor
 from tests.support.prepared_house import prepared_house
+from tests.support.running import wait_until
 
 pytestmark = pytest.mark.xdist_group("surviving")
 
@@ -68,7 +69,7 @@ async def _when_used(house: House) -> datetime | None:
 
 
 def _await_the_end(house: House, sent: set[str]) -> Ledger:
-    wait_for(
+    wait_until(
         lambda: sent <= set(read_ledger(house.postgres.url("tidings_owner")).delivered_events),
         "all to be delivered",
         patience=60,

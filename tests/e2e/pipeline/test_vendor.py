@@ -72,12 +72,8 @@ def _explain(client: httpx2.Client, id_: str) -> dict[str, Any]:
 def _over(client: httpx2.Client, id_: str) -> dict[str, Any]:
     """Its story, once it is over."""
 
-    def found() -> dict[str, Any] | None:
-        story = _explain(client, id_)
-        return story if story["notification"]["status"] in ("delivered", "failed") else None
-
-    story: dict[str, Any] = wait_until(found, "the end of it")
-    return story
+    wait_until(lambda: _status(client, id_) in ("delivered", "failed"), "the end of it")
+    return _explain(client, id_)
 
 
 def test_every_fault_is_outlived_and_told(tidings: RunningTidings) -> None:

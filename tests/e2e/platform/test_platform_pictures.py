@@ -1,7 +1,7 @@
 """The platform's mails in a real Chromium: they fit a telephone, run the right way, and can be read in the dark."""
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from tools.chromium import Page, chromium
@@ -42,15 +42,26 @@ _CONTRASTS = """
 """
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 async def page() -> AsyncIterator[Page]:
+    """One tab: each mail that it shows takes the place of the one before."""
     program = chromium_or_skip("the platform's mails")
     async with chromium(program) as shown:
         yield shown
 
 
+#: Rendered once for all tests of this file: it takes seconds.
+_RENDERED: Final[dict[Samples, list[Render]]] = {}
+
+
+async def renders(samples: Samples = own_sample) -> list[Render]:
+    if samples not in _RENDERED:
+        _RENDERED[samples] = await rendered_set(samples)
+    return _RENDERED[samples]
+
+
 async def mails(samples: Samples = own_sample) -> list[Render]:
-    return [each for each in await rendered_set(samples) if each.message.html is not None]
+    return [each for each in await renders(samples) if each.message.html is not None]
 
 
 def endless(template: PlatformTemplate, locale: str) -> list[tuple[str, Mapping[str, Any]]]:
@@ -123,7 +134,7 @@ async def test_every_word_stands_out_from_its_ground(page: Page, dark: bool) -> 
 
 async def test_the_page_shows_what_the_templates_say() -> None:
     """Run `make pictures` when this fails."""
-    assert PAGE.read_text(encoding="utf-8") == platform_page(await rendered_set())
+    assert PAGE.read_text(encoding="utf-8") == platform_page(await renders())
 
 
 async def test_every_mail_has_its_picture_and_they_are_small() -> None:

@@ -15,6 +15,7 @@ import pytest
 from bench.house import House, Resident, wait_for
 
 from tests.support.prepared_house import prepared_house
+from tests.support.running import wait_until
 from tests.support.system import LOOPBACK
 
 pytestmark = pytest.mark.xdist_group("surviving")
@@ -88,7 +89,7 @@ def test_every_event_arrives_and_order_is_kept_however_often_workers_are_killed(
             for worker in house.workers:
                 worker.kill()
                 worker.launch()
-        wait_for(lambda: _missing(sent) == 0, "everything to arrive", 300)
+        wait_until(lambda: _missing(sent) == 0, "everything to arrive", 300)
 
     quick, ordered_calls = _Endpoint.heard["/quick"], _Endpoint.heard["/ordered"]
     assert len(quick) >= EVENTS

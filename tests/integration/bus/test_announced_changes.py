@@ -21,6 +21,8 @@ from tidings.notify.facts.model import TenantFacts
 from tidings.notify.facts.tenants import KnownTenants
 
 TABLES = {
+    "bff_backoffice.operators",
+    "bff_backoffice.sessions",
     "chan.adapter_status_map",
     "chan.channel_adapter_configs",
     "chan.fallback_policies",

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from tests.support.bus import DEADLINE, BusUnderTest, Effects, running
+from tests.support.query_plans import explained
 from tidings.kernel.db import Database
 from tidings.kernel.events import Event, attributes_of
 from tidings.kernel.ids import TenantId
@@ -30,13 +31,10 @@ async def test_a_stretch_of_a_long_backlog_costs_a_stretch(
         "published_at": "now",
         "limit": 10,
     }
-    written = ", ".join(_literal(value) for value in query.arguments(values))
     async with under_test.db.worker(claims=True) as tx:
-        await tx.connection.execute(f"PREPARE look AS {query.text.rstrip().rstrip(';')}")
-        plan = await tx.connection.fetch(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE look({written})")
-        await tx.connection.execute("DEALLOCATE look")
+        plan = await explained(tx.connection, query, values, how="ANALYZE, COSTS OFF, TIMING OFF")
 
-    scans = [row[0] for row in plan if "on bus_events_" in row[0] and "never executed" not in row[0]]
+    scans = [row for row in plan.splitlines() if "on bus_events_" in row and "never executed" not in row]
     assert max(int(re.findall(r"rows=(\d+)", scan)[-1]) for scan in scans) == 10, "\n".join(scans)
 
 
@@ -82,14 +80,6 @@ async def _place(under_test: BusUnderTest) -> int | None:
             "FROM kernel.bus_consumers AS consumer WHERE owner IS NULL AND position > 0"
         )
     return None if found is None else int(found)
-
-
-def _literal(value: object) -> str:
-    if isinstance(value, list):
-        return f"ARRAY{value}"
-    if value is None:
-        return "NULL"
-    return str(value) if isinstance(value, int) else f"'{value}'"
 
 
 async def test_an_event_that_a_group_has_applied_is_read_by_the_others_alone(

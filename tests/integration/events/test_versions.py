@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -16,7 +16,7 @@ from tidings.contracts.event_versions import MIGRATION_COMPLETED_SUBJECT, Consum
 from tidings.kernel.bus import EVERYTHING, SubjectFilter
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database, WorkerTx
-from tidings.kernel.event_versions.model import Successor
+from tidings.kernel.event_versions.model import NOTICE, Successor
 from tidings.kernel.event_versions.publish import EventVersions
 from tidings.kernel.events import new_event, to_cloudevent
 from tidings.kernel.ids import TenantId, time_of
@@ -25,7 +25,10 @@ from tidings.notify.event_feed import migrations
 V1, V2 = "order.placed.v1", "order.placed.v2"
 #: The newer one has the amount in cents; the older one had it whole.
 ORDERS = Successor(
-    subject=V2, replaces=V1, down=lambda data: {"value": data["value"], "amount": data["cents"] // 100}
+    subject=V2,
+    replaces=V1,
+    introduced=date(2026, 11, 1),
+    down=lambda data: {"value": data["value"], "amount": data["cents"] // 100},
 )
 
 
@@ -149,8 +152,15 @@ async def test_it_ends_after_thirty_days_and_when_all_groups_have_said_so(
     assert window.closed_at is not None
 
     await placed(under, tenant_id, 1)
+    await clock.advance(NOTICE + timedelta(seconds=1))
+    await placed(under, tenant_id, 2)
     await older_made(under, publishing)
-    assert [event["type"] for event in await heard(under, tenant_id)] == [V2]
+    # What happened before it ended has an older version, however late that is made.
+    assert [(event["type"], event["data"]["value"]) for event in await heard(under, tenant_id)] == [
+        (V2, 1),
+        (V2, 2),
+        (V1, 1),
+    ]
 
 
 async def test_before_thirty_days_it_does_not_end(under: BusUnderTest, clock: ManualClock) -> None:

@@ -188,16 +188,28 @@ async def test_every_route_but_the_public_ones_asks_who_is_calling(world: HttpWo
         "/",
         "/docs",
         "/docs/problems",
-        # A script that any page may show.
+        # Scripts that any page may show.
         "/assets/tidings-inbox.js",
+        "/assets/tidings-inbox-preferences.js",
     }
     # Whoever has the link is let in: it was sent to them alone.
     public |= {"/u/{token}", "/p/{token}", "/c/{token}"}
+    public |= {route.path for route in world.app.routes if route.path.startswith("/portal/{token}")}
     # The signature is the key.
     public |= {"/hooks/{vendor}/{adapter}", "/t/o/{name}", "/t/c/{token}"}
+    # The ways in; what else has to be a session leads there.
+    public |= {"/bff/v1/openapi.json", "/console/console.css", "/console/sign-in", "/console/code"}
+    public |= {"/console/join/{token}", "/console/open/{token}"}
 
     async with world.client() as client:
         for route in world.app.routes:
+            if route.path.startswith("/console") and route.path not in public:
+                answer = await client.request(route.method, route.path.replace("{", "").replace("}", ""))
+                # An id that is none is told before anybody is asked for.
+                assert answer.headers.get("location") == "/console/sign-in" or answer.status_code == 400, (
+                    route
+                )
+                continue
             answer = await client.request(route.method, route.path.replace("{", "").replace("}", ""))
             assert (answer.status_code == 401) is (route.path not in public), route
 

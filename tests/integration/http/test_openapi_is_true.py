@@ -63,7 +63,9 @@ async def test_if_match_where_there_is_nothing_yet_is_refused(world: HttpWorld) 
 async def test_the_pages_for_people_say_what_else_they_answer(world: HttpWorld) -> None:
     paths = world.app.openapi["paths"]
 
-    for path in ("/u/{token}", "/p/{token}", "/c/{token}"):
+    portal = [path for path in paths if path.startswith("/portal/")]
+    assert portal
+    for path in ("/u/{token}", "/p/{token}", "/c/{token}", *portal):
         for method in paths[path].values():
             assert {"404", "410", "429", "503"} <= set(method["responses"])
             assert "text/html" in method["responses"]["404"]["content"]

@@ -26,6 +26,11 @@ LEDGERS = {
     "notification.audit_heads",
     "chan.audit",
     "chan.audit_heads",
+    "bff_backoffice.audit",
+    "bff_backoffice.audit_heads",
+    "bff_backoffice.attestations",
+    "bff_backoffice.devices",
+    "bff_backoffice.sessions",
     "bff_backoffice.operator_activity",
 }
 

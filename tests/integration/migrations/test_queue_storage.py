@@ -27,6 +27,7 @@ _QUEUES: Final = {
     "notification.webhook_endpoints",
 }
 _LEDGERS: Final = {
+    "bff_backoffice.consumed_events",
     "chan.consumed_events",
     "chan.conversation_messages",
     "chan.delivery_inbox",

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.integration.notifications.world import Sender, SentWorld, order, publish
+from tests.support import query_plans
 from tests.support.people import counted
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.ids import NOTIFICATION, RECIPIENT, NotificationId, RecipientId
@@ -233,23 +234,7 @@ async def explained(
     """How the server goes about a query."""
     async with world.db.tenant(tenant_id) as tx:
         await tx.connection.execute(f"SET LOCAL plan_cache_mode = {plan}; SET LOCAL enable_seqscan = off")
-        # Through PREPARE, so that the server plans for any values where it is told to.
-        name = f"look_{plan}_{query.name}"
-        await tx.connection.execute(f"PREPARE {name} AS {query.text.rstrip().rstrip(';')}")
-        written = ", ".join(_literal(value) for value in query.arguments(values))
-        rows = await tx.connection.fetch(
-            f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE {name}({written})"
-        )
-        await tx.connection.execute(f"DEALLOCATE {name}")
-    return "\n".join(row[0] for row in rows)
-
-
-def _literal(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, list):
-        return f"'{{{','.join(value)}}}'"
-    return str(value) if isinstance(value, int) else f"'{value}'"
+        return await query_plans.explained(tx.connection, query, values, how="ANALYZE, COSTS OFF, TIMING OFF")
 
 
 def _after(place: NotificationId | None) -> After | None:

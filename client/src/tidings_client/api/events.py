@@ -119,7 +119,7 @@ class Events(Namespace):
         return self._client.call(self._json("GET", f"/events/received/{segment(event_id)}", ReceivedEventView))
 
     def stream(self, *, after: str | None = None, types: str | None = None, reader: str | None = None) -> Iterator[bytes]:
-        """Hear what happens, as server-sent events. Each has the type as its `event`, the CloudEvent as its `data`, and a cursor as its `id`: with `Last-Event-ID` a stream goes on where the one before ended. It begins with the next event, unless `after` or `reader` says otherwise. It ends after five minutes; clients come back by themselves."""
+        """Hear what happens, as server-sent events. Each has the type as its `event`, the CloudEvent as its `data`, and a cursor as its `id`: with `Last-Event-ID` a stream goes on where the one before ended. It begins with the next event, unless `after` or `reader` says otherwise. It ends after five minutes, and with the session of an operator; clients come back by themselves."""
         return self._client.download(self._json("GET", "/events/stream", bytes, query={"after": after, "types": types, "reader": reader}, accept="text/event-stream"))
 
 
@@ -151,5 +151,5 @@ class AsyncEvents(AsyncNamespace):
         return await self._client.call(self._json("GET", f"/events/received/{segment(event_id)}", ReceivedEventView))
 
     def stream(self, *, after: str | None = None, types: str | None = None, reader: str | None = None) -> AsyncIterator[bytes]:
-        """Hear what happens, as server-sent events. Each has the type as its `event`, the CloudEvent as its `data`, and a cursor as its `id`: with `Last-Event-ID` a stream goes on where the one before ended. It begins with the next event, unless `after` or `reader` says otherwise. It ends after five minutes; clients come back by themselves."""
+        """Hear what happens, as server-sent events. Each has the type as its `event`, the CloudEvent as its `data`, and a cursor as its `id`: with `Last-Event-ID` a stream goes on where the one before ended. It begins with the next event, unless `after` or `reader` says otherwise. It ends after five minutes, and with the session of an operator; clients come back by themselves."""
         return self._client.download(self._json("GET", "/events/stream", bytes, query={"after": after, "types": types, "reader": reader}, accept="text/event-stream"))

@@ -2,11 +2,26 @@
 """Calls of `webhooks`."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
 from msgspec import UNSET, UnsetType
 from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
+
+
+class CreateWebhookPortalLink(TypedDict):
+    """What whoever opens the link may see and do."""
+
+    #: For so long it works: a minute to seven days.
+    lifetime_seconds: NotRequired[int]
+    #: Otherwise it only shows.
+    may_change: NotRequired[bool]
+    #: What can be chosen, as `events` of a webhook; what the webhook is told now, where it is left out.
+    event_types: NotRequired[Sequence[str] | None]
+    #: The language of the pages; what the browser asks for, where it is left out.
+    locale: NotRequired[str | None]
+    #: Sites that may show the pages in a frame: `https://app.example.com`. None, where it is left out.
+    embed_origins: NotRequired[Sequence[str]]
 
 
 class PutWebhookOAuth(ApiStruct, frozen=True, kw_only=True):
@@ -87,6 +102,20 @@ class WebhookOAuthView(ApiStruct, frozen=True, kw_only=True):
     token_url: str
     client_id: str
     scope: str | None
+
+
+class WebhookPortalLinkView(ApiStruct, frozen=True, kw_only=True):
+    """A link to the webhook portal; its address is shown this once."""
+
+    #: How the audit names who comes by it: `portal:wpl_…`.
+    id: str
+    #: Opens in a browser without any other login: whoever has it can do what it allows.
+    url: str
+    expires_at: datetime
+    webhook_id: str
+    #: Whose webhooks it shows; null: that one webhook.
+    customer: str | None
+    may_change: bool
 
 
 class WebhookRedeliveryView(ApiStruct, frozen=True, kw_only=True):
@@ -204,6 +233,10 @@ class ChangeWebhook(TypedDict):
     credentials: NotRequired[PutWebhookCredentials | None]
     #: Null: the usual body.
     transform: NotRequired[Mapping[str, Any] | None]
+    #: A later day: newer versions of events from now on.
+    api_version: NotRequired[date]
+    #: Null: your own. Portal links that were made for it end with the change.
+    customer: NotRequired[str | None]
 
 
 class CreateWebhook(TypedDict):
@@ -235,6 +268,10 @@ class CreateWebhook(TypedDict):
     credentials: NotRequired[PutWebhookCredentials | None]
     #: The body in the place of the usual one: JSON, in which texts that begin with `$.` are paths into `$.id`, `$.type`, `$.timestamp` and `$.data`; `$$` is a dollar sign.
     transform: NotRequired[Mapping[str, Any] | None]
+    #: Of events that are published in several versions it is told the newest one of that day; today's, where it is left out.
+    api_version: NotRequired[date | None]
+    #: Whose endpoint it is, as you call that customer: a portal link of it shows all webhooks of the customer.
+    customer: NotRequired[str | None]
 
 
 class NewWebhook(ApiStruct, frozen=True, kw_only=True):
@@ -261,6 +298,10 @@ class NewWebhook(ApiStruct, frozen=True, kw_only=True):
     #: What of further credentials is no secret.
     credentials: WebhookCredentialsView
     transform: Mapping[str, Any] | None
+    #: Of events that are published in several versions it is told the newest one of that day.
+    api_version: date
+    #: Whose endpoint it is, as you call that customer; null: your own.
+    customer: str | None
     #: Made with a test key: it hears of tests alone.
     is_test: bool
     consecutive_failures: int
@@ -299,6 +340,10 @@ class WebhookView(ApiStruct, frozen=True, kw_only=True):
     #: What of further credentials is no secret.
     credentials: WebhookCredentialsView
     transform: Mapping[str, Any] | None
+    #: Of events that are published in several versions it is told the newest one of that day.
+    api_version: date
+    #: Whose endpoint it is, as you call that customer; null: your own.
+    customer: str | None
     #: Made with a test key: it hears of tests alone.
     is_test: bool
     consecutive_failures: int
@@ -314,13 +359,13 @@ class WebhookView(ApiStruct, frozen=True, kw_only=True):
 class Webhooks(Namespace):
     """The calls of `webhooks`."""
 
-    def list(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["active", "disabled", "paused"] | None = None) -> Page[WebhookView]:
+    def list(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["active", "disabled", "paused"] | None = None, customer: str | None = None) -> Page[WebhookView]:
         """List webhooks, the newest first."""
-        return self._client.call(self._json("GET", "/webhooks", Page[WebhookView], query={"limit": limit, "cursor": cursor, "status": status}))
+        return self._client.call(self._json("GET", "/webhooks", Page[WebhookView], query={"limit": limit, "cursor": cursor, "status": status, "customer": customer}))
 
-    def iterate(self, *, limit: int | None = None, status: Literal["active", "disabled", "paused"] | None = None) -> Iterator[WebhookView]:
+    def iterate(self, *, limit: int | None = None, status: Literal["active", "disabled", "paused"] | None = None, customer: str | None = None) -> Iterator[WebhookView]:
         """Every item of `list`: the pages are fetched as they are needed."""
-        return self._pages(self._json("GET", "/webhooks", Page[WebhookView], query={"limit": limit, "status": status}))
+        return self._pages(self._json("GET", "/webhooks", Page[WebhookView], query={"limit": limit, "status": status, "customer": customer}))
 
     def create(self, *, idempotency_key: str | None = None, **body: Unpack[CreateWebhook]) -> NewWebhook:
         """Make a webhook: an address that is told of events, and its secret, shown this once. Each event is a POST of `{"type", "timestamp", "data"}`, signed as Standard Webhooks are, and repeated for a day until it is answered with 2xx. `webhook-id` is the event's id, the same however often it is told. With a test key it hears of tests alone."""
@@ -354,6 +399,14 @@ class Webhooks(Namespace):
         """Call a webhook no more for now; what happens meanwhile waits, and is told when it is resumed."""
         return self._client.call(self._json("POST", f"/webhooks/{segment(webhook_id)}/pause", WebhookView))
 
+    def portal(self, webhook_id: str, /, **body: Unpack[CreateWebhookPortalLink]) -> WebhookPortalLinkView:
+        """Make a link to the webhook portal, to be handed to the customer whose endpoint this is; its address is shown this once. It opens in a browser without any other login, shows the endpoint with its deliveries, and lets whoever opens it change, pause, test and recover it. Where the webhook has a `customer`, it shows all of that customer's, and more can be added. It ends by its time, when the webhook is deleted, and when a webhook that it shows gets another secret, other events or another condition."""
+        return self._client.call(self._json("POST", f"/webhooks/{segment(webhook_id)}/portal-links", WebhookPortalLinkView, body=body))
+
+    def close_portal(self, webhook_id: str, /) -> None:
+        """End all portal links that show a webhook, at once: where it has a `customer`, all links of that customer."""
+        return self._client.call(self._json("DELETE", f"/webhooks/{segment(webhook_id)}/portal-links", type(None)))
+
     def recover(self, webhook_id: str, /, **body: Unpack[RecoverWebhook]) -> WebhookRedeliveryView:
         """Tell a webhook all that it has missed since then, each event once; one that was disabled is called again. At most 10,000 that were given up at a time: repeat it while `more` is true. `dry_run` only counts."""
         return self._client.call(self._json("POST", f"/webhooks/{segment(webhook_id)}/recover", WebhookRedeliveryView, body=body))
@@ -378,13 +431,13 @@ class Webhooks(Namespace):
 class AsyncWebhooks(AsyncNamespace):
     """The calls of `webhooks`."""
 
-    async def list(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["active", "disabled", "paused"] | None = None) -> Page[WebhookView]:
+    async def list(self, *, limit: int | None = None, cursor: str | None = None, status: Literal["active", "disabled", "paused"] | None = None, customer: str | None = None) -> Page[WebhookView]:
         """List webhooks, the newest first."""
-        return await self._client.call(self._json("GET", "/webhooks", Page[WebhookView], query={"limit": limit, "cursor": cursor, "status": status}))
+        return await self._client.call(self._json("GET", "/webhooks", Page[WebhookView], query={"limit": limit, "cursor": cursor, "status": status, "customer": customer}))
 
-    def iterate(self, *, limit: int | None = None, status: Literal["active", "disabled", "paused"] | None = None) -> AsyncIterator[WebhookView]:
+    def iterate(self, *, limit: int | None = None, status: Literal["active", "disabled", "paused"] | None = None, customer: str | None = None) -> AsyncIterator[WebhookView]:
         """Every item of `list`: the pages are fetched as they are needed."""
-        return self._pages(self._json("GET", "/webhooks", Page[WebhookView], query={"limit": limit, "status": status}))
+        return self._pages(self._json("GET", "/webhooks", Page[WebhookView], query={"limit": limit, "status": status, "customer": customer}))
 
     async def create(self, *, idempotency_key: str | None = None, **body: Unpack[CreateWebhook]) -> NewWebhook:
         """Make a webhook: an address that is told of events, and its secret, shown this once. Each event is a POST of `{"type", "timestamp", "data"}`, signed as Standard Webhooks are, and repeated for a day until it is answered with 2xx. `webhook-id` is the event's id, the same however often it is told. With a test key it hears of tests alone."""
@@ -417,6 +470,14 @@ class AsyncWebhooks(AsyncNamespace):
     async def pause(self, webhook_id: str, /) -> WebhookView:
         """Call a webhook no more for now; what happens meanwhile waits, and is told when it is resumed."""
         return await self._client.call(self._json("POST", f"/webhooks/{segment(webhook_id)}/pause", WebhookView))
+
+    async def portal(self, webhook_id: str, /, **body: Unpack[CreateWebhookPortalLink]) -> WebhookPortalLinkView:
+        """Make a link to the webhook portal, to be handed to the customer whose endpoint this is; its address is shown this once. It opens in a browser without any other login, shows the endpoint with its deliveries, and lets whoever opens it change, pause, test and recover it. Where the webhook has a `customer`, it shows all of that customer's, and more can be added. It ends by its time, when the webhook is deleted, and when a webhook that it shows gets another secret, other events or another condition."""
+        return await self._client.call(self._json("POST", f"/webhooks/{segment(webhook_id)}/portal-links", WebhookPortalLinkView, body=body))
+
+    async def close_portal(self, webhook_id: str, /) -> None:
+        """End all portal links that show a webhook, at once: where it has a `customer`, all links of that customer."""
+        return await self._client.call(self._json("DELETE", f"/webhooks/{segment(webhook_id)}/portal-links", type(None)))
 
     async def recover(self, webhook_id: str, /, **body: Unpack[RecoverWebhook]) -> WebhookRedeliveryView:
         """Tell a webhook all that it has missed since then, each event once; one that was disabled is called again. At most 10,000 that were given up at a time: repeat it while `more` is true. `dry_run` only counts."""

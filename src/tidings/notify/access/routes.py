@@ -22,11 +22,13 @@ from tidings.notify.ids import ApiKeyId
 api_keys = Resource("api-keys", at="/api-keys", tag="api keys", scope="api_keys", owner=Owner.CALLER)
 
 _LISTING = "api_keys"
+#: What operators attest; a key goes on when their session has ended.
+_MAKES_KEY = "api_key.make"
 #: A secret must not stay in a cache.
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-@api_keys.post(status=201, idempotent=True, problems=["escalation"])
+@api_keys.post(status=201, idempotent=True, attested=_MAKES_KEY, problems=["escalation"])
 async def create_api_key(
     tx: OwnerTx, body: CreateKey, caller: Caller, ledger: KeyLedger, clock: Clock
 ) -> Answer[NewKey]:
@@ -60,6 +62,7 @@ async def show_api_key(tx: OwnerTx, key_id: ApiKeyId, clock: Clock) -> KeyView:
     "/{key_id}/rotate",
     status=201,
     idempotent=True,
+    attested=_MAKES_KEY,
     problems=["key_not_found", "key_already_rotated", "key_ended", "escalation"],
 )
 async def rotate_api_key(

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from tidings.contracts.delivery import AttemptRecord, ExecutionHistory
 from tidings.contracts.enums import NotificationStatus
 from tidings.contracts.erasure import (
     RAW_CALLBACKS_KEPT,
@@ -17,6 +16,7 @@ from tidings.contracts.erasure import (
     RecipientErased,
 )
 from tidings.contracts.events import NOTIFY_SOURCE
+from tidings.contracts.execution_history import AttemptRecord, ExecutionHistory
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
@@ -104,7 +104,7 @@ class Eraser:
     ) -> ErasureStatement:
         now, recipient_id = self.clock.now(), recipient.id
         # Before any notification is locked, as those do who read what is in it.
-        inbox_items = await _forget_inboxes(tx, recipient_id, now)
+        inbox_items = await _forget_inboxes(tx, recipient_id)
         await store.forget_digests(tx, recipient_id, now=now)
         survey = await store.survey_notifications(tx, recipient_id)
         stopped = await self._stop(tx, survey.waiting, now)
@@ -244,7 +244,7 @@ class Eraser:
         await self.audit.append(tx, [entry])
 
 
-async def _forget_inboxes(tx: TenantTx, recipient_id: RecipientId, now: datetime) -> int:
+async def _forget_inboxes(tx: TenantTx, recipient_id: RecipientId) -> int:
     keys = [
         InboxKey(tenant_id=tx.tenant_id, recipient_id=recipient_id, is_test=is_test)
         for is_test in (False, True)
@@ -252,7 +252,7 @@ async def _forget_inboxes(tx: TenantTx, recipient_id: RecipientId, now: datetime
     await inbox_store.lock_inboxes(tx, keys)
     # Whoever has it open hears that their token is void.
     await inbox_store.announce(tx, keys)
-    return await inbox_store.forget(tx, recipient_id, now=now)
+    return await inbox_store.forget(tx, recipient_id)
 
 
 async def find_receipt(tx: TenantTx, recipient_id: RecipientId) -> ErasureReceipt:

@@ -9,11 +9,10 @@ from tidings.kernel.db import TenantTx
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.events import to_cloudevent
 from tidings.kernel.http.answers import Reply
-from tidings.kernel.http.callers import Caller
+from tidings.kernel.http.callers import Caller, StillAllowed
 from tidings.kernel.http.injection import OpenTx, Parsed
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Resource
-from tidings.kernel.http.tenant_gate import TenantGate
 from tidings.kernel.ids import TenantId
 from tidings.notify.event_feed import store
 from tidings.notify.event_feed.errors import TooManyReadersError, UnknownReaderError
@@ -77,14 +76,14 @@ async def stream_events(
     caller: Caller,
     reader: FeedReader,
     events: EventFeed,
-    gate: TenantGate,
+    still_allowed: StillAllowed,
     open_tx: OpenTx[TenantTx],
 ) -> Reply:
     """Hear what happens, as server-sent events.
 
     Each has the type as its `event`, the CloudEvent as its `data`, and a cursor as its `id`: with `Last-Event-ID` a
     stream goes on where the one before ended. It begins with the next event, unless `after` or `reader` says otherwise.
-    It ends after five minutes; clients come back by themselves.
+    It ends after five minutes, and with the session of an operator; clients come back by themselves.
     """
     known = await _known(open_tx, query.reader, caller)
     if (last := request.header("Last-Event-ID")) is not None:
@@ -93,7 +92,8 @@ async def stream_events(
     # What is wrong with the cursor, or that too many listen, is said before the stream begins.
     await reader.check(wanted)
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return Reply(body=await stream(reader, gate, wanted), media_type=MEDIA_TYPE, headers=headers)
+    pieces = await stream(reader, still_allowed, wanted, every=still_allowed.every)
+    return Reply(body=pieces, media_type=MEDIA_TYPE, headers=headers)
 
 
 @readers.get(verb="list", test_keys=True)

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 _FORMAT = 1
 #: What may be there before the folder is claimed: the processes of an installation without `tidings up` make these.
-_OURS = frozenset({"lock", "keys", "blobs", "secrets"})
+_OURS = frozenset({"lock", "keys", "blobs", "secrets", "listen.json"})
 
 
 class DataDirError(Exception):
@@ -56,6 +56,11 @@ class DataDir:
     def demo(self) -> Path:
         """Where `tidings up` writes the demo tenant's address and keys."""
         return self.path / "demo.json"
+
+    @property
+    def listening(self) -> Path:
+        """Where `tidings listen` keeps the secret that it signs with."""
+        return self.path / "listen.json"
 
     @property
     def clock(self) -> Path:

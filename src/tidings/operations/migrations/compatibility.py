@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=96, newest=96)
+SERVES: Final = SchemaRange(oldest=101, newest=101)
 
 
 async def check_servable(

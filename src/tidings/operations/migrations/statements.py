@@ -7,6 +7,7 @@ parentheses, and the BEGIN ATOMIC bodies of SQL functions: a semicolon inside an
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tidings.operations.migrations.errors import UnreadableSqlError
 
@@ -63,6 +64,8 @@ class SqlScript:
     trailing_comments: tuple[str, ...]
 
 
+# Whoever undoes file after file reads all of them each time.
+@lru_cache(maxsize=512)
 def split(text: str) -> SqlScript:
     """Split a script; text that ends inside a statement, a quote or a comment is refused."""
     return _Splitter(text).split()
