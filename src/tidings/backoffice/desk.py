@@ -17,6 +17,7 @@ from tidings.contracts.conversations import TenantNames
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import OpenTx, OwnerTx
+from tidings.kernel.ids import TenantId
 from tidings.kernel.refusals import MissingScopeError
 
 T = TypeVar("T")
@@ -59,6 +60,12 @@ class OperatorDesk:
         return Whoami(
             person.name if person else None, person.email if person else None, tenant.name if tenant else None
         )
+
+    async def name_of(self, tenant_id: TenantId) -> str | None:
+        """What a tenant is called, for the platform's people who act for it."""
+        async with self.db.tenant(tenant_id) as tx:
+            found = await self.tenant_names.of(tx)
+        return found.name if found else None
 
     async def end_own(self, caller: Caller, session_id: SessionId) -> bool:
         """End a session of the caller's own; False where it is not one of those."""

@@ -64,7 +64,7 @@ def application(
         clock=system.clock,
     )
     http = system.settings.http
-    return build_app(
+    app = build_app(
         resources=resources if resources is not None else resources_of(system),
         guard=guard,
         clock=system.clock,
@@ -78,6 +78,8 @@ def application(
         sockets=system.inbox.sockets(),
         events=EventDocs(schemas=event_schemas, heard=HEARD_EVENTS, told_by_others=TOLD_BY_OTHERS),
     )
+    system.backoffice.app = app
+    return app
 
 
 def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:

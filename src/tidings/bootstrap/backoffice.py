@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.kernel import KernelStage
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
+    from tidings.kernel.http.asgi import App
     from tidings.kernel.parts import Parts
 
 #: How long what is over is kept: sessions for questions, devices as long as browsers keep their cookie.
@@ -28,10 +29,13 @@ class BackofficeStage:
     def __init__(self, kernel: "KernelStage", access: "AccessStage") -> None:
         self._kernel = kernel
         self._access = access
+        #: The application that serves the API, once there is one: the console's pages call it.
+        self.app: App | None = None
 
     @cached_property
     def parts(self) -> "Parts":
         """What handlers name."""
+        from tidings.backoffice.console.own_api import OwnApp
         from tidings.backoffice.credentials.passwords import Passwords
         from tidings.backoffice.desk import OperatorDesk
         from tidings.backoffice.own_url import ConsoleUrl
@@ -49,10 +53,16 @@ class BackofficeStage:
         parts.add_late(Idempotency, lambda: kernel.backoffice_idempotency)
         parts.add(TenantGate, self._access.gate).add(TenantNames, StoredTenantNames())
         parts.add(Passwords, Passwords()).add(ConsoleUrl, ConsoleUrl(kernel.base_url))
+        parts.add(OwnApp, OwnApp(get=self._own_app))
         parts.get(SessionAuthenticator, changes=kernel.changes)
         for kind in (OperatorDesk, SignIn, Joiner, OwnSignInChanger):
             parts.get(kind)
         return parts
+
+    def _own_app(self) -> "App":
+        if self.app is None:
+            raise RuntimeError("pages are shown by an application, and this process has none")
+        return self.app
 
     @property
     def url(self) -> "ConsoleUrl":

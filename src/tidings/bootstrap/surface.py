@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tidings.backoffice.api import operators_routes as backoffice_operators_routes
 from tidings.backoffice.api import sessions_routes as backoffice_sessions_routes
-from tidings.backoffice.console import routes as console_routes
-from tidings.backoffice.console import sign_in_routes as console_sign_in_routes
+from tidings.backoffice.console.areas import AREAS as CONSOLE_AREAS
 from tidings.bootstrap.parts import notify_parts, router_parts
 from tidings.kernel.http.resources import Resource
 from tidings.kernel.parts import Parts
@@ -73,8 +72,7 @@ def resources_of(system: "System") -> Served:
             [
                 backoffice_sessions_routes.sessions,
                 backoffice_operators_routes.operators,
-                console_sign_in_routes.sign_in_pages,
-                console_routes.console,
+                *CONSOLE_AREAS,
             ],
         ),
         (

@@ -109,7 +109,7 @@ async def test_people_join_sign_in_and_end_sessions_by_keyboard_alone(
     await keep(at, "home")
 
     # Sign out, and in again with a recovery code.
-    await to(at, ".top nav form button")
+    await to(at, ".top form.out button")
     await at.submit("true")
     # A page takes the focus a frame after it is complete.
     await at.until("document.activeElement?.name === 'email'")

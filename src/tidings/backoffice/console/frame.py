@@ -1,20 +1,24 @@
-"""The frame of every page of the console: its head, its policy, its navigation. Later pages are set in it too."""
+"""The frame of every page of the console: head, policy, navigation, and what it says about what was just done."""
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from html import escape
-from pathlib import Path
-from string import Template
 from typing import Final
 
+import msgspec
+
+from tidings.backoffice.console.html import NOTHING, Child, Html, el, join
+from tidings.backoffice.console.kit.forms import button, post_form
+from tidings.backoffice.console.places import GROUPS, Place, places_for
+from tidings.backoffice.console.static import versioned
 from tidings.backoffice.console.strings import ConsoleStrings
 from tidings.kernel.http.answers import Reply
 
-STYLE: Final = Path(__file__).with_name("console.css").read_text(encoding="utf-8")
-#: Our own style and forms, and nothing else: no script, no frame, nothing from elsewhere.
+#: Our own style and scripts, and nothing else: no code in a page, and nothing from elsewhere.
 _POLICY: Final = (
-    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HEADERS: Final = {
+HEADERS: Final = {
     "cache-control": "no-store",
     "content-security-policy": _POLICY,
     "cross-origin-opener-policy": "same-origin",
@@ -23,26 +27,7 @@ _HEADERS: Final = {
     "x-frame-options": "DENY",
     "x-robots-tag": "noindex",
 }
-_PAGE: Final = Template(
-    """<!doctype html>
-<html lang="$language" dir="$direction">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$title</title>
-<link rel="stylesheet" href="/console/console.css">
-</head>
-<body>
-<a class="skip" href="#content">$skip</a>
-<header class="top">$top</header>
-<main id="content" class="$width">
-$told<h1>$heading</h1>
-$body
-</main>
-</body>
-</html>
-"""
-)
+THEMES: Final = ("light", "dark")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +38,13 @@ class ConsoleReader:
     #: What their tenant is called; None: they are the platform's.
     tenant_name: str | None
     role: str
-    may_see_operators: bool
+    scopes: Collection[str]
+    is_platform: bool
     csrf_token: str = field(repr=False)
+    #: The tenant that somebody of the platform looks at.
+    acting_for: str | None = None
+    #: The theme that they have chosen; None: that of their system.
+    theme: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,99 +53,188 @@ class Told:
 
     text: str
     is_error: bool = False
+    #: What follows the text, such as a button that undoes it.
+    action: Html = NOTHING
 
 
 def page(
     words: ConsoleStrings,
     heading: str,
-    body: str,
+    body: Child,
     *,
     reader: ConsoleReader | None = None,
     here: str = "",
+    trail: Sequence[tuple[str, str]] = (),
+    actions: Child = None,
     told: Told | None = None,
+    wide: bool = False,
     status: int = 200,
     cookies: tuple[str, ...] = (),
 ) -> Reply:
-    """A whole page; `body` is HTML, `here` the path that the navigation marks."""
-    said = ""
-    if told is not None:
-        said = f'<p role="{"alert" if told.is_error else "status"}">{escape(told.text)}</p>\n'
-    html = _PAGE.substitute(
-        language=words.language,
-        direction=words.direction,
-        title=f"{escape(heading)} · {escape(words['app'])}",
-        skip=escape(words["skip"]),
-        top=_top(words, reader, here),
-        width="" if reader is not None else "narrow",
-        told=said,
-        heading=escape(heading),
-        body=body,
+    """A whole page.
+
+    `here` is the path of the place that the navigation marks, `trail` what is above this page (text and path), `actions`
+    what stands beside the heading. `wide` pages use all of the window: boards and editors.
+    """
+    head = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("title", f"{heading} · {words['app']}"),
+        el("link", rel="icon", href="data:,"),
+        el("link", rel="stylesheet", href=versioned("console.css")),
+        el("script", src=versioned("console.js"), defer=True),
     )
-    return Reply(body=html.encode(), media_type="text/html", status=status, headers=_HEADERS, cookies=cookies)
+    main = el(
+        "main",
+        _trail(words, trail),
+        el("div", el("h1", heading), actions and el("div", actions, class_="actions"), class_="head"),
+        _said(told),
+        body,
+        id="content",
+        class_="narrow" if reader is None else "wide" if wide else None,
+    )
+    inside = (
+        [el("header", _brand(words), class_="top"), main]
+        if reader is None
+        else [_top(words, reader), _nav(words, reader, here), main, _palette(words, reader)]
+    )
+    html = el(
+        "html",
+        head,
+        el("body", el("a", words["skip"], href="#content", class_="skip"), *inside),
+        lang=words.language,
+        dir=words.direction,
+        data_theme=reader.theme if reader is not None and reader.theme in THEMES else None,
+    )
+    body_ = f"<!doctype html>\n{html}\n".encode()
+    return Reply(body=body_, media_type="text/html", status=status, headers=HEADERS, cookies=cookies)
 
 
 def redirect(path: str, *, cookies: tuple[str, ...] = ()) -> Reply:
     """Leads to another page of ours."""
-    return Reply(media_type="text/html", status=303, headers={**_HEADERS, "location": path}, cookies=cookies)
+    return Reply(media_type="text/html", status=303, headers={**HEADERS, "location": path}, cookies=cookies)
 
 
-def named(name: str) -> str:
-    """A name amid a text, so that it reads rightly in either direction."""
-    return f"<bdi>{escape(name)}</bdi>"
+def _said(told: Told | None) -> Html:
+    if told is None:
+        return NOTHING
+    return el("div", el("span", told.text), told.action, role="alert" if told.is_error else "status")
 
 
-def filled(text: str, **values: str) -> str:
-    """A text of ours with names in it, as HTML."""
-    shown = escape(text)
-    for key, value in values.items():
-        shown = shown.replace(f"{{{key}}}", named(value))
-    return shown
+def _trail(words: ConsoleStrings, trail: Sequence[tuple[str, str]]) -> Html:
+    if not trail:
+        return NOTHING
+    links = [el("li", el("a", text, href=path)) for text, path in trail]
+    return el("nav", el("ol", links), class_="trail", aria_label=words["trail"])
 
 
-def form(reader: ConsoleReader | None, action: str, fields: str, *, css: str = "") -> str:
-    """A form that proves that this page sent it."""
-    proof = "" if reader is None else f'<input type="hidden" name="csrf" value="{escape(reader.csrf_token)}">'
-    classes = f' class="{css}"' if css else ""
-    return f'<form method="post" action="{escape(action)}"{classes}>{proof}{fields}</form>'
+def _brand(words: ConsoleStrings) -> Html:
+    return el("a", words["app"], class_="brand", href="/console")
 
 
-def text_field(
-    name: str, label: str, *, kind: str = "text", id_: str | None = None, **attributes: str
-) -> str:
-    """A labelled field."""
-    given = {"type": kind, "name": name, "id": id_ or name, **attributes}
-    rest = "".join(f' {key.replace("_", "-")}="{escape(value)}"' for key, value in given.items() if value)
-    return f'<label for="{escape(given["id"])}">{escape(label)}</label><input{rest}>'
+def _top(words: ConsoleStrings, reader: ConsoleReader) -> Html:
+    tenant = el("bdi", reader.tenant_name or words["platform"])
+    shown: Html = el("span", tenant, class_="tenant")
+    if reader.is_platform:
+        shown = el("a", tenant, class_="tenant", href="/console/acting-for", title=words["acting_for_change"])
+    find = NOTHING
+    if "notifications:read" in reader.scopes:
+        field_ = el(
+            "input",
+            type="search",
+            name="q",
+            placeholder=words["find_hint"],
+            aria_label=words["find"],
+            data_key="/",
+            autocomplete="off",
+            spellcheck="false",
+            maxlength=320,
+        )
+        find = el("form", field_, action="/console/find", class_="find", role="search")
+    switch = button(
+        "◐", "icon", name="theme", value=_other(reader), aria_label=words["theme"], title=words["theme"]
+    )
+    theme = post_form(reader, "/console/theme", switch)
+    keys = el(
+        "button",
+        el("span", words["palette"]),
+        el("kbd", "Ctrl K"),
+        type="button",
+        class_="quiet script",
+        data_palette=True,
+    )
+    out = post_form(reader, "/console/sign-out", button(words["sign_out"], "plain"), class_="out")
+    me = el("a", el("bdi", reader.name), href="/console/account", class_="me")
+    menu = el("a", words["open_menu"], href="#menu", class_="burger")
+    return el("header", menu, _brand(words), shown, find, keys, theme, me, out, class_="top")
 
 
-def code_field(words: ConsoleStrings, *, id_: str = "code", hint: str = "code_note") -> str:
-    """The field for a code of the authenticator, or a recovery code."""
-    field_ = text_field(
-        "code",
-        words["code"],
-        id_=id_,
-        required="required",
-        autocomplete="one-time-code",
-        maxlength="40",
+def _other(reader: ConsoleReader) -> str:
+    """The theme after the present one: that of the system, light, dark."""
+    return {None: "light", "light": "dark"}.get(reader.theme, "system")
+
+
+def _nav(words: ConsoleStrings, reader: ConsoleReader, here: str) -> Html:
+    places = places_for(reader.scopes, is_platform=reader.is_platform)
+    groups = []
+    for group in GROUPS:
+        links = [_link(words, place, here) for place in places if place.group == group]
+        if links:
+            name = f"nav-{group}" if group else None
+            heading = el("h2", words[f"group.{group}"], id=name) if group else None
+            groups.append(join(heading, el("ul", links, aria_labelledby=name)))
+    close = el("a", words["close"], href="#content", class_="close")
+    return el("nav", close, groups, id="menu", class_="side", aria_label=words["menu"])
+
+
+def _link(words: ConsoleStrings, place: Place, here: str) -> Html:
+    current = "page" if place.path == here else None
+    return el(
+        "li",
+        el(
+            "a",
+            words[f"place.{place.key}"],
+            href=place.path,
+            aria_current=current,
+            data_keys=place.keys or None,
+        ),
+    )
+
+
+def _palette(words: ConsoleStrings, reader: ConsoleReader) -> Html:
+    """Ctrl-K: every place by its name. It needs the script, and nothing is lost without it."""
+    places = [
+        {"text": words[f"place.{place.key}"], "path": place.path, "keys": place.keys}
+        for place in places_for(reader.scopes, is_platform=reader.is_platform)
+    ]
+    field_ = el(
+        "input",
+        type="text",
+        role="combobox",
+        aria_expanded="true",
+        aria_controls="palette-list",
+        aria_label=words["palette_hint"],
+        placeholder=words["palette_hint"],
+        autocomplete="off",
         spellcheck="false",
-        autocapitalize="none",
-        dir="ltr",
-        aria_describedby=f"{id_}-hint",
     )
-    return f'{field_}<p class="hint" id="{id_}-hint">{escape(words[hint])}</p>'
-
-
-def _top(words: ConsoleStrings, reader: ConsoleReader | None, here: str) -> str:
-    brand = f'<a class="brand" href="/console">{escape(words["app"])}</a>'
-    if reader is None:
-        return brand
-    places = [("/console", words["home"]), ("/console/account", words["account"])]
-    if reader.may_see_operators:
-        places.append(("/console/operators", words["operators"]))
-    links = "".join(
-        f'<a href="{path}"{" aria-current=page" if path == here else ""}>{escape(text)}</a>'
-        for path, text in places
+    listed = el("ul", id="palette-list", role="listbox", aria_label=words["palette"])
+    hints = el(
+        "p",
+        join(
+            el("kbd", "↑ ↓"),
+            words["keys_choose"],
+            el("kbd", "Enter"),
+            words["keys_open"],
+            el("kbd", "/"),
+            words["find"],
+            el("kbd", "j k"),
+            words["keys_rows"],
+            between=" ",
+        ),
+        class_="hint",
     )
-    out = form(reader, "/console/sign-out", f'<button class="quiet">{escape(words["sign_out"])}</button>')
-    tenant = f'<span class="tenant">{named(reader.tenant_name or words["platform"])}</span>'
-    return f'{brand}{tenant}<nav aria-label="{escape(words["menu"])}">{links}{out}</nav>'
+    known = msgspec.json.encode({"places": places, "find": words["palette_find"]}).decode()
+    data = el("script", Html(known.replace("<", "\\u003c")), type="application/json", id="palette-data")
+    return join(el("dialog", field_, listed, hints, id="palette", aria_label=words["palette"]), data)

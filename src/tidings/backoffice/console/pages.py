@@ -1,10 +1,32 @@
-"""The pages of those who are signed in, as HTML: home, account, operators."""
+"""Pages of the console's own: home, account, operators, and for whom the platform's people look."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from html import escape
+from datetime import datetime
+from typing import Any
 
-from tidings.backoffice.console.frame import Told, code_field, filled, form, named, page, text_field
+from tidings.backoffice.console.frame import Told, page
+from tidings.backoffice.console.html import Child, Html, el, filled, join
+from tidings.backoffice.console.kit.forms import (
+    button,
+    code_field,
+    hidden,
+    post_form,
+    select_field,
+    text_field,
+)
+from tidings.backoffice.console.kit.marks import (
+    TONES,
+    badge,
+    empty,
+    facts,
+    moment,
+    note,
+    section,
+    status_badge,
+)
+from tidings.backoffice.console.kit.tables import Column, pager, table
+from tidings.backoffice.console.places import places_for
+from tidings.backoffice.console.strings import languages
 from tidings.backoffice.console.visits import Visit
 from tidings.backoffice.desk import SeenOperator
 from tidings.backoffice.operators.model import OperatorRecord
@@ -16,13 +38,21 @@ from tidings.kernel.http.answers import Reply
 def home_page(visit: Visit) -> Reply:
     """Greets, and says where one is."""
     words, reader = visit.words, visit.reader
-    links = [("/console/account", words["account"])]
-    if reader.may_see_operators:
-        links.append(("/console/operators", words["operators"]))
-    body = (
-        f'<div class="card"><dl><dt>{escape(words["tenant"])}</dt><dd>{named(reader.tenant_name or words["platform"])}</dd>'
-        f"<dt>{escape(words['role'])}</dt><dd>{escape(words.role(reader.role))}</dd></dl>"
-        f'<ul class="rows">{"".join(f"<li><a href={path}>{escape(text)}</a></li>" for path, text in links)}</ul></div>'
+    places = [
+        one for one in places_for(reader.scopes, is_platform=reader.is_platform) if one.key not in ("home",)
+    ]
+    body = el(
+        "div",
+        facts(
+            (words["tenant"], el("bdi", reader.tenant_name or words["platform"])),
+            (words["role"], words.role(reader.role)),
+        ),
+        el(
+            "ul",
+            [el("li", el("a", words[f"place.{one.key}"], href=one.path)) for one in places],
+            class_="rows",
+        ),
+        class_="card",
     )
     heading = words["greeting"].replace("{name}", reader.name)
     return page(words, heading, body, reader=reader, here="/console")
@@ -36,49 +66,42 @@ def account_page(
     told: Told | None = None,
     status: int = 200,
 ) -> Reply:
-    """One's own sessions, codes and password."""
+    """One's own sessions, codes, password and language."""
     words, reader = visit.words, visit.reader
-    rows = "".join(_session_row(visit, session) for session in sessions)
-    body = (
-        f'<section class="card" aria-labelledby="sessions"><h2 id="sessions">{escape(words["sessions"])}</h2>'
-        f'<ul class="rows">{rows}</ul></section>'
-    )
+    rows = [_session_row(visit, session) for session in sessions]
+    parts: list[Child] = [section(words["sessions"], el("ul", rows, class_="rows"), id_="sessions")]
     if operator.has_second_factor:
         left = words["codes_left"].replace("{count}", str(len(operator.recovery_hashes)))
-        new_codes = code_field(words, id_="codes-code") + f"<button>{escape(words['codes_new'])}</button>"
-        body += (
-            f'<section class="card" aria-labelledby="codes"><h2 id="codes">{escape(words["codes_heading"])}</h2>'
-            f"<p>{escape(left)}</p>{form(reader, '/console/account/codes', new_codes)}</section>"
-        )
-        change = (
-            text_field(
-                "old",
-                words["old_password"],
-                kind="password",
-                required="required",
-                autocomplete="current-password",
-                maxlength="200",
+        new_codes = (code_field(words, id_="codes-code"), button(words["codes_new"]))
+        parts.append(
+            section(
+                words["codes_heading"],
+                el("p", left),
+                post_form(reader, "/console/account/codes", new_codes),
+                id_="codes",
             )
-            + text_field(
-                "new",
-                words["new_password"],
-                kind="password",
-                required="required",
-                autocomplete="new-password",
-                minlength="12",
-                maxlength="200",
-            )
-            + code_field(words, id_="password-code")
-            + f"<button>{escape(words['password_heading'])}</button>"
         )
-        body += (
-            f'<section class="card" aria-labelledby="password"><h2 id="password">{escape(words["password_heading"])}</h2>'
-            f"{form(reader, '/console/account/password', change)}</section>"
-        )
+        parts.append(section(words["password_heading"], _change_password(visit), id_="password"))
     else:
-        body += f'<p class="note">{escape(words["no_factor_note"])}</p>'
+        parts.append(note(words["no_factor_note"]))
+    choice = select_field(
+        "language",
+        words["language"],
+        [(code, known.own_name) for code, known in languages().items()],
+        words.language.partition("-")[0],
+    )
+    chosen = post_form(reader, "/console/language", choice, button(words["save"], "quiet"))
+    parts.append(section(words["language"], chosen, id_="language-section"))
+    out = post_form(reader, "/console/sign-out", button(words["sign_out"], "quiet"))
     return page(
-        words, words["account"], body, reader=reader, here="/console/account", told=told, status=status
+        words,
+        words["account"],
+        parts,
+        reader=reader,
+        here="/console/account",
+        actions=out,
+        told=told,
+        status=status,
     )
 
 
@@ -88,71 +111,133 @@ def operators_page(
     """The people who work here; admins change them."""
     words, reader = visit.words, visit.reader
     may_write = "operators:write" in visit.caller.scopes
-    rows = "".join(_operator_row(visit, one, may_write=may_write) for one in found)
-    body = f'<section class="card" aria-label="{escape(words["operators"])}"><ul class="rows">{rows}</ul></section>'
+    rows = [_operator_row(visit, one, may_write=may_write) for one in found]
+    parts = [el("section", el("ul", rows, class_="rows"), class_="card", aria_label=words["operators"])]
     if may_write:
         invite = (
-            text_field("name", words["name"], required="required", maxlength="200", autocomplete="off")
-            + text_field(
-                "email", words["email"], kind="email", required="required", autocomplete="off", dir="ltr"
-            )
-            + _rights_fields(visit, "new")
-            + code_field(words)
-            + f"<button>{escape(words['invite'])}</button>"
+            text_field("name", words["name"], required=True, maxlength=200, autocomplete="off"),
+            text_field("email", words["email"], kind="email", required=True, autocomplete="off", dir="ltr"),
+            _role_field(visit, "new"),
+            code_field(words),
+            button(words["invite"]),
         )
-        body += (
-            f'<section class="card" aria-labelledby="invite"><h2 id="invite">{escape(words["invite"])}</h2>'
-            f"{form(reader, '/console/operators', invite)}</section>"
-        )
+        parts.append(section(words["invite"], post_form(reader, "/console/operators", invite), id_="invite"))
     return page(
-        words, words["operators"], body, reader=reader, here="/console/operators", told=told, status=status
+        words, words["operators"], parts, reader=reader, here="/console/operators", told=told, status=status
     )
 
 
 def link_page(visit: Visit, name: str, url: str, until: datetime) -> Reply:
     """Shows a link, this once."""
     words = visit.words
-    body = (
-        f'<div class="card"><p>{filled(words["link_text"], name=name, until=_moment(until))}</p>'
-        f'<code class="secret">{escape(url)}</code>'
-        f'<p><a href="/console/operators">{escape(words["back"])}</a></p></div>'
+    body = el(
+        "div",
+        el("p", filled(words["link_text"], name=name, until=moment(until, exact=True))),
+        el("code", url, class_="secret"),
+        el("p", el("a", words["back"], href="/console/operators")),
+        class_="card",
     )
     return page(words, words["link_title"], body, reader=visit.reader, here="/console/operators")
 
 
-def _session_row(visit: Visit, session: OperatorSession) -> str:
-    words = visit.words
-    line = filled(words["session_since"], since=_moment(session.opened_at), until=_moment(session.expires_at))
-    here = session.id == visit.caller.session_id
-    tag = f' <span class="tag">{escape(words["session_here"])}</span>' if here else ""
-    button = f'<button class="quiet" aria-describedby="{session.id}">{escape(words["revoke"])}</button>'
-    end = form(visit.reader, f"/console/account/sessions/{session.id}/revoke", button)
-    return f'<li><span class="grow" id="{session.id}">{line}{tag}</span>{end}</li>'
+def acting_for_page(
+    visit: Visit, found: Sequence[dict[str, Any]], next_cursor: str | None, cursor: str | None
+) -> Reply:
+    """For which tenant somebody of the platform looks and acts."""
+    words, reader = visit.words, visit.reader
 
+    def choose(tenant: dict[str, Any]) -> Html:
+        if tenant["id"] == reader.acting_for:
+            return badge(words["acting_for_now"], "info")
+        named = (hidden("tenant", tenant["id"]), button(words["acting_for_choose"], "quiet"))
+        return post_form(reader, "/console/acting-for", named)
 
-def _operator_row(visit: Visit, seen: SeenOperator, *, may_write: bool) -> str:
-    words, operator, person = visit.words, seen.operator, seen.person
-    name = named(person.name) if person else f'<span class="soft">{escape(words["erased"])}</span>'
-    mail = f' <span class="soft"><bdi>{escape(person.email)}</bdi></span>' if person else ""
-    own = operator.id == visit.caller.id
-    tags = "".join(
-        f' <span class="tag">{escape(text)}</span>'
-        for text in (
-            words.role(operator.role),
-            words.status(operator.status),
-            *([words["yourself"]] if own else []),
+    listed = table(
+        words["acting_for"],
+        [
+            Column[dict[str, Any]](words["name"], lambda one: el("bdi", one["name"])),
+            Column[dict[str, Any]](words["status"], lambda one: status_badge(words, "tenant", one["status"])),
+            Column[dict[str, Any]]("", choose),
+        ],
+        found,
+        empty=empty(words["acting_for_none"]),
+    )
+    end = None
+    if reader.acting_for:
+        end = post_form(
+            reader, "/console/acting-for", hidden("tenant", ""), button(words["acting_for_end"], "quiet")
         )
+    body = join(
+        el("p", words["acting_for_text"]),
+        listed,
+        pager(words, "/console/acting-for", {"cursor": cursor}, next_cursor),
+    )
+    return page(words, words["acting_for"], body, reader=reader, actions=end)
+
+
+def _change_password(visit: Visit) -> Html:
+    words = visit.words
+    return post_form(
+        visit.reader,
+        "/console/account/password",
+        text_field(
+            "old",
+            words["old_password"],
+            kind="password",
+            required=True,
+            autocomplete="current-password",
+            maxlength=200,
+        ),
+        text_field(
+            "new",
+            words["new_password"],
+            kind="password",
+            required=True,
+            autocomplete="new-password",
+            minlength=12,
+            maxlength=200,
+        ),
+        code_field(words, id_="password-code"),
+        button(words["password_heading"]),
+    )
+
+
+def _session_row(visit: Visit, session: OperatorSession) -> Html:
+    words = visit.words
+    line = filled(
+        words["session_since"], since=moment(session.opened_at), until=moment(session.expires_at, exact=True)
+    )
+    here = session.id == visit.caller.session_id
+    tag = join(" ", badge(words["session_here"], "info")) if here else None
+    end = post_form(
+        visit.reader,
+        f"/console/account/sessions/{session.id}/revoke",
+        button(words["revoke"], "quiet", aria_describedby=session.id),
+    )
+    return el("li", el("span", line, tag, class_="grow", id=session.id), end)
+
+
+def _operator_row(visit: Visit, seen: SeenOperator, *, may_write: bool) -> Html:
+    words, operator, person = visit.words, seen.operator, seen.person
+    name = el("bdi", person.name) if person else el("span", words["erased"], class_="soft")
+    mail = join(" ", el("span", el("bdi", person.email), class_="soft")) if person else None
+    own = operator.id == visit.caller.id
+    tags = join(
+        badge(words.role(operator.role)),
+        badge(words.status(operator.status), TONES.get(operator.status, "")),
+        badge(words["yourself"], "info") if own else None,
+        between=" ",
     )
     details = (
-        _details(visit, operator, person.name if person else operator.id) if may_write and not own else ""
+        _details(visit, operator, person.name if person else operator.id) if may_write and not own else None
     )
-    return f'<li><span class="grow">{name}{mail}<br>{tags}</span>{details}</li>'
+    return el("li", el("span", name, mail, el("br"), tags, class_="grow"), details)
 
 
-def _details(visit: Visit, operator: OperatorRecord, name: str) -> str:
+def _details(visit: Visit, operator: OperatorRecord, name: str) -> Html | None:
     words = visit.words
     if operator.erased_at is not None:
-        return ""
+        return None
     actions: list[tuple[str, str, str]] = []
     if operator.status == "invited":
         actions.append(("invite", words["again"], "quiet"))
@@ -166,31 +251,23 @@ def _details(visit: Visit, operator: OperatorRecord, name: str) -> str:
         actions.append(("reset-mfa", words["reset"], "quiet"))
         actions.append(("disable", words["disable"], "grave"))
     actions.append(("erase", words["erase"], "grave"))
-    buttons = "".join(
-        f'<button class="{css}" name="do" value="{do}">{escape(text)}</button>' for do, text, css in actions
-    )
+    buttons = [button(text, kind, name="do", value=do) for do, text, kind in actions]
     fields = (
-        _rights_fields(visit, operator.id, operator)
-        + code_field(words, id_=f"code-{operator.id}")
-        + f'<div class="actions"><button name="do" value="change">{escape(words["save"])}</button>{buttons}</div>'
+        hidden("version", str(operator.version)),
+        _role_field(visit, operator.id, operator),
+        code_field(words, id_=f"code-{operator.id}"),
+        el("div", button(words["save_role"], name="do", value="change"), buttons, class_="actions"),
     )
-    summary = f'<summary>{escape(words["change"])}<span class="soft">&nbsp;{named(name)}</span></summary>'
-    version = f'<input type="hidden" name="version" value="{operator.version}">'
-    return f"<details>{summary}{form(visit.reader, f'/console/operators/{operator.id}', version + fields)}</details>"
+    summary = el("summary", words["change"], el("span", Html("&nbsp;"), el("bdi", name), class_="soft"))
+    return el("details", summary, post_form(visit.reader, f"/console/operators/{operator.id}", fields))
 
 
-def _rights_fields(visit: Visit, id_: str, operator: OperatorRecord | None = None) -> str:
+def _role_field(visit: Visit, id_: str, operator: OperatorRecord | None = None) -> Html:
     words, caller = visit.words, visit.caller
     side = "platform." if caller.tenant_id is None else "tenant."
     own = ROLE_SCOPES[caller.role]
     roles = [role for role, scopes in ROLE_SCOPES.items() if role.startswith(side) and scopes <= own]
     chosen = operator.role if operator else roles[-1]
-    options = "".join(
-        f'<option value="{role}"{" selected" if role == chosen else ""}>{escape(words.role(role))}</option>'
-        for role in roles
+    return select_field(
+        "role", words["role"], [(role, words.role(role)) for role in roles], chosen, id_=f"role-{id_}"
     )
-    return f'<label for="role-{id_}">{escape(words["role"])}</label><select id="role-{id_}" name="role">{options}</select>'
-
-
-def _moment(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"

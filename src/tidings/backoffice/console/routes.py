@@ -2,15 +2,30 @@
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
 from tidings.backoffice.api.wire import ChangeOperator, InviteOperator
 from tidings.backoffice.attestations.actions import AttestedAction
-from tidings.backoffice.console.frame import Told, redirect
-from tidings.backoffice.console.pages import account_page, home_page, link_page, operators_page
+from tidings.backoffice.console.frame import THEMES, Told, redirect
+from tidings.backoffice.console.pages import (
+    account_page,
+    acting_for_page,
+    home_page,
+    link_page,
+    operators_page,
+)
 from tidings.backoffice.console.sign_in_pages import codes_page
-from tidings.backoffice.console.visits import MOST_BYTES, Visit, Visits, answering_with_pages
+from tidings.backoffice.console.strings import LANGUAGE_COOKIE, languages
+from tidings.backoffice.console.visits import (
+    ACTING_COOKIE,
+    MOST_BYTES,
+    THEME_COOKIE,
+    Visit,
+    Visits,
+    answering_with_pages,
+)
 from tidings.backoffice.desk import OperatorDesk
 from tidings.backoffice.ids import OPERATOR, SESSION, OperatorId, SessionId
 from tidings.backoffice.operators import store as operator_store
@@ -25,8 +40,10 @@ from tidings.backoffice.sign_in.join import WeakPasswordError
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.http.answers import Reply
+from tidings.kernel.http.browsers import set_cookie
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Owner, Resource
+from tidings.kernel.ids import TENANT
 from tidings.kernel.refusals import (
     FieldError,
     InvalidError,
@@ -39,6 +56,7 @@ from tidings.kernel.refusals import (
 console = Resource("console", at="/console", tag="console", owner=Owner.PUBLIC, of_backoffice=True)
 
 _HTML: Final = "text/html"
+_CHOICES_LAST: Final = 365 * 24 * 3600
 _MOST_SESSIONS: Final = 100
 _MOST_OPERATORS: Final = 200
 _WHY: Final = {
@@ -83,8 +101,7 @@ async def sign_out(request: Request, visits: Visits, desk: OperatorDesk) -> Repl
 async def show_account(request: Request, visits: Visits, db: Database, clock: Clock) -> Reply:
     """One's own sessions, codes and password."""
     visit = await visits.open(request)
-    told = Told(text=visit.words["saved"]) if request.scope.get("query_string") == b"saved" else None
-    return await _account(visit, db, clock, told=told)
+    return await _account(visit, db, clock, told=visit.told())
 
 
 @console.post("/account/sessions/{session_id}/revoke", media_type=_HTML, body_limit=MOST_BYTES)
@@ -93,7 +110,7 @@ async def end_own_session(request: Request, session_id: str, visits: Visits, des
     """End one of one's own sessions."""
     visit, _ = await visits.posted(request, writes=False)
     await desk.end_own(visit.caller, SESSION.parse(session_id, field="session_id"))
-    return redirect("/console/account?saved")
+    return redirect("/console/account?told=saved")
 
 
 @console.post("/account/codes", media_type=_HTML, body_limit=MOST_BYTES)
@@ -138,7 +155,7 @@ async def change_password(
             visit, db, clock, told=_refused(visit, _WHY.get(refused.why, "other")), status=403
         )
     authenticator.forget_all()
-    return redirect("/console/account?saved")
+    return redirect("/console/account?told=saved")
 
 
 @console.get("/operators", media_type=_HTML)
@@ -146,8 +163,7 @@ async def change_password(
 async def show_operators(request: Request, visits: Visits, desk: OperatorDesk) -> Reply:
     """The people who work here."""
     visit = await visits.open(request)
-    told = Told(text=visit.words["saved"]) if request.scope.get("query_string") == b"saved" else None
-    return await _operators(visit, desk, told=told)
+    return await _operators(visit, desk, told=visit.told())
 
 
 @console.post("/operators", media_type=_HTML, body_limit=MOST_BYTES)
@@ -205,7 +221,61 @@ async def change_operator_by_page(
     if isinstance(made, tuple):
         link: MadeLink = made[1]
         return link_page(visit, name.name if name else who, link.url(url.base), link.expires_at)
-    return redirect("/console/operators?saved")
+    return redirect("/console/operators?told=saved")
+
+
+@console.post("/theme", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def choose_theme(request: Request, visits: Visits) -> Reply:
+    """Show pages light, dark, or as the system has it."""
+    _, fields = await visits.posted(request, writes=False)
+    theme = fields.get("theme", "")
+    cookie = _kept(visits, request, THEME_COOKIE, theme if theme in THEMES else "")
+    return redirect(_back(request), cookies=(cookie,))
+
+
+@console.post("/language", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def choose_language(request: Request, visits: Visits) -> Reply:
+    """Speak another language than the browser asks for."""
+    _, fields = await visits.posted(request, writes=False)
+    language = fields.get("language", "")
+    cookie = _kept(visits, request, LANGUAGE_COOKIE, language if language in languages() else "")
+    return redirect("/console/account?told=saved", cookies=(cookie,))
+
+
+@console.get("/acting-for", media_type=_HTML)
+@answering_with_pages
+async def show_tenants_to_act_for(request: Request, visits: Visits) -> Reply:
+    """The tenants for which somebody of the platform may look and act."""
+    visit = await visits.open(request)
+    cursor = visit.query.get("cursor")
+    found = await visit.api.get("/internal/v1/tenants", cursor=cursor)
+    return acting_for_page(visit, found["items"], found.get("next_cursor"), cursor)
+
+
+@console.post("/acting-for", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def act_for(request: Request, visits: Visits) -> Reply:
+    """Look at things of this tenant from now on; the tenant's audit has it."""
+    _, fields = await visits.posted(request, writes=False)
+    tenant = fields.get("tenant", "")
+    if tenant:
+        TENANT.parse(tenant, field="tenant")
+    return redirect("/console", cookies=(_kept(visits, request, ACTING_COOKIE, tenant),))
+
+
+def _kept(visits: Visits, request: Request, name: str, value: str) -> str:
+    """A choice that the browser keeps for a year, or no more."""
+    seconds = _CHOICES_LAST if value else 0
+    return set_cookie(name, value, secure=visits.cookies.is_secure(request.scope), seconds=seconds)
+
+
+def _back(request: Request) -> str:
+    """The page of ours on which a button was pressed."""
+    came_from = urlsplit(request.header("referer") or "")
+    path = came_from.path if came_from.path.startswith("/console") else "/console"
+    return f"{path}?{came_from.query}" if came_from.query else path
 
 
 def _writes(fields: Mapping[str, str]) -> bool:

@@ -2,9 +2,17 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
-from html import escape
 
-from tidings.backoffice.console.frame import ConsoleReader, Told, code_field, filled, form, page, text_field
+from tidings.backoffice.console.frame import ConsoleReader, Told, page
+from tidings.backoffice.console.html import Child, Html, el, filled
+from tidings.backoffice.console.kit.forms import (
+    button,
+    code_field,
+    hidden,
+    post_form,
+    radio_field,
+    text_field,
+)
 from tidings.backoffice.console.strings import ConsoleStrings
 from tidings.backoffice.credentials import totp
 from tidings.backoffice.operators.people import OperatorPerson
@@ -16,29 +24,24 @@ def sign_in_page(
     words: ConsoleStrings, *, email: str = "", told: Told | None = None, status: int = 200
 ) -> Reply:
     """Asks for mail and password."""
-    fields = (
-        text_field(
-            "email",
-            words["email"],
-            kind="email",
-            value=email,
-            required="required",
-            autocomplete="username",
-            dir="ltr",
-            autofocus="autofocus",
-        )
-        + text_field(
-            "password",
-            words["password"],
-            kind="password",
-            required="required",
-            autocomplete="current-password",
-            maxlength="200",
-        )
-        + f"<button>{escape(words['go_on'])}</button>"
+    mail = text_field(
+        "email",
+        words["email"],
+        email or None,
+        kind="email",
+        required=True,
+        autocomplete="username",
+        dir="ltr",
+        autofocus=True,
     )
-    body = f'<div class="card">{form(None, "/console/sign-in", fields)}</div>'
-    return page(words, words["sign_in"], body, told=told, status=status)
+    asked = post_form(
+        None,
+        "/console/sign-in",
+        mail,
+        _password(words["password"], "current-password"),
+        button(words["go_on"]),
+    )
+    return page(words, words["sign_in"], _card(asked), told=told, status=status)
 
 
 def code_page(
@@ -50,46 +53,26 @@ def code_page(
     status: int = 200,
 ) -> Reply:
     """Asks for the code; and where the password is that of several, for which of them: their ids and tenants' names."""
-    asked = ""
+    asked = None
     if len(choices) > 1:
-        boxes = "".join(
-            f'<label><input type="radio" name="operator" value="{escape(id_)}" required> '
-            f"<bdi>{escape(name or words['platform'])}</bdi></label>"
-            for id_, name in choices
-        )
-        asked = f"<fieldset><legend>{escape(words['choose_tenant'])}</legend>{boxes}</fieldset>"
-    fields = (
-        f'<input type="hidden" name="ticket" value="{escape(ticket)}">{asked}{code_field(words)}'
-        f"<button>{escape(words['sign_in'])}</button>"
+        named = [(id_, name or words["platform"]) for id_, name in choices]
+        asked = radio_field("operator", words["choose_tenant"], named)
+    fields = (hidden("ticket", ticket), asked, code_field(words), button(words["sign_in"]))
+    return page(
+        words, words["code_title"], _card(post_form(None, "/console/code", fields)), told=told, status=status
     )
-    body = f'<div class="card">{form(None, "/console/code", fields)}</div>'
-    return page(words, words["code_title"], body, told=told, status=status)
 
 
 def join_page(
     words: ConsoleStrings, person: OperatorPerson, text: str, *, told: Told | None = None, status: int = 200
 ) -> Reply:
     """Asks somebody who was invited for a password."""
-    fields = (
-        # For password managers: whose password it is.
-        f'<input type="hidden" name="username" value="{escape(person.email)}" autocomplete="username">'
-        + text_field(
-            "password",
-            words["new_password"],
-            kind="password",
-            required="required",
-            minlength="12",
-            maxlength="200",
-            autocomplete="new-password",
-        )
-        + f"<button>{escape(words['go_on'])}</button>"
-    )
-    body = (
-        f'<div class="card"><p>{filled(words["join_password"], email=person.email)}</p>'
-        f"{form(None, f'/console/join/{text}', fields)}</div>"
-    )
-    heading = words["join_title"].replace("{name}", person.name)
-    return page(words, heading, body, told=told, status=status)
+    # For password managers: whose password it is.
+    whose = el("input", type="hidden", name="username", value=person.email, autocomplete="username")
+    password = _password(words["new_password"], "new-password", minlength=12)
+    asked = post_form(None, f"/console/join/{text}", whose, password, button(words["go_on"]))
+    body = _card(el("p", filled(words["join_password"], email=person.email)), asked)
+    return page(words, words["join_title"].replace("{name}", person.name), body, told=told, status=status)
 
 
 def authenticator_page(
@@ -97,15 +80,14 @@ def authenticator_page(
 ) -> Reply:
     """Shows what to set up an authenticator with, to who has just chosen the password, and asks for its first code."""
     uri = totp.otpauth_uri(chosen.totp_secret, account=chosen.person.email, issuer="Tidings")
-    fields = (
-        f'<input type="hidden" name="ticket" value="{escape(chosen.ticket)}">'
-        f"{code_field(words, hint='code_first')}<button>{escape(words['go_on'])}</button>"
-    )
-    body = (
-        f'<div class="card"><p>{escape(words["totp_text"])}</p>'
-        f'<code class="secret">{escape(totp.spelt(chosen.totp_secret))}</code>'
-        f'<p><a href="{escape(uri)}">{escape(words["totp_link"])}</a></p>'
-        f"{form(None, f'/console/join/{text}', fields)}</div>"
+    code = code_field(words, hint="code_first")
+    body = _card(
+        el("p", words["totp_text"]),
+        el("code", totp.spelt(chosen.totp_secret), class_="secret"),
+        el("p", el("a", words["totp_link"], href=uri)),
+        post_form(
+            None, f"/console/join/{text}", hidden("ticket", chosen.ticket), code, button(words["go_on"])
+        ),
     )
     return page(words, words["totp_title"], body, told=told, status=status)
 
@@ -118,22 +100,39 @@ def codes_page(
     cookies: tuple[str, ...] = (),
 ) -> Reply:
     """Shows recovery codes, this once."""
-    items = "".join(f"<li>{escape(code)}</li>" for code in codes)
     text = b64encode(("\n".join(codes) + "\n").encode()).decode()
-    body = (
-        f'<div class="card"><p>{escape(words["codes_text"])}</p><ul class="codes">{items}</ul>'
-        f'<p><a download="tidings-recovery-codes.txt" href="data:text/plain;base64,{text}">'
-        f"{escape(words['codes_download'])}</a></p>"
-        f'<p><a class="button" href="/console">{escape(words["codes_kept"])}</a></p></div>'
+    kept = el(
+        "a",
+        words["codes_download"],
+        download="tidings-recovery-codes.txt",
+        href=f"data:text/plain;base64,{text}",
+    )
+    body = _card(
+        el("p", words["codes_text"]),
+        el("ul", [el("li", code) for code in codes], class_="codes"),
+        el("p", kept),
+        el("p", el("a", words["codes_kept"], class_="button", href="/console")),
     )
     return page(words, words["codes_title"], body, reader=reader, cookies=cookies)
 
 
 def open_page(words: ConsoleStrings, text: str) -> Reply:
     """Asks before a link is used up: programs that look at links open nothing."""
-    button = f"<button autofocus>{escape(words['open_title'])}</button>"
-    body = (
-        f'<div class="card"><p>{escape(words["open_text"])}</p>'
-        f"{form(None, f'/console/open/{text}', button)}</div>"
+    asked = post_form(None, f"/console/open/{text}", button(words["open_title"], autofocus=True))
+    return page(words, words["open_title"], _card(el("p", words["open_text"]), asked))
+
+
+def _password(label: str, autocomplete: str, minlength: int | None = None) -> Html:
+    return text_field(
+        "password",
+        label,
+        kind="password",
+        required=True,
+        autocomplete=autocomplete,
+        minlength=minlength,
+        maxlength=200,
     )
-    return page(words, words["open_title"], body)
+
+
+def _card(*children: Child) -> Html:
+    return el("div", children, class_="card")

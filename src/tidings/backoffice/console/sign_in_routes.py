@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tidings.backoffice.console.frame import STYLE, Told, page, redirect
+from tidings.backoffice.console.frame import Told, page, redirect
 from tidings.backoffice.console.sign_in_pages import (
     authenticator_page,
     code_page,
@@ -11,8 +11,9 @@ from tidings.backoffice.console.sign_in_pages import (
     open_page,
     sign_in_page,
 )
+from tidings.backoffice.console.static import static_file
 from tidings.backoffice.console.strings import ConsoleStrings
-from tidings.backoffice.console.visits import MOST_BYTES, Visits, answering_with_pages, place, words_of
+from tidings.backoffice.console.visits import MOST_BYTES, Visits, answering_with_pages, place
 from tidings.backoffice.sign_in.errors import SignInRefusedError
 from tidings.backoffice.sign_in.join import Joiner, WeakPasswordError
 from tidings.backoffice.sign_in.sign_in import SignIn
@@ -33,21 +34,21 @@ _WORDS: Final = {"code": "code_refused", "locked": "operator_locked", "no_factor
 _STATUS: Final = {"busy": 429, "over": 410}
 
 
-@sign_in_pages.get("/console.css", media_type="text/css")
-async def console_style() -> Reply:
-    """The style of all pages."""
-    return Reply(
-        body=STYLE.encode(),
-        media_type="text/css",
-        headers={"cache-control": "max-age=300", "x-content-type-options": "nosniff"},
-    )
+@sign_in_pages.get("/static/{name}", media_type="text/css")
+async def console_file(name: str) -> Reply:
+    """Style and script of all pages."""
+    found = static_file(name)
+    if found is None:
+        return Reply(body=b"", media_type="text/plain", status=404)
+    headers = {"cache-control": "public, max-age=31536000, immutable", "x-content-type-options": "nosniff"}
+    return Reply(body=found.content, media_type=found.media_type, headers=headers)
 
 
 @sign_in_pages.get("/sign-in", media_type=_HTML)
 @answering_with_pages
 async def ask_to_sign_in(request: Request, visits: Visits) -> Reply:
     """Ask for mail and password, as a page."""
-    words = words_of(request)
+    words = visits.words_of(request)
     visits.check_connection(request)
     from_elsewhere = request.scope.get("query_string") == b"device"
     told = Told(text=words.error("session_of_another_device"), is_error=True) if from_elsewhere else None
@@ -60,7 +61,7 @@ async def check_password(
     request: Request, visits: Visits, sign_in: SignIn, db: Database, names: TenantNames
 ) -> Reply:
     """Check mail and password, and ask for the code."""
-    words = words_of(request)
+    words = visits.words_of(request)
     fields = await visits.posted_by_stranger(request)
     email = fields.get("email", "")[:254]
     try:
@@ -82,7 +83,7 @@ async def check_code(
     request: Request, visits: Visits, sign_in: SignIn, db: Database, names: TenantNames
 ) -> Reply:
     """Check the code, and open a session on this device."""
-    words = words_of(request)
+    words = visits.words_of(request)
     fields = await visits.posted_by_stranger(request)
     ticket = fields.get("ticket", "")
     try:
@@ -107,7 +108,7 @@ async def check_code(
 @answering_with_pages
 async def ask_to_join(request: Request, token: str, visits: Visits, joiner: Joiner) -> Reply:
     """Ask somebody who was invited for a password."""
-    words = words_of(request)
+    words = visits.words_of(request)
     visits.check_connection(request)
     try:
         joining = await joiner.look(token, place=place(request))
@@ -120,7 +121,7 @@ async def ask_to_join(request: Request, token: str, visits: Visits, joiner: Join
 @answering_with_pages
 async def join(request: Request, token: str, visits: Visits, joiner: Joiner) -> Reply:
     """Take the password, or the first code of the authenticator; then they are signed in."""
-    words = words_of(request)
+    words = visits.words_of(request)
     fields = await visits.posted_by_stranger(request)
     ticket = fields.get("ticket", "")
     try:
@@ -155,7 +156,7 @@ async def join(request: Request, token: str, visits: Visits, joiner: Joiner) -> 
 async def ask_to_open(request: Request, token: str, visits: Visits) -> Reply:
     """Ask whether to use a one-time link, as a page; changes nothing."""
     visits.check_connection(request)
-    return open_page(words_of(request), token)
+    return open_page(visits.words_of(request), token)
 
 
 @sign_in_pages.post("/open/{token}", media_type=_HTML, body_limit=MOST_BYTES)
@@ -168,7 +169,7 @@ async def open_console(request: Request, token: str, visits: Visits, sign_in: Si
             token, device_cookie=visits.cookies.device_in(request.scope), place=place(request)
         )
     except SignInRefusedError as refused:
-        return _over(words_of(request), refused)
+        return _over(visits.words_of(request), refused)
     return redirect("/console", cookies=tuple(visits.cookies.opening(request.scope, opened)))
 
 

@@ -6,26 +6,36 @@ from functools import wraps
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
-from tidings.backoffice.console.frame import ConsoleReader, Told, page, redirect
-from tidings.backoffice.console.strings import ConsoleStrings, strings_accepted
+from tidings.backoffice.console.frame import THEMES, ConsoleReader, Told, page, redirect
+from tidings.backoffice.console.html import el
+from tidings.backoffice.console.own_api import ApiProblemError, OwnApi, OwnApp
+from tidings.backoffice.console.strings import LANGUAGE_COOKIE, ConsoleStrings, strings_accepted
 from tidings.backoffice.desk import OperatorDesk
 from tidings.backoffice.sessions.authenticate import SessionAuthenticator
 from tidings.backoffice.sessions.cookies import SessionCookies
 from tidings.backoffice.sessions.errors import CsrfError, OtherDeviceError
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.answers import Reply
-from tidings.kernel.http.browsers import is_from_another_site, is_local
+from tidings.kernel.http.browsers import is_from_another_site, is_local, read_cookie
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.places import place_of
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.tenant_gate import TenantGate
+from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.refusals import RefusalError, UnauthenticatedError
 
-#: What a form of ours may hold.
+#: What a form of ours may hold; editors of templates take more.
 MOST_BYTES: Final = 32 * 1024
-_MOST_FIELDS: Final = 50
+_MOST_FIELDS: Final = 200
+#: The cookie that names the tenant for which somebody of the platform looks.
+ACTING_COOKIE: Final = "tidings_acting_for"
+THEME_COOKIE: Final = "tidings_theme"
 
 Handler = Callable[..., Awaitable[Reply]]
+
+
+class TenantNotChosenError(Exception):
+    """Somebody of the platform looks for things of a tenant, and has not said of which."""
 
 
 class NeedsHttpsError(RefusalError):
@@ -41,6 +51,30 @@ class Visit:
     caller: Caller
     reader: ConsoleReader
     words: ConsoleStrings
+    #: Tidings' own API, as they may use it.
+    api: OwnApi
+    #: What the address asks for: filters, a cursor, what was just done.
+    query: Mapping[str, str]
+
+    @property
+    def tenant_is_missing(self) -> bool:
+        """Whether somebody of the platform has not chosen a tenant yet."""
+        return self.reader.is_platform and self.reader.acting_for is None
+
+    def may(self, scope: str) -> bool:
+        """Whether they have it; pages leave out what they may not do."""
+        return scope in self.caller.scopes
+
+    def told(self) -> Told | None:
+        """What the page before this one did, as the address says by a key of the catalogue."""
+        key = self.query.get("told", "")
+        text = self.words.texts.get(f"told.{key}") if key.replace("_", "").isalnum() else None
+        return None if text is None else Told(text=text)
+
+    def refused(self, error: ApiProblemError) -> Told:
+        """What the API says against it: in the reader's language where the catalogue knows it."""
+        known = self.words.texts.get(f"error.{error.code}")
+        return Told(text=known or error.detail or self.words["error.other"], is_error=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -51,30 +85,66 @@ class Visits:
     cookies: SessionCookies
     desk: OperatorDesk
     gate: TenantGate
+    app: OwnApp
 
-    async def open(self, request: Request, *, writes: bool = False) -> Visit:
-        """Whoever is signed in; an `UnauthenticatedError` where nobody is. What `writes` is refused while the tenant is frozen."""
+    async def open(self, request: Request, *, writes: bool = False, of_tenant: bool = False) -> Visit:
+        """Whoever is signed in; an `UnauthenticatedError` where nobody is.
+
+        What `writes` is refused while the tenant is frozen; pages `of_tenant` need one, which the platform's people choose.
+        """
         caller = await self.authenticator.find(request.scope)
         if caller is None or caller.session_id is None:
             raise UnauthenticatedError
         if caller.home is not None:
             await self.gate.check(caller.home, writes=writes)
         me = await self.desk.whoami(caller)
+        acting_for = self._acting_for(request) if caller.home is None else None
+        csrf_token = await self.cookies.csrf_token(caller.session_id)
+        api = OwnApi(self.app, request.scope, csrf_token=csrf_token, acting_for=acting_for)
+        name = me.tenant_name or caller.home
+        if acting_for is not None:
+            name = await self.desk.name_of(acting_for) or acting_for
+        theme = self.cookie(request, THEME_COOKIE)
         reader = ConsoleReader(
             name=me.name or caller.id,
-            tenant_name=me.tenant_name or caller.home,
+            tenant_name=name,
             role=caller.role,
-            may_see_operators="operators:read" in caller.scopes,
-            csrf_token=await self.cookies.csrf_token(caller.session_id),
+            scopes=caller.scopes,
+            is_platform=caller.home is None,
+            csrf_token=csrf_token,
+            acting_for=acting_for,
+            theme=theme if theme in THEMES else None,
         )
-        return Visit(caller=caller, reader=reader, words=words_of(request))
+        visit = Visit(
+            caller=caller, reader=reader, words=self.words_of(request), api=api, query=query_of(request)
+        )
+        if of_tenant and visit.tenant_is_missing:
+            raise TenantNotChosenError
+        return visit
+
+    def cookie(self, request: Request, name: str) -> str | None:
+        """What a cookie of ours holds."""
+        return read_cookie(request.scope, name, secure=self.cookies.is_secure(request.scope))
+
+    def words_of(self, request: Request) -> ConsoleStrings:
+        """The language that somebody has chosen, or that their browser asks for."""
+        return strings_accepted(request.header("accept-language"), self.cookie(request, LANGUAGE_COOKIE))
+
+    def _acting_for(self, request: Request) -> TenantId | None:
+        text = self.cookie(request, ACTING_COOKIE) or ""
+        return TenantId(text) if _is_tenant(text) else None
 
     async def posted(
-        self, request: Request, *, writes: Callable[[Mapping[str, str]], bool] | bool
+        self,
+        request: Request,
+        *,
+        writes: Callable[[Mapping[str, str]], bool] | bool,
+        of_tenant: bool = False,
     ) -> tuple[Visit, Mapping[str, str]]:
         """The same for a form, with what was typed, by which it may say whether it writes; refused where our own page did not send it."""
         fields = await fields_of(request)
-        visit = await self.open(request, writes=writes(fields) if callable(writes) else writes)
+        changes = writes(fields) if callable(writes) else writes
+        visit = await self.open(request, writes=changes, of_tenant=of_tenant)
         await self.cookies.check_csrf(request.scope, visit.caller.session_id or "", fields.get("csrf"))
         return visit, fields
 
@@ -91,9 +161,21 @@ class Visits:
             raise NeedsHttpsError
 
 
-def words_of(request: Request) -> ConsoleStrings:
-    """The language that the browser asks for."""
-    return strings_accepted(request.header("accept-language"))
+def query_of(request: Request) -> Mapping[str, str]:
+    """What the address asks for; of what is there twice the last."""
+    text = bytes(request.scope.get("query_string", b"")).decode("ascii", "replace")
+    try:
+        return dict(parse_qsl(text, max_num_fields=_MOST_FIELDS))
+    except ValueError:
+        return {}
+
+
+def _is_tenant(text: str) -> bool:
+    try:
+        TENANT.parse(text)
+    except BadValueError:
+        return False
+    return True
 
 
 def place(request: Request) -> str:
@@ -124,8 +206,14 @@ def answering_with_pages(handler: Handler) -> Handler:
             has_cookie = visits.cookies.session_in(request.scope) is not None
             cookies = tuple(visits.cookies.closing(request.scope)) if has_cookie else ()
             return redirect("/console/sign-in", cookies=cookies)
+        except TenantNotChosenError:
+            return redirect("/console/acting-for")
+        except ApiProblemError as problem:
+            if problem.status == 401:
+                return redirect("/console/sign-in", cookies=tuple(visits.cookies.closing(request.scope)))
+            return await _problem_page(visits, request, problem)
         except (RefusalError, BadValueError) as error:
-            return refused_page(words_of(request), error)
+            return refused_page(visits.words_of(request), error)
 
     return answered
 
@@ -134,6 +222,16 @@ def refused_page(words: ConsoleStrings, error: RefusalError | BadValueError) -> 
     """Why something did not work, for who has no page of their own yet."""
     code = "suspended" if error.code in ("tenant_suspended", "tenant_deleting", "not_allowed") else error.code
     told = Told(text=words.error(code), is_error=True)
-    body = f'<p><a href="/console">{words["back"]}</a></p>'
+    body = el("p", el("a", words["back"], href="/console"))
     status = 400 if isinstance(error, BadValueError) else 503 if error.code == "busy" else 403
     return page(words, words["sorry"], body, told=told, status=status)
+
+
+async def _problem_page(visits: Visits, request: Request, problem: ApiProblemError) -> Reply:
+    """What the API refused, in the frame of whoever looks."""
+    visit = await visits.open(request)
+    words = visit.words
+    heading = words["not_found"] if problem.status == 404 else words["sorry"]
+    body = el("p", el("a", words["back"], href="/console"))
+    status = problem.status if problem.status in (400, 403, 404, 409, 422, 423, 429, 503) else 502
+    return page(words, heading, body, reader=visit.reader, told=visit.refused(problem), status=status)

@@ -1,0 +1,50 @@
+"""Where the navigation of the console leads: every page of the first rank, with what somebody needs to see it."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Group = Literal["", "messages", "people", "content", "delivery", "work", "settings", "platform"]
+GROUPS: Final[tuple[Group, ...]] = (
+    "",
+    "messages",
+    "people",
+    "content",
+    "delivery",
+    "work",
+    "settings",
+    "platform",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One of them; its name in the catalogue is `place.<key>`."""
+
+    key: str
+    path: str
+    group: Group
+    #: What it takes to see it; None: nothing but a session.
+    scope: str | None = None
+    #: Keys that lead there, one after the other; empty: none.
+    keys: str = ""
+    #: Whether it is the platform's own, and shows nothing of a tenant.
+    of_platform: bool = False
+    #: Whether it shows things of a tenant, so that the platform's people have to choose one first.
+    of_tenant: bool = False
+
+
+PLACES: Final[tuple[Place, ...]] = (
+    Place(key="home", path="/console", group="", keys="g h"),
+    Place(key="account", path="/console/account", group="settings", keys="g a"),
+    Place(key="operators", path="/console/operators", group="settings", scope="operators:read", keys="g o"),
+)
+
+
+def places_for(scopes: Collection[str], *, is_platform: bool) -> Sequence[Place]:
+    """What somebody with these scopes is shown."""
+    return [
+        place
+        for place in PLACES
+        if (place.scope is None or place.scope in scopes) and (is_platform or not place.of_platform)
+    ]

@@ -1,0 +1,222 @@
+// What makes the console quicker: every page works without it. No library, no code from elsewhere, nothing kept.
+(() => {
+  "use strict";
+  const root = document.documentElement;
+  root.classList.add("scripted");
+  const one = (selector, within = document) => within.querySelector(selector);
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const typing = () => document.activeElement?.matches("input, textarea, select, [contenteditable]") ?? false;
+
+  // Times in the zone of whoever looks; the tooltip has the whole of it.
+  const near = new Intl.RelativeTimeFormat(root.lang, { numeric: "auto", style: "short" });
+  const exact = new Intl.DateTimeFormat(root.lang, { dateStyle: "medium", timeStyle: "short" });
+  const whole = new Intl.DateTimeFormat(root.lang, { dateStyle: "full", timeStyle: "long" });
+  function times(within) {
+    for (const time of all("time[datetime]", within)) {
+      const at = new Date(time.dateTime);
+      if (Number.isNaN(at.getTime())) continue;
+      const seconds = (at - Date.now()) / 1000;
+      const [unit, size] =
+        Math.abs(seconds) < 60 ? ["second", 1] : Math.abs(seconds) < 3600 ? ["minute", 60] : ["hour", 3600];
+      time.textContent = Math.abs(seconds) < 86400 && !("exact" in time.dataset) ? near.format(Math.round(seconds / size), unit) : exact.format(at);
+      time.title = whole.format(at);
+      time.dir = root.dir;
+    }
+  }
+
+  // Ids that people carry elsewhere.
+  function copies(within) {
+    for (const holder of all("[data-copy]", within)) {
+      if (one("button", holder) || !navigator.clipboard) continue;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "quiet";
+      button.textContent = "⧉";
+      button.setAttribute("aria-label", holder.dataset.copy);
+      button.addEventListener("click", async () => {
+        await navigator.clipboard.writeText(holder.dataset.copy);
+        button.textContent = "✓";
+        setTimeout(() => (button.textContent = "⧉"), 1500);
+      });
+      holder.append(button);
+    }
+  }
+
+  // Filters send themselves.
+  function filters(within) {
+    for (const form of all("form[data-auto]", within)) {
+      form.addEventListener("change", (event) => {
+        if (event.target.matches("select, input[type=date], input[type=checkbox]")) form.requestSubmit();
+      });
+    }
+  }
+
+  // Fields that were typed into are not lost by a click elsewhere.
+  let unsaved = false;
+  document.addEventListener("input", (event) => {
+    if (event.target.closest("form[data-guard]")) unsaved = true;
+  });
+  document.addEventListener("submit", () => (unsaved = false));
+  addEventListener("beforeunload", (event) => {
+    if (unsaved) event.preventDefault();
+  });
+
+  // A form is sent once, however often its button is pressed.
+  document.addEventListener("submit", (event) => {
+    if (event.target.method !== "post") return;
+    setTimeout(() => all("button", event.target).forEach((button) => (button.disabled = true)));
+  });
+  addEventListener("pageshow", () => all("form[method=post] button").forEach((button) => (button.disabled = false)));
+
+  // Parts that are asked for anew while somebody looks: the same page, of which only they are taken.
+  function live() {
+    for (const part of all("[data-live][id]")) {
+      if (part.dataset.watched) continue;
+      part.dataset.watched = "1";
+      schedule(part.id, Number(part.dataset.live));
+    }
+  }
+  function schedule(id, seconds) {
+    setTimeout(async () => {
+      const part = document.getElementById(id);
+      if (!part?.dataset.live) return;
+      const busy = part.contains(document.activeElement) && typing();
+      if (!document.hidden && !busy && !one("details.confirm[open]", part)) await refresh([id]);
+      schedule(id, seconds);
+    }, seconds * 1000);
+  }
+  async function refresh(ids, url = location.href) {
+    try {
+      const answer = await fetch(url, { headers: { "x-live": "1" }, redirect: "error" });
+      if (!answer.ok) return false;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      for (const id of ids) {
+        const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
+        if (!old || !fresh) continue;
+        const open = all("details[open]", old).map((details) => one("summary", details)?.textContent);
+        const place = all("a, button", old).indexOf(document.activeElement);
+        fresh.dataset.watched = old.dataset.watched ?? "";
+        old.replaceWith(fresh);
+        for (const details of all("details", fresh)) {
+          if (open.includes(one("summary", details)?.textContent)) details.open = true;
+        }
+        if (place >= 0) all("a, button", fresh)[place]?.focus({ preventScroll: true });
+        decorate(fresh);
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // A preview beside a form: what is typed is sent where the form says, and the answer stands in the frame.
+  function previews() {
+    for (const form of all("form[data-preview]")) {
+      let waiting;
+      const send = async () => {
+        const targets = form.dataset.targets.split(" ");
+        const data = new URLSearchParams(new FormData(form));
+        try {
+          const answer = await fetch(form.dataset.preview, { method: "POST", body: data });
+          const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+          for (const id of targets) {
+            const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
+            if (old && fresh) old.replaceWith(fresh), decorate(fresh);
+          }
+        } catch {
+          // The next letter tries again.
+        }
+      };
+      form.addEventListener("input", () => {
+        clearTimeout(waiting);
+        waiting = setTimeout(send, 400);
+      });
+    }
+  }
+
+  function decorate(within) {
+    times(within);
+    copies(within);
+    filters(within);
+  }
+
+  // Keys: Ctrl-K for the palette, / to find, g and a letter to go, j and k along rows.
+  const palette = one("#palette");
+  const known = JSON.parse(one("#palette-data")?.textContent ?? '{"places":[]}');
+  let before = "";
+  let chosen = 0;
+  let shown = [];
+  function list(text) {
+    const wanted = text.trim().toLowerCase();
+    shown = known.places.filter((place) => place.text.toLowerCase().includes(wanted));
+    if (wanted) shown.push({ text: `${known.find}: ${text.trim()}`, path: `/console/find?q=${encodeURIComponent(text.trim())}`, keys: "" });
+    chosen = 0;
+    const rows = shown.map((place, index) => {
+      const row = document.createElement("li");
+      row.id = `palette-${index}`;
+      row.setAttribute("role", "option");
+      row.append(place.text);
+      if (place.keys) row.append(Object.assign(document.createElement("kbd"), { textContent: place.keys }));
+      row.addEventListener("click", () => go(index));
+      return row;
+    });
+    one("ul", palette).replaceChildren(...rows);
+    choose(0);
+  }
+  function choose(index) {
+    chosen = Math.min(Math.max(index, 0), shown.length - 1);
+    all("li", palette).forEach((row, place) => row.setAttribute("aria-selected", String(place === chosen)));
+    const row = all("li", palette)[chosen];
+    row?.scrollIntoView({ block: "nearest" });
+    one("input", palette).setAttribute("aria-activedescendant", row?.id ?? "");
+  }
+  function go(index) {
+    if (shown[index]) location.assign(shown[index].path);
+  }
+  function open() {
+    if (!palette || palette.open) return;
+    palette.showModal();
+    one("input", palette).value = "";
+    list("");
+    one("input", palette).focus();
+  }
+  if (palette) {
+    one("input", palette).addEventListener("input", (event) => list(event.target.value));
+    palette.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown") choose(chosen + 1), event.preventDefault();
+      if (event.key === "ArrowUp") choose(chosen - 1), event.preventDefault();
+      if (event.key === "Enter") go(chosen), event.preventDefault();
+    });
+    palette.addEventListener("click", (event) => {
+      if (event.target === palette) palette.close();
+    });
+    all("[data-palette]").forEach((button) => button.addEventListener("click", open));
+  }
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") return event.preventDefault(), open();
+    if (event.ctrlKey || event.metaKey || event.altKey || typing() || palette?.open) return;
+    if (event.key === "?") return open();
+    const field = one(`[data-key="${CSS.escape(event.key)}"]`);
+    if (field) return event.preventDefault(), field.focus();
+    if (event.key === "j" || event.key === "k") return along(event.key === "j" ? 1 : -1);
+    const keys = `${before} ${event.key}`;
+    const link = all("[data-keys]").find((place) => place.dataset.keys === keys);
+    before = event.key === "g" ? "g" : "";
+    if (link) location.assign(link.href);
+  });
+  function along(step) {
+    const rows = all("tr[data-row] td:first-child a");
+    const at = rows.findIndex((link) => link.closest("tr").contains(document.activeElement));
+    rows[Math.min(Math.max(at + step, 0), rows.length - 1)]?.focus();
+  }
+
+  // On a telephone the menu covers the page; Escape takes it away.
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && location.hash === "#menu") location.hash = "#content";
+  });
+
+  decorate(document);
+  live();
+  previews();
+  setInterval(() => times(document), 30000);
+})();
