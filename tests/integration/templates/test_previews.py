@@ -35,6 +35,33 @@ async def test_a_draft_is_shown_in_the_language_that_was_asked_for(world: Templa
     assert state.json()["status"] == "draft"
 
 
+async def test_what_is_not_saved_is_shown_and_looked_at_and_nothing_is_written(
+    world: TemplateWorld,
+) -> None:
+    tenant = await world.http.tenant()
+    english = {**draft()["locales"]["en"], "subject": "Bye {{name}}"}
+    german = {**english, "subject": "Tschüss {{name}}"}
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(PATH, json=draft())
+        before = (await client.get(f"{PATH}/1.0.0")).json()
+        changes = {"locales": {"en": english, "de": german}}
+        shown = [
+            (await client.post(f"{PATH}/1.0.0/preview", json={"locale": tag, "changes": changes})).json()
+            for tag in ("en", "de", "fa-AF")
+        ]
+        wrong = {"locales": {"en": {**english, "body": "<p>{{#if name}}</p>"}}}
+        report = (await client.post(f"{PATH}/1.0.0/validate", json={"changes": wrong})).json()
+        nothing = {"changes": {"locales": dict.fromkeys(before["locales"])}}
+        none = await client.post(f"{PATH}/1.0.0/preview", json=nothing)
+        after = (await client.get(f"{PATH}/1.0.0")).json()
+
+    assert [one["subject"] for one in shown] == ["Bye Laila", "Tschüss Laila", "سلام Laila"]
+    assert report["publishable"] is False
+    assert {found["locale"] for found in report["findings"] if found["severity"] == "error"} == {"en"}
+    assert none.json()["errors"][0]["field"] == "locales"
+    assert after == before
+
+
 async def test_a_broken_text_is_refused_with_its_report_and_the_others_are_shown(
     world: TemplateWorld,
 ) -> None:

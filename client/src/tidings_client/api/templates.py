@@ -4,7 +4,7 @@
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict, Unpack
-from msgspec import field
+from msgspec import UNSET, UnsetType, field
 from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
 
@@ -63,21 +63,6 @@ class FileReport(ApiStruct, frozen=True, kw_only=True):
     file: str
     #: `taken`; `faulty`: taken, and to be mended before it is published; `ignored`: not kept; `refused`: nothing of the zip is taken before this is mended.
     outcome: str
-
-
-class PreviewVersion(TypedDict):
-    """What is to be shown; everything can be left out."""
-
-    #: The recipient's, or else the template's default, where it is left out.
-    locale: NotRequired[str | None]
-    #: The name of a sample; the first where both are left out.
-    sample: NotRequired[str | None]
-    #: Instead of a sample.
-    variables: NotRequired[Mapping[str, Any] | None]
-    #: Somebody whose name, language and time zone are used; needs recipients:read.
-    recipient_id: NotRequired[str | None]
-    #: How wide the frame is that an HTML answer shows it in.
-    width: NotRequired[Literal["desktop", "mobile"]]
 
 
 class Provenance(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
@@ -352,7 +337,20 @@ class PreviewView(ApiStruct, frozen=True, kw_only=True):
     warnings: tuple[TemplateFinding, ...] = ()
 
 
-class ChangeVersion(TypedDict):
+class ChangeVersion(ApiStruct, frozen=True, kw_only=True):
+    """What is to be different in a draft; what is left out stays."""
+
+    variables_schema: Mapping[str, Any] | UnsetType = UNSET
+    #: Those that are named; null takes one away.
+    locales: Mapping[str, LocaleSource | None] | UnsetType = UNSET
+    preview_samples: Mapping[str, Mapping[str, Any]] | UnsetType = UNSET
+    fallback_chain: Sequence[str] | UnsetType = UNSET
+    partials: Mapping[str, str] | UnsetType = UNSET
+    strings: Mapping[str, Mapping[str, str]] | UnsetType = UNSET
+    layout: str | None | UnsetType = UNSET
+
+
+class ChangeVersionFields(TypedDict):
     """What is to be different in a draft; what is left out stays."""
 
     variables_schema: NotRequired[Mapping[str, Any]]
@@ -444,6 +442,30 @@ class VersionView(ApiStruct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
+class PreviewVersion(TypedDict):
+    """What is to be shown; everything can be left out."""
+
+    #: The recipient's, or else the template's default, where it is left out.
+    locale: NotRequired[str | None]
+    #: The name of a sample; the first where both are left out.
+    sample: NotRequired[str | None]
+    #: Instead of a sample.
+    variables: NotRequired[Mapping[str, Any] | None]
+    #: Somebody whose name, language and time zone are used; needs recipients:read.
+    recipient_id: NotRequired[str | None]
+    #: How wide the frame is that an HTML answer shows it in.
+    width: NotRequired[Literal["desktop", "mobile"]]
+    #: What is not saved yet, as `PATCH` would take it; nothing is written.
+    changes: NotRequired[ChangeVersion | None]
+
+
+class ValidateVersion(TypedDict):
+    """What is to be looked at."""
+
+    #: What is not saved yet, as `PATCH` would take it.
+    changes: NotRequired[ChangeVersion | None]
+
+
 class Templates(Namespace):
     """The calls of `templates`."""
 
@@ -507,7 +529,7 @@ class Templates(Namespace):
         """Replace what a draft says. An approval it had is gone: it was for the words before. A platform key that names no tenant works on the platform's templates."""
         return self._client.call(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, body=body, if_match=if_match))
 
-    def change_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[ChangeVersion]) -> VersionView:
+    def change_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[ChangeVersionFields]) -> VersionView:
         """Change parts of a draft. Each field that is given replaces that field; `locales` those locales that it names, null takes one away. A platform key that names no tenant works on the platform's templates."""
         return self._client.call(self._json("PATCH", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, body=body, if_match=if_match))
 
@@ -536,16 +558,16 @@ class Templates(Namespace):
         return self._client.call(self._json("DELETE", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", type(None)))
 
     def preview_version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None, **body: Unpack[PreviewVersion]) -> PreviewView:
-        """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
+        """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `changes` as it would be with them. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
         return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body, safe=True))
 
     def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:
         """Validate a draft, compile it and put it in force. Every fault of every locale is named at once. Publishing what is in force changes nothing. A platform key that names no tenant works on the platform's templates."""
         return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/publish", VersionView, body=body))
 
-    def validate_version(self, key: str, channel: str, semver: str, /) -> ValidationView:
-        """Say everything that is wrong with a version; writes nothing. Errors stand in the way of publishing, warnings do not. A platform key that names no tenant works on the platform's templates."""
-        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/validate", ValidationView, safe=True))
+    def validate_version(self, key: str, channel: str, semver: str, /, **body: Unpack[ValidateVersion]) -> ValidationView:
+        """Say everything that is wrong with a version; writes nothing. Errors stand in the way of publishing, warnings do not. With `changes`: what would be wrong with them. A platform key that names no tenant works on the platform's templates."""
+        return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/validate", ValidationView, body=body, safe=True))
 
 
 class AsyncTemplates(AsyncNamespace):
@@ -611,7 +633,7 @@ class AsyncTemplates(AsyncNamespace):
         """Replace what a draft says. An approval it had is gone: it was for the words before. A platform key that names no tenant works on the platform's templates."""
         return await self._client.call(self._json("PUT", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, body=body, if_match=if_match))
 
-    async def change_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[ChangeVersion]) -> VersionView:
+    async def change_version(self, key: str, channel: str, semver: str, /, *, if_match: int, **body: Unpack[ChangeVersionFields]) -> VersionView:
         """Change parts of a draft. Each field that is given replaces that field; `locales` those locales that it names, null takes one away. A platform key that names no tenant works on the platform's templates."""
         return await self._client.call(self._json("PATCH", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}", VersionView, body=body, if_match=if_match))
 
@@ -640,13 +662,13 @@ class AsyncTemplates(AsyncNamespace):
         return await self._client.call(self._json("DELETE", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", type(None)))
 
     async def preview_version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None, **body: Unpack[PreviewVersion]) -> PreviewView:
-        """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
+        """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `changes` as it would be with them. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
         return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body, safe=True))
 
     async def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:
         """Validate a draft, compile it and put it in force. Every fault of every locale is named at once. Publishing what is in force changes nothing. A platform key that names no tenant works on the platform's templates."""
         return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/publish", VersionView, body=body))
 
-    async def validate_version(self, key: str, channel: str, semver: str, /) -> ValidationView:
-        """Say everything that is wrong with a version; writes nothing. Errors stand in the way of publishing, warnings do not. A platform key that names no tenant works on the platform's templates."""
-        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/validate", ValidationView, safe=True))
+    async def validate_version(self, key: str, channel: str, semver: str, /, **body: Unpack[ValidateVersion]) -> ValidationView:
+        """Say everything that is wrong with a version; writes nothing. Errors stand in the way of publishing, warnings do not. With `changes`: what would be wrong with them. A platform key that names no tenant works on the platform's templates."""
+        return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/validate", ValidationView, body=body, safe=True))

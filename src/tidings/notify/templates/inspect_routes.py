@@ -19,13 +19,13 @@ from tidings.kernel.refusals import MissingScopeError
 from tidings.notify.channels import store as channels_store
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.store import load_tenant
-from tidings.notify.templates import assets_store
+from tidings.notify.templates import assets_store, store
 from tidings.notify.templates.authoring import Authoring
 from tidings.notify.templates.diff import DiffView
 from tidings.notify.templates.preview import Reader, preview, read_reader
 from tidings.notify.templates.preview_page import HEADERS, page
 from tidings.notify.templates.preview_wire import PreviewVersion, PreviewView
-from tidings.notify.templates.read_version import in_surroundings, read_version
+from tidings.notify.templates.read_version import in_surroundings
 from tidings.notify.templates.resource import (
     TEMPLATE,
     UNKNOWN,
@@ -35,8 +35,9 @@ from tidings.notify.templates.resource import (
     template_resource,
 )
 from tidings.notify.templates.semver import Semver
+from tidings.notify.templates.unsaved_changes import with_changes
 from tidings.notify.templates.visible_templates import OwnerQuery, TemplateOwner, find_readable_version
-from tidings.notify.templates.wire import SemverText
+from tidings.notify.templates.wire import ChangeVersion, SemverText
 
 inspection = template_resource()
 
@@ -47,6 +48,13 @@ class ValidationView(Struct, frozen=True, kw_only=True):
     #: Whether it could be published.
     publishable: bool
     findings: tuple[TemplateFinding, ...]
+
+
+class ValidateVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is to be looked at."""
+
+    #: What is not saved yet, as `PATCH` would take it.
+    changes: ChangeVersion | None = None
 
 
 class DiffQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"from_": "from"}):
@@ -67,14 +75,21 @@ class DiffQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
     problems=[*UNKNOWN, "too_much_checking", "render_interrupted"],
 )
 async def validate_version(
-    open_tx: OpenTx[OwnerTx], name: VersionInPath, caller: Caller, own: OwnAddress, authoring: Authoring
+    open_tx: OpenTx[OwnerTx],
+    name: VersionInPath,
+    caller: Caller,
+    own: OwnAddress,
+    authoring: Authoring,
+    body: ValidateVersion = ValidateVersion(),  # noqa: B008  # frozen
 ) -> ValidationView:
     """Say everything that is wrong with a version; writes nothing.
 
-    Errors stand in the way of publishing, warnings do not.
+    Errors stand in the way of publishing, warnings do not. With `changes`: what would be wrong with them.
     """
     async with open_tx() as tx:
-        read = await read_version(tx, name, own_hosts=own.hosts)
+        template, version = await store.own_version(tx, name)
+        changed = with_changes(version, body.changes)
+        read = await in_surroundings(tx, template, changed, own_hosts=own.hosts)
     report = await read.validated(authoring.of(caller.tenant_id))
     return ValidationView(publishable=not report.errors, findings=report.findings)
 
@@ -107,13 +122,14 @@ async def preview_version(
 ) -> PreviewView | Reply:
     """Show what somebody would get.
 
-    Of your own template where you have one, or else of the platform's; `owner` says which. With `Accept: text/html`
-    the answer is a page that shows the message.
+    Of your own template where you have one, or else of the platform's; `owner` says which. With `changes` as it would
+    be with them. With `Accept: text/html` the answer is a page that shows the message.
     """
     reader, vendor = Reader(), None
     async with open_tx() as tx:
-        version = await find_readable_version(tx, name, query.owner)
-        read = await in_surroundings(tx, *version, own_hosts=own.hosts)
+        template, version = await find_readable_version(tx, name, query.owner)
+        changed = with_changes(version, body.changes)
+        read = await in_surroundings(tx, template, changed, own_hosts=own.hosts)
         assets = await assets_store.find_assets(tx, read.version)
         if body.recipient_id is not None:
             # A preview shows their name.

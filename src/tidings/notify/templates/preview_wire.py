@@ -11,6 +11,7 @@ from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel, Locale
 from tidings.kernel.mapping import attributes, by_name
 from tidings.notify.templates.preview import Preview, PreviewRequest, Width
+from tidings.notify.templates.wire import ChangeVersion
 
 #: The widths of a mail in a window and on a phone.
 PIXELS: dict[Width, int] = {"desktop": 640, "mobile": 360}
@@ -29,6 +30,8 @@ class PreviewVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     recipient_id: str | None = None
     #: How wide the frame is that an HTML answer shows it in.
     width: Width = "desktop"
+    #: What is not saved yet, as `PATCH` would take it; nothing is written.
+    changes: ChangeVersion | None = None
 
     def spec(self) -> PreviewRequest:
         """The same for the inside."""

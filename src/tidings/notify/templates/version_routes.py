@@ -2,8 +2,6 @@
 
 from functools import partial
 
-from msgspec import structs
-
 from tidings.kernel.audit.log import AuditLog
 from tidings.kernel.clock import Clock
 from tidings.kernel.http.answers import Answer
@@ -15,7 +13,7 @@ from tidings.kernel.http.paging import Page, PageQuery, Paging
 from tidings.kernel.refusals import StaleVersionError
 from tidings.notify.templates import store
 from tidings.notify.templates.authoring import Authoring
-from tidings.notify.templates.create_version import VersionSpec, create_version
+from tidings.notify.templates.create_version import create_version
 from tidings.notify.templates.drafts import DraftChanger
 from tidings.notify.templates.model import TemplateVersion
 from tidings.notify.templates.publish import TemplatePublisher
@@ -29,6 +27,7 @@ from tidings.notify.templates.resource import (
     template_resource,
     version_answer,
 )
+from tidings.notify.templates.unsaved_changes import spec_of
 from tidings.notify.templates.visible_templates import (
     OwnerQuery,
     TemplateOwner,
@@ -117,7 +116,7 @@ async def replace_draft(
     version = await changer.change(
         tx,
         name,
-        _spec(name.semver, body),
+        spec_of(name.semver, body),
         expect=lambda version: if_match.expect(version.version),
         actor=caller.actor,
     )
@@ -145,7 +144,7 @@ async def change_parts(
             raise StaleVersionError
 
     version = await changer.change(
-        tx, name, _spec(name.semver, body.onto(read)), expect=expect_same, actor=caller.actor
+        tx, name, spec_of(name.semver, body.onto(read)), expect=expect_same, actor=caller.actor
     )
     return version_answer(version)
 
@@ -245,7 +244,3 @@ async def put_away(
     after_commit(partial(cache.invalidate, caller.tenant_id))
     version = await changer.archive(tx, name, actor=caller.actor, reason=body.reason)
     return version_answer(version)
-
-
-def _spec(semver: str, content: VersionContent) -> VersionSpec:
-    return CreateVersion(semver=semver, **structs.asdict(content)).spec()
