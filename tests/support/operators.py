@@ -20,6 +20,7 @@ from tidings.backoffice.operators import store
 from tidings.backoffice.operators.change import By
 from tidings.backoffice.operators.model import OperatorRecord, Rights
 from tidings.backoffice.operators.people import OperatorPeople, OperatorPerson
+from tidings.backoffice.properties.access import ALL_PROPERTIES
 from tidings.kernel.db import CallerRole
 from tidings.kernel.ids import TenantId
 
@@ -172,13 +173,15 @@ async def invited(
     role: CallerRole | None = None,
     name: str = "Laila Noor",
     email: str | None = None,
+    properties: tuple[str, ...] = (ALL_PROPERTIES,),
 ) -> tuple[Somebody, str]:
     """Somebody with the path of their invitation; an `email` without an @ is made one that no other tenant has."""
     quick_passwords(world)
     backoffice = world.system.backoffice
     of_whom = f"{tenant_id or 'platform'}"[-8:].lower()
     mail = email if email is not None and "@" in email else f"{email or 'laila'}.{of_whom}@example.com"
-    rights = Rights(role=role or ("platform.channel.admin" if tenant_id is None else "tenant.admin"))
+    known = role or ("platform.channel.admin" if tenant_id is None else "tenant.admin")
+    rights = Rights(role=known, properties=properties)
     async with world.db.scoped(tenant_id) as tx:
         operator, made = await backoffice.changer.invite(
             tx, OperatorPerson(name=name, email=mail), rights, by=By(actor="test")

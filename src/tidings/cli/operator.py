@@ -15,7 +15,7 @@ from tidings.cli.system import operator, system_command, tenant_or_platform
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from tidings.backoffice.api.wire import InviteOperator
+    from tidings.backoffice.api.wire import ChangeOperator, InviteOperator
     from tidings.backoffice.ids import OperatorId
     from tidings.backoffice.operators.change import By
     from tidings.backoffice.operators.model import MadeLink, OperatorRecord
@@ -27,8 +27,16 @@ app = command_group()
 Tenant = Annotated[str | None, typer.Option(help="Whose operator: the tenant's id, tnt_…, or its slug.")]
 Platform = Annotated[bool, typer.Option("--platform", help="An operator of the platform itself.")]
 Who = Annotated[str, typer.Argument(metavar="OPERATOR", help="Their id, oper_…, or their mail.")]
+Property = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--property",
+        metavar="ID",
+        help="A property that they may see; may be given again; '*' for every one. [default: '*' for tenant.admin, otherwise none]",
+    ),
+]
 #: How the options are called that fill these fields.
-_OPTIONS = {"name": "--name", "email": "--email", "role": "--role"}
+_OPTIONS = {"name": "--name", "email": "--email", "role": "--role", "properties": "--property"}
 _MOST = 200
 
 
@@ -43,13 +51,20 @@ def _check_one(*, who: str, tenant: str | None, platform: bool) -> None:
         raise CommandError(f"OPERATOR must be an id, oper_…, or a mail, not {shown(who)!r}")
 
 
-def _wanted(email: str, name: str | None, role: str | None, *, platform: bool) -> "InviteOperator":
+def _wanted(
+    email: str, name: str | None, role: str | None, properties: list[str] | None, *, platform: bool
+) -> "InviteOperator":
     from tidings.backoffice.api.wire import InviteOperator
+    from tidings.backoffice.properties.access import ALL_PROPERTIES
 
+    known = role or ("platform.channel.admin" if platform else "tenant.admin")
+    # An admin without properties could give them to nobody.
+    usual = [ALL_PROPERTIES] if known == "tenant.admin" else []
     given = {
         "name": name or email.partition("@")[0],
         "email": email,
-        "role": role or ("platform.channel.admin" if platform else "tenant.admin"),
+        "role": known,
+        "properties": usual if properties is None else properties,
     }
     return from_options(InviteOperator, given, _OPTIONS)
 
@@ -61,9 +76,10 @@ def _check_invitation(
     tenant: str | None,
     platform: bool,
     role: str | None,
+    property_: list[str] | None,
 ) -> None:
     _check_side(tenant=tenant, platform=platform)
-    _wanted(email, name, role, platform=platform)
+    _wanted(email, name, role, property_, platform=platform)
 
 
 @system_command(app, "invite", check=_check_invitation)
@@ -83,9 +99,10 @@ async def invite(
             "[default: tenant.admin, or platform.channel.admin with --platform]"
         ),
     ] = None,
+    property_: Property = None,
 ) -> Output:
     """Invite somebody and print the link by which they join; it is shown this once, and works for 72 hours."""
-    wanted = _wanted(email, name, role, platform=platform)
+    wanted = _wanted(email, name, role, property_, platform=platform)
     with named_as(_OPTIONS):
         async with await _side(system, tenant, platform=platform) as tx:
             made, link = await system.backoffice.changer.invite(
@@ -114,12 +131,48 @@ async def list_(system: "System", *, tenant: Tenant = None, platform: Platform =
                     "id": one.operator.id,
                     "status": one.operator.status,
                     "role": one.operator.role,
+                    "properties": list(one.operator.properties),
                     "name": one.person.name if one.person else None,
                     "email": one.person.email if one.person else None,
                 }
                 for one in page
             ]
     return found
+
+
+def _check_properties(*, who: str, given: list[str] | None, tenant: str | None, platform: bool) -> None:
+    _check_one(who=who, tenant=tenant, platform=platform)
+    _changed(given)
+
+
+def _changed(given: list[str] | None) -> "ChangeOperator":
+    from tidings.backoffice.api.wire import ChangeOperator
+
+    return from_options(ChangeOperator, {"properties": given or []}, _OPTIONS)
+
+
+@system_command(app, "properties", check=_check_properties)
+async def properties(
+    system: "System",
+    who: Who,
+    *,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--property", metavar="ID", help="May be given again; '*' for every one. [default: none]"
+        ),
+    ] = None,
+    tenant: Tenant = None,
+    platform: Platform = False,
+) -> Output:
+    """Say which properties somebody may see, instead of those before; it counts for their sessions within a second."""
+    wanted = _changed(given)
+    async with await _side(system, tenant, platform=platform) as tx:
+        changer = system.backoffice.changer
+        known = await changer.lock(tx, await _find(system, tx, who), by=_by())
+        changed = await changer.change_rights(tx, known, wanted.rights(known), by=_by())
+    shown_ = ", ".join(changed.properties) or "none"
+    return Output({"id": changed.id, "properties": list(changed.properties)}, f"{changed.id}: {shown_}")
 
 
 @system_command(app, "disable", check=_check_one)

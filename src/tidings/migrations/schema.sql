@@ -789,6 +789,7 @@ CREATE TABLE bff_backoffice.operators (
     updated_at timestamp with time zone NOT NULL,
     erased_at timestamp with time zone,
     version integer DEFAULT 1 NOT NULL,
+    properties text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT ck_operators_erased CHECK (((erased_at IS NULL) OR ((status = 'disabled'::text) AND (num_nonnulls(name_ciphertext, email_ciphertext, email_hash, password_hash, totp_ciphertext, link_hash) = 0)))),
     CONSTRAINT ck_operators_id CHECK ((id ~ '^oper_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_operators_link CHECK ((((link_hash IS NULL) = (link_expires_at IS NULL)) AND ((link_hash IS NULL) = (link_kind IS NULL)) AND (link_kind = ANY (ARRAY['join'::text, 'open'::text])))),
@@ -804,7 +805,7 @@ COMMENT ON TABLE bff_backoffice.operators IS 'People who work in the back office
 
 COMMENT ON COLUMN bff_backoffice.operators.status IS 'invited: has a link and no password yet; locked: after too many failures, until locked_until; disabled: until an admin enables them.';
 
-COMMENT ON COLUMN bff_backoffice.operators.grant_hash IS 'Proof that the application wrote tenant, role and status of this row: a hash of them under a key that is not in the database. A row without the right one lets nobody in.';
+COMMENT ON COLUMN bff_backoffice.operators.grant_hash IS 'Proof that the application wrote tenant, role, properties and status of this row: a hash of them under a key that is not in the database. A row without the right one lets nobody in.';
 
 COMMENT ON COLUMN bff_backoffice.operators.email_hash IS 'Under the back office''s pepper: an operator is looked up before their tenant is known.';
 
@@ -825,6 +826,8 @@ COMMENT ON COLUMN bff_backoffice.operators.link_hash IS 'Of the one link that wo
 COMMENT ON COLUMN bff_backoffice.operators.link_kind IS 'join: choose a password and an authenticator; open: opens a session at once.';
 
 COMMENT ON COLUMN bff_backoffice.operators.erased_at IS 'When their personal data was removed; the id stays for the ledgers.';
+
+COMMENT ON COLUMN bff_backoffice.operators.properties IS 'Ids of properties that they may see, as the systems call them that know properties; * alone: all of the tenant.';
 
 CREATE TABLE bff_backoffice.outbox (
     seq bigint NOT NULL,

@@ -9,6 +9,7 @@ from msgspec import structs
 from tidings.backoffice.operators.change import By, OperatorChanger
 from tidings.backoffice.operators.model import MadeLink, Rights
 from tidings.backoffice.operators.people import OperatorPerson
+from tidings.backoffice.properties.access import ALL_PROPERTIES
 from tidings.contracts.senders import ANY_SENDER
 from tidings.contracts.tenants import NotificationPolicy, TenantEvent
 from tidings.kernel.clock import Clock
@@ -28,6 +29,8 @@ from tidings.operations.platform_start import PlatformStart
 SLUG = "demo"
 _ACTOR = "tidings up"
 _OPERATOR = OperatorPerson(name="Demo operator", email="operator@demo.example")
+#: All properties of the sandbox.
+_RIGHTS = Rights(role="tenant.admin", properties=(ALL_PROPERTIES,))
 #: There is nobody else whose sender it could take: try any.
 _POLICY = NotificationPolicy(allowed_sender_domains=(ANY_SENDER,), allowed_sender_ids=(ANY_SENDER,))
 
@@ -86,7 +89,7 @@ class DemoMaker:
         async with self.db.tenant(tenant_id) as tx:
             known = await self.operators.find(tx, _OPERATOR.email)
             if known is None:
-                known, _ = await self.operators.invite(tx, _OPERATOR, Rights(role="tenant.admin"), by=by)
+                known, _ = await self.operators.invite(tx, _OPERATOR, _RIGHTS, by=by)
             return (await self.operators.open_link(tx, known.id, by=by, activate=True))[1]
 
     async def _working(self, carried: object, tenant_id: TenantId | None) -> str | None:

@@ -52,6 +52,76 @@ async def test_new_rights_count_in_a_session_that_is_open(admin: SignedIn, viewe
     assert "notifications:write" in me["scopes"]
 
 
+async def test_properties_are_given_and_taken_like_a_role(
+    world: HttpWorld, tenant: Tenant, admin: SignedIn, db: Database
+) -> None:
+    clerk = await an_operator(world, tenant.id, role="tenant.support", email="clerk", properties=("kabul",))
+    assert (await clerk.get("/bff/v1/session")).json()["properties"] == ["kabul"]
+
+    status, changed = await change(admin, clerk, {"properties": ["herat", "kabul", "herat"]})
+
+    assert (status, changed["properties"], changed["role"]) == (200, ["herat", "kabul"], "tenant.support")
+    assert (await clerk.get("/bff/v1/session")).json()["properties"] == ["herat", "kabul"]
+    async with db.tenant(tenant.id) as tx:
+        audited = await tx.connection.fetch(
+            "SELECT before, after FROM bff_backoffice.audit WHERE entity_id = $1 AND action = 'changed'",
+            clerk.who.id,
+        )
+    assert [
+        (json.loads(row["before"])["properties"], json.loads(row["after"])["properties"]) for row in audited
+    ] == [(["kabul"], ["herat", "kabul"])]
+    wrong = await change(admin, clerk, {"properties": ["a b"]})
+    assert (wrong[0], wrong[1]["errors"][0]["field"]) == (400, "properties[0]")  # type: ignore[index]
+
+
+async def test_an_admin_of_one_property_gives_no_other(
+    world: HttpWorld, tenant: Tenant, admin: SignedIn
+) -> None:
+    of_one = await an_operator(world, tenant.id, email="one", properties=("kabul",))
+    body = {"name": "N", "email": "new@example.com", "role": "tenant.viewer", "properties": ["herat"]}
+    refused = await of_one.post("/bff/v1/operators", body, attested="operator.invite")
+    assert (refused.status_code, refused.json()["code"]) == (403, "escalation")
+    assert refused.json()["errors"][0]["field"] == "properties"
+    # They would take over what the other may see.
+    reset = await of_one.post(f"/bff/v1/operators/{admin.who.id}/reset-mfa", attested="operator.reset_mfa")
+    assert reset.json()["code"] == "escalation"
+    made = await of_one.post(
+        "/bff/v1/operators", {**body, "properties": ["kabul"]}, attested="operator.invite"
+    )
+    assert made.json()["operator"]["properties"] == ["kabul"]
+
+
+async def test_the_page_of_operators_gives_properties(
+    world: HttpWorld, tenant: Tenant, admin: SignedIn
+) -> None:
+    at = admin.browser
+    await at.open("/console/operators")
+    await at.post(
+        "/console/operators",
+        name="Omid",
+        email="omid@example.com",
+        role="tenant.viewer",
+        properties="kabul, herat",
+        code=await admin.who.code(),
+    )
+    shown = (await admin.get("/bff/v1/operators")).json()["items"][0]
+    assert (shown["name"], shown["properties"]) == ("Omid", ["herat", "kabul"])
+
+    html = (await at.open("/console/operators")).text
+    assert 'value="herat kabul"' in html
+    await at.post(
+        f"/console/operators/{shown['id']}",
+        do="change",
+        role="tenant.viewer",
+        properties="*",
+        version=str(shown["version"]),
+        code=await admin.who.code(),
+    )
+    shown = (await admin.get(f"/bff/v1/operators/{shown['id']}")).json()
+    assert shown["properties"] == ["*"]
+    assert "Every property" in at.html
+
+
 async def test_a_change_names_the_version_it_is_made_from(admin: SignedIn, viewer: SignedIn) -> None:
     assert (await change(admin, viewer, {"role": "tenant.support"}, **{"If-Match": '"v1"'}))[0] == 412
     path = f"/bff/v1/operators/{viewer.who.id}"

@@ -65,6 +65,36 @@ async def test_an_operator_is_invited_listed_and_looked_after(
     assert mail not in str(rows)
 
 
+async def test_an_operator_is_invited_with_properties_and_given_others(
+    types: Types, tenant_id: TenantId, worker_database: TestDatabase
+) -> None:
+    of = ("--tenant", tenant_id)
+    clerk = f"clerk.{tenant_id[-8:].lower()}@example.com"
+    await typed(types, "invite", *of, "--email", f"x{clerk}")
+    await typed(types, "invite", *of, "--email", f"y{clerk}", "--role", "tenant.viewer")
+    await typed(
+        types,
+        "invite",
+        *of,
+        "--email",
+        clerk,
+        "--role",
+        "tenant.support",
+        "--property",
+        "b",
+        "--property",
+        "a",
+    )
+    listed = json.loads(await typed(types, "list", *of, "--json"))
+    assert [one["properties"] for one in listed] == [["a", "b"], [], ["*"]]
+
+    assert "*" in await typed(types, "properties", clerk, *of, "--property", "*")
+    assert "none" in await typed(types, "properties", clerk, *of)
+    assert "must be a property's id" in await typed(
+        types, "properties", clerk, *of, "--property", "a b", code=1
+    )
+
+
 async def test_what_is_typed_wrong_is_told(types: Types, tenant_id: TenantId) -> None:
     assert "say whose operator" in await typed(types, "list", code=1)
     assert "--email" in await typed(types, "invite", "--tenant", tenant_id, "--email", "no mail", code=1)

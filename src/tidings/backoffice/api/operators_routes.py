@@ -93,7 +93,7 @@ async def change_operator(
     authenticator: SessionAuthenticator,
     after_commit: AfterCommit,
 ) -> Answer[OperatorView]:
-    """Give an operator another role; it counts for their sessions within a second."""
+    """Give an operator another role or other properties; it counts for their sessions within a second."""
     by = await desk.attested(caller, "operator.change", request.header(HEADER))
     after_commit(authenticator.forget_all)
     async with open_tx() as tx:

@@ -49,6 +49,7 @@ async def show_own_session(caller: Caller, desk: OperatorDesk, cookies: SessionC
         tenant_id=caller.home,
         tenant_name=me.tenant_name,
         scopes=sorted(caller.scopes),
+        properties=sorted(caller.properties),
         session_id=seat.session_id,
         device_id=seat.device_id,
         expires_at=caller.until,

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from tidings.backoffice.attestations.actions import AttestedAction
 from tidings.backoffice.operators.model import MadeLink, OperatorRecord, OperatorStatus, Rights
 from tidings.backoffice.operators.people import OperatorPerson
+from tidings.backoffice.properties.access import MOST_PROPERTIES, PropertyRight, in_order
 from tidings.backoffice.sessions.model import OperatorSession
 from tidings.contracts.backoffice import ForceLogoutScope
 from tidings.contracts.moments import Moment
@@ -25,6 +26,8 @@ Email = Annotated[
         description="must be an email address such as laila@example.com",
     ),
 ]
+#: Ids of properties that an operator may see; `*`: every property of the tenant, those of tomorrow too.
+Properties = Annotated[list[PropertyRight], Meta(max_length=MOST_PROPERTIES)]
 Code = Annotated[str, Meta(min_length=6, max_length=40)]
 
 
@@ -34,6 +37,8 @@ class InviteOperator(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     name: Label
     email: Email
     role: CallerRole
+    #: Ids of properties that they may see; `*`: every one of the tenant. Left out: none.
+    properties: Properties = []
 
     def person(self) -> OperatorPerson:
         """Who they are."""
@@ -41,17 +46,22 @@ class InviteOperator(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def rights(self) -> Rights:
         """What they may."""
-        return Rights(role=self.role)
+        return Rights(role=self.role, properties=in_order(self.properties))
 
 
 class ChangeOperator(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """What is different; what is left out stays."""
 
     role: CallerRole | UnsetType = UNSET
+    #: All that they may see from now on.
+    properties: Properties | UnsetType = UNSET
 
     def rights(self, operator: OperatorRecord) -> Rights:
         """What the operator may afterwards."""
-        return Rights(role=operator.role if self.role is UNSET else self.role)
+        return Rights(
+            role=operator.role if self.role is UNSET else self.role,
+            properties=operator.properties if self.properties is UNSET else in_order(self.properties),
+        )
 
 
 class OperatorView(Struct, frozen=True, kw_only=True):
@@ -65,6 +75,8 @@ class OperatorView(Struct, frozen=True, kw_only=True):
     #: Null where the name is.
     email: str | None
     role: CallerRole
+    #: Ids of properties that they may see; `*`: every one of the tenant.
+    properties: list[str]
     status: OperatorStatus
     has_second_factor: bool
     #: How many recovery codes are left.
@@ -85,6 +97,7 @@ class OperatorView(Struct, frozen=True, kw_only=True):
             operator,
             name=person.name if person else None,
             email=person.email if person else None,
+            properties=list(operator.properties),
             recovery_codes=len(operator.recovery_hashes),
             invitation_expires_at=operator.link_expires_at if operator.link_kind == "join" else None,
         )
@@ -125,6 +138,8 @@ class OwnSession(Struct, frozen=True, kw_only=True):
     tenant_id: str | None
     tenant_name: str | None
     scopes: list[str]
+    #: Ids of properties that they may see; `*`: every one of the tenant.
+    properties: list[str]
     session_id: str
     device_id: str
     expires_at: Moment | None

@@ -16,7 +16,7 @@ AttestedAction = Literal[
 ACTIONS: Final[dict[AttestedAction, str]] = {
     "session.force_out": "End sessions of others: one, or all of an operator, a device, a tenant, or of everybody.",
     "operator.invite": "Invite an operator, or send the invitation again: whoever has the link becomes one.",
-    "operator.change": "Give an operator another role.",
+    "operator.change": "Give an operator another role, or rights to other properties.",
     "operator.status": "Disable, enable or unlock an operator, or take an invitation back.",
     "operator.reset_mfa": "Take an operator's password and authenticator away, so that they begin anew.",
     "operator.erase": "Erase an operator's personal data.",

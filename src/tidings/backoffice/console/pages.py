@@ -30,6 +30,7 @@ from tidings.backoffice.console.strings import languages
 from tidings.backoffice.console.visits import Visit
 from tidings.backoffice.desk import SeenOperator
 from tidings.backoffice.operators.model import OperatorRecord
+from tidings.backoffice.properties.access import ALL_PROPERTIES
 from tidings.backoffice.sessions.model import OperatorSession
 from tidings.contracts.scopes import ROLE_SCOPES
 from tidings.kernel.http.answers import Reply
@@ -118,6 +119,7 @@ def operators_page(
             text_field("name", words["name"], required=True, maxlength=200, autocomplete="off"),
             text_field("email", words["email"], kind="email", required=True, autocomplete="off", dir="ltr"),
             _role_field(visit, "new"),
+            _properties_field(visit, "new", ()),
             code_field(words),
             button(words["invite"]),
         )
@@ -226,6 +228,7 @@ def _operator_row(visit: Visit, seen: SeenOperator, *, may_write: bool) -> Html:
         badge(words.role(operator.role)),
         badge(words.status(operator.status), TONES.get(operator.status, "")),
         badge(words["yourself"], "info") if own else None,
+        _seen_properties(visit, operator.properties),
         between=" ",
     )
     details = (
@@ -255,6 +258,7 @@ def _details(visit: Visit, operator: OperatorRecord, name: str) -> Html | None:
     fields = (
         hidden("version", str(operator.version)),
         _role_field(visit, operator.id, operator),
+        _properties_field(visit, operator.id, operator.properties),
         code_field(words, id_=f"code-{operator.id}"),
         el("div", button(words["save_role"], name="do", value="change"), buttons, class_="actions"),
     )
@@ -271,3 +275,27 @@ def _role_field(visit: Visit, id_: str, operator: OperatorRecord | None = None) 
     return select_field(
         "role", words["role"], [(role, words.role(role)) for role in roles], chosen, id_=f"role-{id_}"
     )
+
+
+def _properties_field(visit: Visit, id_: str, properties: Sequence[str]) -> Html:
+    words = visit.words
+    return text_field(
+        "properties",
+        words["properties"],
+        " ".join(properties),
+        id_=f"properties-{id_}",
+        hint=words["properties_hint"],
+        autocomplete="off",
+        spellcheck="false",
+        dir="ltr",
+    )
+
+
+def _seen_properties(visit: Visit, properties: Sequence[str]) -> Html | None:
+    words = visit.words
+    if not properties:
+        return None
+    if ALL_PROPERTIES in properties:
+        return badge(words["properties_all"])
+    listed = join(*(el("bdi", one) for one in properties), between=", ")
+    return el("span", words["properties"], ": ", listed, class_="soft")

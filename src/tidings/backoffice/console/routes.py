@@ -177,6 +177,7 @@ async def invite(request: Request, visits: Visits, desk: OperatorDesk, url: Cons
             name=fields.get("name", "").strip(),
             email=fields.get("email", "").strip(),
             role=fields.get("role"),
+            **_properties(fields),
         )
         by = await _proven(visit, desk, "operator.invite", fields)
         async with desk.db.scoped(visit.caller.home, caller_role=visit.caller.role) as tx:
@@ -205,7 +206,7 @@ async def change_operator_by_page(
     try:
         if do not in _ATTESTED:
             raise InvalidError([FieldError("do", f"must be one of {', '.join(_ATTESTED)}")])
-        wanted = _read(ChangeOperator, role=fields.get("role"))
+        wanted = _read(ChangeOperator, role=fields.get("role"), **_properties(fields))
         by = await _proven(visit, desk, _ATTESTED[do], fields)
         async with desk.db.scoped(visit.caller.home, caller_role=visit.caller.role) as tx:
             if do == "change":
@@ -345,6 +346,11 @@ async def _operators(
     async with desk.db.scoped(visit.caller.home, caller_role=visit.caller.role) as tx:
         found = await desk.read(tx, limit=_MOST_OPERATORS)
     return operators_page(visit, found, told=told, status=status)
+
+
+def _properties(fields: Mapping[str, str]) -> dict[str, list[str]]:
+    """As they were typed, with spaces or commas between; a form without the field says nothing of them."""
+    return {"properties": fields["properties"].replace(",", " ").split()} if "properties" in fields else {}
 
 
 def _refused(visit: Visit, code: str) -> Told:

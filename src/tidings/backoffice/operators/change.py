@@ -56,6 +56,7 @@ class OperatorChanger:
             id=operator_id,
             tenant_id=tx.tenant_id,
             role=rights.role,
+            properties=rights.properties,
             name_ciphertext=boxes["name"],
             email_ciphertext=boxes["email"],
             email_hash=email_hash,
@@ -93,7 +94,7 @@ class OperatorChanger:
     ) -> OperatorRecord:
         """Give a locked operator other rights."""
         check_rights(rights, tenant_id=tx.tenant_id, grantor=by.caller)
-        changed = replace(operator, role=rights.role)
+        changed = replace(operator, role=rights.role, properties=rights.properties)
         return operator if changed == operator else await self._save(tx, operator, changed, "changed", by)
 
     async def disable(self, tx: TenantTx | PlatformTx, operator_id: OperatorId, *, by: By) -> OperatorRecord:

@@ -47,7 +47,7 @@ class OperatorErasedError(ConflictError):
 
 
 class OperatorGrantBrokenError(ConflictError):
-    """The operator's role or status were changed in the database by another program; put back what the audit says, or erase the operator."""
+    """The operator's role, properties or status were changed in the database by another program; put back what the audit says, or erase the operator."""
 
     code = "operator_grant_broken"
 

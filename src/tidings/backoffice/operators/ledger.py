@@ -85,6 +85,7 @@ class OperatorLedger:
 def _facts(operator: OperatorRecord) -> dict[str, Any]:
     return {
         "role": operator.role,
+        "properties": list(operator.properties),
         "status": operator.status,
         "locked_until": operator.locked_until,
         "has_second_factor": operator.has_second_factor,

@@ -12,6 +12,7 @@ from tidings.backoffice.operators.errors import (
     OperatorStatusError,
     RightsEscalationError,
 )
+from tidings.backoffice.properties.access import ALL_PROPERTIES, in_order, lacking
 from tidings.contracts.scopes import ROLE_SCOPES, is_platform_role
 from tidings.kernel.db import CallerRole
 from tidings.kernel.http.callers import Caller
@@ -41,8 +42,10 @@ class OperatorRecord:
     #: None: an operator of the platform.
     tenant_id: TenantId | None
     role: CallerRole
+    #: Ids of properties that they may see; `*`: all of the tenant.
+    properties: tuple[str, ...] = ()
     status: OperatorStatus = "invited"
-    #: Proof that the application wrote tenant, role and status.
+    #: Proof that the application wrote tenant, role, properties and status.
     grant_hash: str = field(default="", repr=False)
     name_ciphertext: bytes | None = field(default=None, repr=False)
     email_ciphertext: bytes | None = field(default=None, repr=False)
@@ -72,7 +75,14 @@ class OperatorRecord:
 
     def grant(self) -> tuple[str | None, ...]:
         """What `grant_hash` is the hash of."""
-        return (self.id, self.tenant_id, self.role, self.status)
+        parts = (self.id, self.tenant_id, self.role, self.status)
+        # Ids of properties have no comma in them.
+        return (*parts, ",".join(self.properties)) if self.properties else parts
+
+    @property
+    def rights(self) -> "Rights":
+        """What they may."""
+        return Rights(role=self.role, properties=self.properties)
 
     def may_sign_in(self) -> bool:
         """Whether their password opens anything."""
@@ -191,6 +201,8 @@ class Rights:
     """What an operator may."""
 
     role: CallerRole
+    #: Ids of properties that they may see, sorted; `*`: all of the tenant.
+    properties: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,15 +224,30 @@ def check_rights(rights: Rights, *, tenant_id: TenantId | None, grantor: Caller 
         side = "platform" if tenant_id is None else "tenant"
         roles = ", ".join(role for role in ROLE_SCOPES if role.startswith(side))
         raise InvalidError([FieldError("role", f"must be one of {roles} for an operator of the {side}")])
+    if rights.properties != in_order(rights.properties):
+        raise InvalidError([FieldError("properties", "must be sorted, each once, with * alone")])
+    if tenant_id is None and rights.properties not in ((), (ALL_PROPERTIES,)):
+        raise InvalidError(
+            [
+                FieldError(
+                    "properties",
+                    "must be empty or * for an operator of the platform: properties belong to tenants",
+                )
+            ]
+        )
     if grantor is None:
         return
     if not ROLE_SCOPES[rights.role] <= ROLE_SCOPES[grantor.role]:
         raise RightsEscalationError(
             "role", f"would be {rights.role}, which is more than your own {grantor.role}"
         )
+    if missing := lacking(grantor.properties, rights.properties):
+        raise RightsEscalationError(
+            "properties", f"would have {missing[0]}, to which you have no right yourself"
+        )
 
 
 def check_reach(operator: OperatorRecord, changer: Caller | None) -> None:
     """Refuse to change an operator who may more than the one who changes them."""
     if changer is not None:
-        check_rights(Rights(role=operator.role), tenant_id=operator.tenant_id, grantor=changer)
+        check_rights(operator.rights, tenant_id=operator.tenant_id, grantor=changer)

@@ -16,7 +16,7 @@ MOST_OF_ONE_MAIL = 8
 
 async def insert_operator(tx: TenantTx | PlatformTx, operator: OperatorRecord) -> None:
     """Keep a new operator."""
-    await tx.execute(QUERIES.insert_operator, operator)
+    await tx.execute(QUERIES.insert_operator, operator, properties=list(operator.properties))
 
 
 async def find_operator(tx: TenantTx | PlatformTx, *, operator_id: OperatorId) -> OperatorRecord | None:
@@ -62,6 +62,7 @@ async def save_operator(tx: TenantTx | PlatformTx, operator: OperatorRecord, *, 
     await tx.execute(
         QUERIES.save_operator,
         operator,
+        properties=list(operator.properties),
         recovery_hashes=list(operator.recovery_hashes),
         now=now,
     )

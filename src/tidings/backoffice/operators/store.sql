@@ -1,16 +1,16 @@
 -- part: columns
-id, tenant_id, role, status, grant_hash, name_ciphertext, email_ciphertext, email_hash, password_hash, totp_ciphertext,
+id, tenant_id, role, properties, status, grant_hash, name_ciphertext, email_ciphertext, email_hash, password_hash, totp_ciphertext,
     totp_step, recovery_hashes, failures, code_failures, locked_until, link_hash, link_kind, link_expires_at, created_by, created_at, updated_at,
     erased_at, version
 
 -- name: insert_operator
 -- Nobody yet: a password comes with the first sign-in by the link.
 INSERT INTO bff_backoffice.operators (
-    id, tenant_id, role, status, grant_hash, name_ciphertext, email_ciphertext, email_hash, created_by, created_at,
+    id, tenant_id, role, properties, status, grant_hash, name_ciphertext, email_ciphertext, email_hash, created_by, created_at,
     updated_at
 )
 VALUES (
-    :id, :tenant_id, :role, :status, :grant_hash, :name_ciphertext, :email_ciphertext, :email_hash,
+    :id, :tenant_id, :role, CAST(:properties AS text[]), :status, :grant_hash, :name_ciphertext, :email_ciphertext, :email_hash,
     :created_by, :created_at, :created_at
 );
 
@@ -58,7 +58,7 @@ WHERE id = ANY(CAST(:ids AS text[]));
 -- name: save_operator
 -- As it was read and changed under its lock. `version` counts what admins see: rights and status.
 UPDATE bff_backoffice.operators
-SET role = :role, status = :status, grant_hash = :grant_hash,
+SET role = :role, properties = CAST(:properties AS text[]), status = :status, grant_hash = :grant_hash,
     name_ciphertext = :name_ciphertext, email_ciphertext = :email_ciphertext, email_hash = :email_hash,
     password_hash = :password_hash, totp_ciphertext = :totp_ciphertext, totp_step = :totp_step,
     recovery_hashes = CAST(:recovery_hashes AS text[]), failures = :failures, code_failures = :code_failures, locked_until = :locked_until,

@@ -152,4 +152,5 @@ def _caller(session: OperatorSession, operator: OperatorRecord) -> Caller:
         until=session.expires_at,
         session_id=session.id,
         device_id=session.device_id,
+        properties=frozenset(operator.properties),
     )

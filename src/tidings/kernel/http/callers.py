@@ -60,6 +60,8 @@ class Caller:
     #: An operator's session, `bos_…`, and the device that it is bound to, `dvc_…`.
     session_id: str | None = None
     device_id: str | None = None
+    #: Ids of properties that an operator may see; `*`: all of the tenant. Keys and tokens have none.
+    properties: frozenset[str] = frozenset()
 
     @property
     def tenant_id(self) -> TenantId | None:

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=101, newest=101)
+SERVES: Final = SchemaRange(oldest=102, newest=102)
 
 
 async def check_servable(
