@@ -5,78 +5,21 @@
 
 import base64
 import json
-import os
-from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tools.small_png import small_png
 
-from tests.support.browser import Browser, browser, chromium_or_skip
+from tests.support.browser import Browser
+from tests.support.console_browser import keep, needs_axe, serious, speak, to, type_
 from tests.support.running import RunningTidings, run_tidings
 from tidings.backoffice.credentials import totp
 
-PICTURES = Path(__file__).parents[3] / "docs" / "images" / "console"
-AXE = Path(__file__).parents[2] / "support" / "npm_axe" / "node_modules" / "axe-core" / "axe.min.js"
+pytestmark = pytest.mark.xdist_group("console")
 #: The narrowest telephone there is (WCAG 2.2, 1.4.10).
 NARROW = 320
 PASSWORD = "lighthouse-77-otter"
 MAIL = "laila@example.com"
-needs_axe = pytest.mark.skipif(
-    not AXE.exists(),
-    reason="NO AXE HERE: nobody asks it about the console; python tools/fetch_assets.py --dev",
-)
-
-
-@pytest.fixture(scope="module")
-def up(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningTidings]:
-    """An installation that has just been started."""
-    with RunningTidings(tmp_path_factory.mktemp("console") / "data") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-async def at(up: RunningTidings) -> AsyncIterator[Browser]:
-    """Somebody at a Chromium."""
-    async with browser(chromium_or_skip("the console")) as somebody:
-        await somebody.watch_for_faults()
-        yield somebody
-
-
-async def type_(at: Browser, text: str) -> None:
-    await at.page.call("Input.insertText", {"text": text})
-
-
-async def to(at: Browser, selector: str) -> None:
-    """Press Tab until an element has the focus: what no Tab reaches, no keyboard does."""
-    for _ in range(60):
-        if await at.see(f"document.activeElement?.matches({json.dumps(selector)}) ?? false"):
-            return
-        await at.press("Tab")
-    raise AssertionError(f"no Tab reaches {selector}")
-
-
-async def speak(at: Browser, language: str) -> None:
-    await at.page.call("Network.enable", {})
-    await at.page.call("Network.setExtraHTTPHeaders", {"headers": {"Accept-Language": language}})
-
-
-async def keep(at: Browser, name: str) -> None:
-    if os.environ.get("TIDINGS_TEST_KEEP_PICTURES"):
-        PICTURES.mkdir(parents=True, exist_ok=True)
-        (PICTURES / f"{name}.png").write_bytes(small_png(await at.picture()))
-
-
-async def serious(at: Browser) -> Any:
-    """What axe finds serious in this page; it is told to the page from outside, past the policy."""
-    await at.page.evaluate(f"{AXE.read_text()};true")
-    return await at.page.evaluate(
-        "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations"
-        ".filter(({ impact }) => ['serious', 'critical'].includes(impact))"
-        ".map(({ id, nodes }) => [id, nodes[0].html]))"
-    )
 
 
 async def test_people_join_sign_in_and_end_sessions_by_keyboard_alone(
