@@ -104,8 +104,9 @@ class BackofficeStage:
         return {}
 
     def sweeps(self) -> "dict[str, Sweep]":
-        """Sessions, attestations and devices that are long over."""
+        """Sessions, attestations and devices that are long over, and notes whose ledger is."""
         from tidings.backoffice.attestations.store import sweep_attestations
+        from tidings.backoffice.notes.store import sweep_notes
         from tidings.backoffice.sessions.store import sweep_devices, sweep_sessions
 
         db, clock = self._kernel.db, self._kernel.clock
@@ -122,8 +123,13 @@ class BackofficeStage:
             async with db.worker() as tx:
                 return await sweep_devices(tx, before=clock.now() - _DEVICES_KEPT, limit=most)
 
+        async def notes(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_notes(tx, now=clock.now(), limit=most)
+
         return {
             "operator_attestations": attestations,
             "operator_sessions": sessions,
             "operator_devices": devices,
+            "operator_notes": notes,
         }

@@ -511,13 +511,14 @@ CREATE TABLE bff_backoffice.alert_ack_log (
     raised_at timestamp with time zone NOT NULL,
     acknowledged_at timestamp with time zone DEFAULT now() NOT NULL,
     device_id text NOT NULL COLLATE pg_catalog."C",
-    notes_truncated text,
-    CONSTRAINT ck_alert_ack_log_notes CHECK ((length(notes_truncated) <= 200))
+    note_id text COLLATE pg_catalog."C"
 );
 
 ALTER TABLE ONLY bff_backoffice.alert_ack_log FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE bff_backoffice.alert_ack_log IS 'Who acknowledged which alert, once each; 365 days.';
+
+COMMENT ON COLUMN bff_backoffice.alert_ack_log.note_id IS 'In bff_backoffice.notes; null: without a note.';
 
 CREATE TABLE bff_backoffice.attestations (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -699,6 +700,34 @@ CREATE TABLE bff_backoffice.lock_action_proxy_audit (
 ALTER TABLE ONLY bff_backoffice.lock_action_proxy_audit FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE bff_backoffice.lock_action_proxy_audit IS 'Append-only: lock actions passed on to the lock service, each with its MFA attestation; 7 years.';
+
+CREATE TABLE bff_backoffice.notes (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    kind text NOT NULL COLLATE pg_catalog."C",
+    about_id text NOT NULL COLLATE pg_catalog."C",
+    property_id text COLLATE pg_catalog."C",
+    written_by text NOT NULL COLLATE pg_catalog."C",
+    written_at timestamp with time zone NOT NULL,
+    kept_until timestamp with time zone NOT NULL,
+    text_ciphertext bytea,
+    redacted_at timestamp with time zone,
+    redacted_by text COLLATE pg_catalog."C",
+    CONSTRAINT ck_notes_id CHECK ((id ~ '^note_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_notes_redacted CHECK ((((redacted_at IS NULL) = (text_ciphertext IS NOT NULL)) AND ((redacted_at IS NULL) = (redacted_by IS NULL))))
+);
+
+ALTER TABLE ONLY bff_backoffice.notes FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.notes IS 'Notes that operators write when they acknowledge or decide: 200 characters at most, sealed under the tenant''s key, redacted by a data steward.';
+
+COMMENT ON COLUMN bff_backoffice.notes.about_id IS 'The row beside which it was written: an alert, a decision.';
+
+COMMENT ON COLUMN bff_backoffice.notes.property_id IS 'Null: about no property.';
+
+COMMENT ON COLUMN bff_backoffice.notes.kept_until IS 'As long as the ledger that names it.';
+
+COMMENT ON COLUMN bff_backoffice.notes.text_ciphertext IS 'Null once redacted.';
 
 CREATE TABLE bff_backoffice.offline_action_queue_hints (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -4641,6 +4670,9 @@ ALTER TABLE ONLY bff_backoffice.devices
 ALTER TABLE ONLY bff_backoffice.lock_action_proxy_audit
     ADD CONSTRAINT pk_lock_action_proxy_audit PRIMARY KEY (tenant_id, id);
 
+ALTER TABLE ONLY bff_backoffice.notes
+    ADD CONSTRAINT pk_notes PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY bff_backoffice.offline_action_queue_hints
     ADD CONSTRAINT pk_offline_action_queue_hints PRIMARY KEY (tenant_id, id);
 
@@ -5126,6 +5158,8 @@ CREATE INDEX ix_lock_action_proxy_audit_property ON bff_backoffice.lock_action_p
 CREATE INDEX ix_lock_action_proxy_audit_reservation ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, reservation_id, occurred_at DESC);
 
 CREATE INDEX ix_lock_action_proxy_audit_time ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, occurred_at DESC);
+
+CREATE INDEX ix_notes_kept_until ON bff_backoffice.notes USING btree (kept_until);
 
 CREATE INDEX ix_offline_action_queue_hints_device ON bff_backoffice.offline_action_queue_hints USING btree (tenant_id, device_id, reported_at DESC);
 
@@ -5764,6 +5798,8 @@ CREATE POLICY break_glass ON bff_backoffice.idempotency_keys FOR SELECT TO tidin
 
 CREATE POLICY break_glass ON bff_backoffice.lock_action_proxy_audit FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON bff_backoffice.notes FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON bff_backoffice.offline_action_queue_hints FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.operator_activity FOR SELECT TO tidings_breakglass USING (true);
@@ -5788,6 +5824,8 @@ CREATE POLICY caller_role_deletes ON bff_backoffice.idempotency_keys AS RESTRICT
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.lock_action_proxy_audit AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON bff_backoffice.notes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON bff_backoffice.offline_action_queue_hints AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.operator_preferences AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5808,6 +5846,8 @@ CREATE POLICY caller_role_writes ON bff_backoffice.idempotency_keys AS RESTRICTI
 
 CREATE POLICY caller_role_writes ON bff_backoffice.lock_action_proxy_audit AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON bff_backoffice.notes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON bff_backoffice.offline_action_queue_hints AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.operator_preferences AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5825,6 +5865,8 @@ ALTER TABLE bff_backoffice.devices ENABLE ROW LEVEL SECURITY;
 ALTER TABLE bff_backoffice.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.lock_action_proxy_audit ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.notes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.offline_action_queue_hints ENABLE ROW LEVEL SECURITY;
 
@@ -5882,6 +5924,8 @@ CREATE POLICY tenant_isolation ON bff_backoffice.idempotency_keys TO tidings_run
 
 CREATE POLICY tenant_isolation ON bff_backoffice.lock_action_proxy_audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON bff_backoffice.notes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON bff_backoffice.offline_action_queue_hints TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.operator_activity TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -5913,6 +5957,8 @@ CREATE POLICY worker_claims ON bff_backoffice.device_sync_status TO tidings_work
 CREATE POLICY worker_claims ON bff_backoffice.devices TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.notes TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.offline_action_queue_hints TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -7697,6 +7743,24 @@ GRANT SELECT(expires_at) ON TABLE bff_backoffice.idempotency_keys TO tidings_wor
 GRANT SELECT ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_runtime;
+
+GRANT SELECT ON TABLE bff_backoffice.notes TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.notes TO tidings_runtime;
+
+GRANT DELETE ON TABLE bff_backoffice.notes TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.notes TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.notes TO tidings_worker;
+
+GRANT SELECT(kept_until) ON TABLE bff_backoffice.notes TO tidings_worker;
+
+GRANT UPDATE(text_ciphertext) ON TABLE bff_backoffice.notes TO tidings_runtime;
+
+GRANT UPDATE(redacted_at) ON TABLE bff_backoffice.notes TO tidings_runtime;
+
+GRANT UPDATE(redacted_by) ON TABLE bff_backoffice.notes TO tidings_runtime;
 
 GRANT SELECT ON TABLE bff_backoffice.offline_action_queue_hints TO tidings_breakglass;
 

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=102, newest=102)
+SERVES: Final = SchemaRange(oldest=103, newest=103)
 
 
 async def check_servable(

@@ -1,0 +1,1 @@
+"""Notes of operators: cut, sealed, read by a data steward, redacted."""
