@@ -32,6 +32,11 @@ CORRECTIONS: dict[str, str] = {
     r"/paths/~1api~1v1~1api-keys(~1\{key_id\}~1rotate)?/post/(parameters/header X-Attestation|responses/403/x-codes\Z)": (
         "people who are signed in attest before they make a key; keys and tokens make them as before"
     ),
+    (
+        r"/paths/~1(api|internal)~1v1~1(channels~1\{channel\}(~1credentials~1rotate)?|router~1(adapters|secrets)(~1\{\w+\})?"
+        r"|webhooks~1\{webhook_id\}~1rotate-secret|tenants~1\{tenant_id\}~1(freeze|suspend)|callbacks~1.*~1body)"
+        r"/(get|put|post|patch|delete)/(parameters/header X-Attestation|responses/403/x-codes\Z)"
+    ): "people who are signed in attest a change of credentials, the closing of a tenant, the reading of raw bodies; keys do as before",
     r"/components/schemas/ExplainView/required\Z": "an explanation tells of digests too",
     r"/components/schemas/(ExplainView/properties/trigger/|Happening/properties/kind/description)": (
         "what triggers make is explained too"

@@ -74,6 +74,10 @@ def test_languages_are_chosen_by_what_the_browser_asks_for_first() -> None:
 
 def test_the_docs_list_every_action_that_has_to_be_attested() -> None:
     page = (ROOT / "docs" / "operators.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `((?:session|operator|api_key)\.\w+)` \| (.+) \|$", page, re.MULTILINE))
+    rows = dict(
+        re.findall(
+            r"^\| `((?:session|operator|api_key|credential|tenant|raw)\.\w+)` \| (.+) \|$", page, re.MULTILINE
+        )
+    )
 
     assert rows == ACTIONS

@@ -10,6 +10,9 @@ AttestedAction = Literal[
     "operator.reset_mfa",
     "operator.erase",
     "api_key.make",
+    "credential.change",
+    "tenant.close",
+    "raw.read",
 ]
 
 #: Every such action, and what it does.
@@ -21,6 +24,9 @@ ACTIONS: Final[dict[AttestedAction, str]] = {
     "operator.reset_mfa": "Take an operator's password and authenticator away, so that they begin anew.",
     "operator.erase": "Erase an operator's personal data.",
     "api_key.make": "Make an API key, or give one a successor: keys outlive the session, and the operator.",
+    "credential.change": "Store, rotate or remove a vendor's credentials, lead an account to others, or rotate the secret of a webhook.",
+    "tenant.close": "Freeze or suspend a tenant.",
+    "raw.read": "Read the raw body of a request of a vendor: it may hold addresses and texts.",
 }
 
 if set(ACTIONS) != set(get_args(AttestedAction)):

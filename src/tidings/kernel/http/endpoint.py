@@ -98,7 +98,7 @@ class Endpoint:
     async def _reply(self, request: Request, arguments: dict[str, Any]) -> Reply:
         tx_name = self._signature.tx
         # Before a transaction is open: it takes one of its own.
-        refused = await self._unattested(request)
+        refused = await self._unattested(request, arguments.get("body"))
 
         async def work() -> Any:
             if refused is not None:
@@ -118,9 +118,10 @@ class Endpoint:
         request.committed()
         return reply
 
-    async def _unattested(self, request: Request) -> NotAllowedError | None:
+    async def _unattested(self, request: Request, body: Any) -> NotAllowedError | None:
         """Why an operator may not do it. A repeated request brings the attestation that the first one has used: it gets the first one's answer all the same."""
-        if self._declared.attested is None:
+        wanted = self._declared.attested_when
+        if self._declared.attested is None or (wanted is not None and not wanted(body)):
             return None
         try:
             await self._guard.attest(request.scope, _caller(request), self._declared.attested)

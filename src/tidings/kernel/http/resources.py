@@ -79,6 +79,8 @@ class Declared:
     idempotent: bool
     #: What an operator needs an attestation for, to do this; None: for nothing.
     attested: str | None
+    #: Of which requests it is asked, by their body; None: of all.
+    attested_when: Callable[[Any], bool] | None
     #: Which listing its cursors belong to.
     listing: str
     #: How many bytes its body may have: a number, or a part that is one; None: as many as any other.
@@ -154,6 +156,7 @@ class Resource:
         test_keys: bool | None = None,
         idempotent: bool = False,
         attested: str | None = None,
+        attested_when: Callable[[Any], bool] | None = None,
         if_match: IfMatchMode = "required",
         listing: str | None = None,
         body_limit: int | type[int] | None = None,
@@ -178,7 +181,8 @@ class Resource:
         half of the resource's scope is needed. `answer` and `body` are for handlers that give a `Reply`, or read the
         request themselves. `platform_summary` is for the platform's twin of an operation. `also` and `pages` are other
         answers by their status; `upload` the kinds of files taken. `body_limit` is in bytes, or the type of a part that
-        holds it: a setting. `attested` names the action that an operator attests; keys and tokens need no attestation.
+        holds it: a setting. `attested` names the action that an operator attests; keys and tokens need no attestation;
+        `attested_when` says by the body whether it is asked.
         """
         changes = method not in _READS if writes is None else writes
 
@@ -235,6 +239,7 @@ class Resource:
                         writes=changes,
                         idempotent=idempotent,
                         attested=attested,
+                        attested_when=attested_when,
                         listing=listing or self.name,
                         body_limit=body_limit,
                         any_origin=self._any_origin,

@@ -52,7 +52,13 @@ async def show_channel(tx: TenantTx, channel: _Channel, configurer: ChannelConfi
     return _shown(await _known(tx, channel, configurer))
 
 
-@channels.put("/{channel}", if_match="where_there", problems=["secrets_unavailable"])
+@channels.put(
+    "/{channel}",
+    if_match="where_there",
+    attested="credential.change",
+    attested_when=lambda body: bool(body.accounts),
+    problems=["secrets_unavailable"],
+)
 async def put_channel(
     open_tx: OpenTx[TenantTx],
     tenant_id: TenantId,
@@ -86,6 +92,7 @@ async def put_channel(
 @channels.post(
     "/{channel}/credentials/rotate",
     verb="rotate",
+    attested="credential.change",
     problems=[
         "too_many_tests",
         "channel_not_found",

@@ -28,6 +28,9 @@ from tidings.notify.tenants.wire import (
 )
 
 tenants = Resource("tenants", at="/tenants", tag="tenants (platform)", scope="tenants", owner=Owner.PLATFORM)
+#: What operators attest: everybody of the tenant feels it.
+_CLOSES = "tenant.close"
+
 tenant = Resource("tenant", at="/tenant", tag="you", owner=Owner.CALLER)
 
 
@@ -80,12 +83,17 @@ async def update_tenant(
 
 
 def _status_operation(
-    verb: str, summary: str, make: Callable[[str | None], Callable[[Tenant], TenantEvent | None]]
+    verb: str,
+    summary: str,
+    make: Callable[[str | None], Callable[[Tenant], TenantEvent | None]],
+    *,
+    attested: str | None = None,
 ) -> None:
     @tenants.post(
         f"/{{tenant_id}}/{verb}",
         name=f"{verb}_tenant",
         summary=summary,
+        attested=attested,
         problems=["tenant_not_found", "tenant_leaving"],
     )
     async def change_status(
@@ -105,9 +113,9 @@ def _status_operation(
         return _shown(await changer.change(tx, tenant_id, make(body.reason), actor=caller.actor))
 
 
-_status_operation("freeze", "Take no new writes; what was accepted drains.", change.freeze)
+_status_operation("freeze", "Take no new writes; what was accepted drains.", change.freeze, attested=_CLOSES)
 _status_operation("unfreeze", "Take writes again.", change.unfreeze)
-_status_operation("suspend", "Close its API and hold its sending.", change.suspend)
+_status_operation("suspend", "Close its API and hold its sending.", change.suspend, attested=_CLOSES)
 _status_operation("resume", "Open a suspended tenant again.", change.resume)
 
 

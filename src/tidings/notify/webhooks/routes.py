@@ -160,7 +160,13 @@ async def resume_webhook(
     return _shown(await changer.resume(tx, before, discard=body.discard_waiting, actor=caller.actor))
 
 
-@webhooks.post(f"{_ONE}/rotate-secret", test_keys=True, idempotent=True, problems=_KNOWN)
+@webhooks.post(
+    f"{_ONE}/rotate-secret",
+    test_keys=True,
+    idempotent=True,
+    attested="credential.change",
+    problems=_KNOWN,
+)
 async def rotate_webhook_secret(
     tx: TenantTx,
     webhook_id: WebhookId,

@@ -129,6 +129,7 @@ async def show_callback(
 
 @callbacks.get(
     "/{callback_id}/body",
+    attested="raw.read",
     writes=True,
     media_type="application/octet-stream",
     problems=["callback_not_found", "callback_body_gone"],
@@ -145,6 +146,7 @@ async def read_callback_body(
 
 @callbacks.get(
     "/requests/{request_id}/body",
+    attested="raw.read",
     writes=True,
     media_type="application/octet-stream",
     problems=["callback_request_not_found", "callback_body_gone"],

@@ -90,7 +90,7 @@ async def put_adapter(
     return await _shown(tx, after, own_address)
 
 
-@adapters.post(status=201, problems=["adapter_exists", "secrets_unavailable"])
+@adapters.post(status=201, attested="credential.change", problems=["adapter_exists", "secrets_unavailable"])
 async def create_adapter(
     open_tx: OpenTx[OwnerTx],
     body: CreateAdapter,
@@ -109,7 +109,12 @@ async def create_adapter(
         return await _shown(tx, after, own_address)
 
 
-@adapters.patch(_ONE, problems=["adapter_not_found", "platform_account", "secrets_unavailable"])
+@adapters.patch(
+    _ONE,
+    attested="credential.change",
+    attested_when=lambda body: body.secret_ref is not None,
+    problems=["adapter_not_found", "platform_account", "secrets_unavailable"],
+)
 async def patch_adapter(
     open_tx: OpenTx[OwnerTx],
     adapter_id: AdapterConfigId,

@@ -34,7 +34,7 @@ async def list_secrets(tx: OwnerTx, keeper: SecretChanger) -> SecretList:
     return SecretList(items=[SecretView.of(secret) for secret in await keeper.list(tx)])
 
 
-@secrets.put("/{name}", problems=["secrets_unavailable"])
+@secrets.put("/{name}", attested="credential.change", problems=["secrets_unavailable"])
 async def put_secret(
     open_tx: OpenTx[OwnerTx], name: _Name, body: PutSecret, caller: Caller, keeper: SecretChanger
 ) -> SecretView:
@@ -51,7 +51,7 @@ async def put_secret(
     return SecretView.of(kept)
 
 
-@secrets.delete("/{name}", problems=["secret_unknown", "secret_in_use"])
+@secrets.delete("/{name}", attested="credential.change", problems=["secret_unknown", "secret_in_use"])
 async def delete_secret(tx: OwnerTx, name: _Name, caller: Caller, keeper: SecretChanger) -> None:
     """Remove a secret that no account reads any more; its key is destroyed."""
     await keeper.remove(tx, name, actor=caller.actor)
