@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SESSIONS_KEPT: Final = timedelta(days=30)
 _ATTESTATIONS_KEPT: Final = timedelta(days=1)
 _DEVICES_KEPT: Final = timedelta(days=400)
+_ALERTS_KEPT: Final = timedelta(days=365)
 
 
 class BackofficeStage:
@@ -104,7 +105,8 @@ class BackofficeStage:
         return {}
 
     def sweeps(self) -> "dict[str, Sweep]":
-        """Sessions, attestations and devices that are long over, and notes whose ledger is."""
+        """Sessions, attestations, devices and alerts that are long over, and notes whose ledger is."""
+        from tidings.backoffice.alerts.store import sweep_alerts
         from tidings.backoffice.attestations.store import sweep_attestations
         from tidings.backoffice.notes.store import sweep_notes
         from tidings.backoffice.sessions.store import sweep_devices, sweep_sessions
@@ -127,7 +129,12 @@ class BackofficeStage:
             async with db.worker() as tx:
                 return await sweep_notes(tx, now=clock.now(), limit=most)
 
+        async def alerts(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_alerts(tx, before=clock.now() - _ALERTS_KEPT, limit=most)
+
         return {
+            "alerts": alerts,
             "operator_attestations": attestations,
             "operator_sessions": sessions,
             "operator_devices": devices,

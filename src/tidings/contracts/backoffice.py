@@ -1,4 +1,4 @@
-"""What happens to sessions of the back office, as events; ids and facts, never an address, a name or a token."""
+"""What happens in the back office, as events; ids and facts, never an address, a name or a token."""
 
 from typing import Final, Literal
 
@@ -9,11 +9,15 @@ from tidings.contracts.moments import Moment
 SESSION_OPENED_SUBJECT: Final = "backoffice.session.opened.v1"
 SESSION_REVOKED_SUBJECT: Final = "backoffice.session.revoked.v1"
 FORCE_LOGOUT_SUBJECT: Final = "backoffice.force_logout.v1"
+ALERT_RAISED_SUBJECT: Final = "backoffice.alert.raised.v1"
+ALERT_RESOLVED_SUBJECT: Final = "backoffice.alert.resolved.v1"
 
 #: Why a session ended before its time.
 EndedReason = Literal["signed_out", "revoked", "forced_out", "replaced", "other_device", "operator_changed"]
 #: Whose sessions are ended together.
 ForceLogoutScope = Literal["operator", "device", "tenant", "all"]
+#: How soon somebody should look: some time, today, now.
+AlertSeverity = Literal["info", "warning", "critical"]
 
 
 class SessionOpened(Struct, frozen=True, kw_only=True):
@@ -45,8 +49,36 @@ class ForceLogout(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sessions: int
 
 
+class AlertRaised(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Operators have to know of something."""
+
+    alert_id: str
+    #: What it is; docs/alerts.md lists them.
+    category: str
+    severity: AlertSeverity
+    #: Where it is about one property.
+    property_id: str | None = None
+    #: The part of Tidings that saw it.
+    source: str
+    #: Ids and numbers that say more, by name.
+    facts: dict[str, str | int] = {}
+
+
+class AlertResolved(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """It is over."""
+
+    alert_id: str
+    category: str
+    severity: AlertSeverity
+    property_id: str | None = None
+    #: An operator's id, or `system`: the cause was over.
+    resolved_by: str
+
+
 BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
     SESSION_OPENED_SUBJECT: SessionOpened,
     SESSION_REVOKED_SUBJECT: SessionRevoked,
     FORCE_LOGOUT_SUBJECT: ForceLogout,
+    ALERT_RAISED_SUBJECT: AlertRaised,
+    ALERT_RESOLVED_SUBJECT: AlertResolved,
 }

@@ -520,6 +520,43 @@ COMMENT ON TABLE bff_backoffice.alert_ack_log IS 'Who acknowledged which alert, 
 
 COMMENT ON COLUMN bff_backoffice.alert_ack_log.note_id IS 'In bff_backoffice.notes; null: without a note.';
 
+CREATE TABLE bff_backoffice.alerts (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    dedup_key text NOT NULL COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    severity text NOT NULL COLLATE pg_catalog."C",
+    property_id text COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    facts text DEFAULT '{}'::text NOT NULL,
+    status text DEFAULT 'raised'::text NOT NULL COLLATE pg_catalog."C",
+    raised_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL,
+    times_seen integer DEFAULT 1 NOT NULL,
+    acknowledged_at timestamp with time zone,
+    resolved_at timestamp with time zone,
+    resolved_by text COLLATE pg_catalog."C",
+    CONSTRAINT ck_alerts_acknowledged CHECK (((status <> 'acknowledged'::text) OR (acknowledged_at IS NOT NULL))),
+    CONSTRAINT ck_alerts_id CHECK ((id ~ '^ali_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_alerts_resolved CHECK ((((status = 'resolved'::text) = (resolved_at IS NOT NULL)) AND ((status = 'resolved'::text) = (resolved_by IS NOT NULL)))),
+    CONSTRAINT ck_alerts_severity CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
+    CONSTRAINT ck_alerts_status CHECK ((status = ANY (ARRAY['raised'::text, 'acknowledged'::text, 'resolved'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.alerts FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.alerts IS 'What operators have to know of: raised, acknowledged, resolved. tenant_id null: the platform''s own. 365 days after the end.';
+
+COMMENT ON COLUMN bff_backoffice.alerts.dedup_key IS 'Of two open alerts of one key there is one; after its end the next is a new row.';
+
+COMMENT ON COLUMN bff_backoffice.alerts.source IS 'Not personal: the part of Tidings that raised it.';
+
+COMMENT ON COLUMN bff_backoffice.alerts.facts IS 'JSON: ids and numbers. What it says to a person is made of category and facts when it is shown.';
+
+COMMENT ON COLUMN bff_backoffice.alerts.acknowledged_at IS 'When the first operator did; all of them are in alert_ack_log.';
+
+COMMENT ON COLUMN bff_backoffice.alerts.resolved_by IS 'Not personal: an operator''s id, or the part of Tidings that saw the end.';
+
 CREATE TABLE bff_backoffice.attestations (
     id text NOT NULL COLLATE pg_catalog."C",
     tenant_id text COLLATE pg_catalog."C",
@@ -4655,6 +4692,9 @@ ALTER TABLE ONLY bff_backoffice.ai_decision_log
 ALTER TABLE ONLY bff_backoffice.alert_ack_log
     ADD CONSTRAINT pk_alert_ack_log PRIMARY KEY (tenant_id, alert_id, acknowledged_by);
 
+ALTER TABLE ONLY bff_backoffice.alerts
+    ADD CONSTRAINT pk_alerts PRIMARY KEY (id);
+
 ALTER TABLE ONLY bff_backoffice.attestations
     ADD CONSTRAINT pk_attestations PRIMARY KEY (id);
 
@@ -5139,6 +5179,12 @@ CREATE INDEX ix_ai_decision_log_time ON bff_backoffice.ai_decision_log USING btr
 
 CREATE INDEX ix_alert_ack_log_time ON bff_backoffice.alert_ack_log USING btree (tenant_id, acknowledged_at DESC);
 
+CREATE INDEX ix_alerts_open ON bff_backoffice.alerts USING btree (tenant_id, id) WHERE (resolved_at IS NULL);
+
+CREATE INDEX ix_alerts_resolved ON bff_backoffice.alerts USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
+
+CREATE INDEX ix_alerts_tenant ON bff_backoffice.alerts USING btree (tenant_id, id);
+
 CREATE INDEX ix_attestations_expiry ON bff_backoffice.attestations USING btree (expires_at);
 
 CREATE INDEX ix_audit_entity ON ONLY bff_backoffice.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
@@ -5176,6 +5222,8 @@ CREATE INDEX ix_operators_tenant ON bff_backoffice.operators USING btree (tenant
 CREATE INDEX ix_sessions_expiry ON bff_backoffice.sessions USING btree (expires_at);
 
 CREATE INDEX ix_sessions_operator ON bff_backoffice.sessions USING btree (tenant_id, operator_id, id);
+
+CREATE UNIQUE INDEX ux_alerts_open ON bff_backoffice.alerts USING btree (tenant_id, dedup_key) NULLS NOT DISTINCT WHERE (resolved_at IS NULL);
 
 CREATE UNIQUE INDEX ux_operators_email ON bff_backoffice.operators USING btree (tenant_id, email_hash) NULLS NOT DISTINCT WHERE (email_hash IS NOT NULL);
 
@@ -5772,6 +5820,8 @@ ALTER TABLE bff_backoffice.ai_decision_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.alert_ack_log ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE bff_backoffice.alerts ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE bff_backoffice.attestations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.audit ENABLE ROW LEVEL SECURITY;
@@ -5781,6 +5831,8 @@ ALTER TABLE bff_backoffice.audit_heads ENABLE ROW LEVEL SECURITY;
 CREATE POLICY break_glass ON bff_backoffice.ai_decision_log FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alert_ack_log FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.alerts FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.attestations FOR SELECT TO tidings_breakglass USING (true);
 
@@ -5878,6 +5930,8 @@ ALTER TABLE bff_backoffice.operators ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.outbox ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY platform_access ON bff_backoffice.alerts TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON bff_backoffice.attestations TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.audit TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -5907,6 +5961,8 @@ ALTER TABLE bff_backoffice.sessions ENABLE ROW LEVEL SECURITY;
 CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alert_ack_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.alerts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.attestations TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -5943,6 +5999,8 @@ CREATE POLICY tenant_sets ON bff_backoffice.consumed_events TO tidings_runtime U
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
 CREATE POLICY worker_claims ON bff_backoffice.alert_ack_log TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.alerts TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.attestations TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -7645,6 +7703,34 @@ GRANT SELECT(alert_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
 GRANT SELECT(acknowledged_by) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
 
 GRANT SELECT(acknowledged_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.alerts TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.alerts TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.alerts TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(dedup_key) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(category) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(severity) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(source) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(raised_at) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(last_seen_at) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT(resolved_at) ON TABLE bff_backoffice.alerts TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.attestations TO tidings_breakglass;
 

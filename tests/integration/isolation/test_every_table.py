@@ -29,6 +29,7 @@ LEDGERS = {
     "bff_backoffice.audit",
     "bff_backoffice.audit_heads",
     "bff_backoffice.attestations",
+    "bff_backoffice.alerts",
     "bff_backoffice.devices",
     "bff_backoffice.sessions",
     "bff_backoffice.operator_activity",

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tidings.backoffice.alerts.alerts import Alerts
+from tidings.backoffice.alerts.model import NewAlert
 from tidings.backoffice.ids import DEVICE, OPERATOR, DeviceId, OperatorId, SessionId
 from tidings.backoffice.sessions import store
 from tidings.backoffice.sessions.errors import UnknownSessionError
@@ -30,6 +32,7 @@ class SessionEnder:
     """The one way in which a session ends before its time."""
 
     db: Database
+    alerts: Alerts
     outbox: Outbox
     audit: AuditLog
     clock: Clock
@@ -60,6 +63,8 @@ class SessionEnder:
         ended = [session for session in closed if now < session.expires_at]
         await self.outbox.append(tx, [self._revoked(session, reason) for session in ended])
         await self.audit.append(tx, [_entry(session, reason, actor) for session in ended])
+        if reason == "other_device":
+            await self.alerts.raise_(tx, [_alert(session) for session in ended])
         return ended
 
     async def revoke(
@@ -134,6 +139,22 @@ class SessionEnder:
             clock=self.clock,
             traceparent=current_traceparent(),
         )
+
+
+def _alert(session: OperatorSession) -> NewAlert:
+    """Somebody had the token and not the device: a thief, or a browser that lost its cookie."""
+    return NewAlert(
+        dedup_key=f"session_on_other_device:{session.operator_id}",
+        category="session_on_other_device",
+        severity="critical",
+        property_id=None,
+        source="sessions",
+        facts={
+            "operator_id": session.operator_id,
+            "session_id": session.id,
+            "device_id": session.device_id,
+        },
+    )
 
 
 def _entry(session: OperatorSession, reason: EndedReason, actor: str) -> Entry:

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=103, newest=103)
+SERVES: Final = SchemaRange(oldest=104, newest=104)
 
 
 async def check_servable(

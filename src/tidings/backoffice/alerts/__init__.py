@@ -1,0 +1,1 @@
+"""Alerts: what operators have to know of, until it is over."""
