@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tidings.backoffice.sessions.end import SessionEnder
     from tidings.bootstrap.access import AccessStage
     from tidings.bootstrap.kernel import KernelStage
+    from tidings.bootstrap.operator_devices import OperatorDevicesStage
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.kernel.http.asgi import App
@@ -44,6 +45,7 @@ class BackofficeStage:
         from tidings.backoffice.sign_in.account import OwnSignInChanger
         from tidings.backoffice.sign_in.join import Joiner
         from tidings.backoffice.sign_in.sign_in import SignIn
+        from tidings.backoffice.stream.hub import DeviceStreams
         from tidings.contracts.conversations import TenantNames
         from tidings.kernel.http.tenant_gate import TenantGate
         from tidings.kernel.idempotency import Idempotency
@@ -58,6 +60,7 @@ class BackofficeStage:
         parts.get(SessionAuthenticator, changes=kernel.changes)
         for kind in (OperatorDesk, SignIn, Joiner, OwnSignInChanger):
             parts.get(kind)
+        parts.add_late(DeviceStreams, lambda: self.devices.streams)
         return parts
 
     def _own_app(self) -> "App":
@@ -100,9 +103,20 @@ class BackofficeStage:
 
         return self.parts.get(Attestor)
 
+    @cached_property
+    def devices(self) -> "OperatorDevicesStage":
+        """What operators' devices hear and say."""
+        from tidings.bootstrap.operator_devices import OperatorDevicesStage
+
+        return OperatorDevicesStage(self._kernel, self.parts)
+
     def jobs(self) -> "dict[str, Job]":
-        """None: sessions end by their time, and are looked at when they are used."""
-        return {}
+        """What a worker runs; sessions end by their time, and are looked at when they are used."""
+        return {**self.devices.jobs()}
+
+    def api_jobs(self) -> "dict[str, Job]":
+        """What a process needs that only serves the API."""
+        return {**self.devices.api_jobs()}
 
     def sweeps(self) -> "dict[str, Sweep]":
         """Sessions, attestations, devices and alerts that are long over, and notes whose ledger is."""

@@ -327,6 +327,7 @@ class System:
             **self.access.api_jobs(),
             **self.events.api_jobs(),
             **self.inbox.api_jobs(),
+            **self.backoffice.api_jobs(),
         }
 
     def warm_up(self, roles: Collection[str]) -> "Job":

@@ -21,6 +21,25 @@ CREATE SCHEMA notification_platform;
 
 COMMENT ON SCHEMA notification_platform IS 'Notify, rows that belong to the platform: readable by all, written by the platform.';
 
+CREATE FUNCTION bff_backoffice.number_announcement() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+DECLARE
+    given bigint;
+BEGIN
+    -- At the commit: whoever comes later to this row waits until we have committed, and nothing else is locked behind it.
+    INSERT INTO bff_backoffice.announcement_heads AS head (tenant_id, latest) VALUES (new.tenant_id, 1)
+    ON CONFLICT (tenant_id) DO UPDATE SET latest = head.latest + 1
+    RETURNING head.latest INTO given;
+    UPDATE bff_backoffice.announcements SET number = given WHERE tenant_id IS NOT DISTINCT FROM new.tenant_id AND id = new.id;
+    PERFORM pg_notify('tidings_announcements', coalesce(new.tenant_id, ''));
+    RETURN NULL;
+END;
+$$;
+
+COMMENT ON FUNCTION bff_backoffice.number_announcement() IS 'Trigger: numbers an announcement in the order of commits, and wakes the streams of its tenant.';
+
 CREATE FUNCTION kernel.announce_change() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -556,6 +575,40 @@ COMMENT ON COLUMN bff_backoffice.alerts.facts IS 'JSON: ids and numbers. What it
 COMMENT ON COLUMN bff_backoffice.alerts.acknowledged_at IS 'When the first operator did; all of them are in alert_ack_log.';
 
 COMMENT ON COLUMN bff_backoffice.alerts.resolved_by IS 'Not personal: an operator''s id, or the part of Tidings that saw the end.';
+
+CREATE TABLE bff_backoffice.announcement_heads (
+    tenant_id text COLLATE pg_catalog."C",
+    latest bigint NOT NULL
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY bff_backoffice.announcement_heads FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.announcement_heads IS 'The number of the last announcement of each tenant; tenant_id null: of the platform.';
+
+CREATE TABLE bff_backoffice.announcements (
+    tenant_id text COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    number bigint,
+    channel text NOT NULL COLLATE pg_catalog."C",
+    property_id text COLLATE pg_catalog."C",
+    operator_id text COLLATE pg_catalog."C",
+    device_id text COLLATE pg_catalog."C",
+    facts text NOT NULL,
+    told_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_announcements_id CHECK ((id ~ '^ann_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
+
+ALTER TABLE ONLY bff_backoffice.announcements FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.announcements IS 'What open streams of operators'' devices are told: ids and counts; kept for an hour. tenant_id null: of the platform.';
+
+COMMENT ON COLUMN bff_backoffice.announcements.number IS 'Its place in the order of commits within the tenant; null only within the transaction that tells it.';
+
+COMMENT ON COLUMN bff_backoffice.announcements.property_id IS 'Heard by who has a right to this property; null: by everybody of the tenant whom the next two name.';
+
+COMMENT ON COLUMN bff_backoffice.announcements.facts IS 'JSON: ids and counts.';
 
 CREATE TABLE bff_backoffice.attestations (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -4695,6 +4748,9 @@ ALTER TABLE ONLY bff_backoffice.alert_ack_log
 ALTER TABLE ONLY bff_backoffice.alerts
     ADD CONSTRAINT pk_alerts PRIMARY KEY (id);
 
+ALTER TABLE ONLY bff_backoffice.announcements
+    ADD CONSTRAINT pk_announcements PRIMARY KEY (id);
+
 ALTER TABLE ONLY bff_backoffice.attestations
     ADD CONSTRAINT pk_attestations PRIMARY KEY (id);
 
@@ -4733,6 +4789,12 @@ ALTER TABLE ONLY bff_backoffice.sessions
 
 ALTER TABLE ONLY bff_backoffice.ai_decision_log
     ADD CONSTRAINT uq_ai_decision_log_decision UNIQUE (tenant_id, suggestion_id, decided_by);
+
+ALTER TABLE ONLY bff_backoffice.announcement_heads
+    ADD CONSTRAINT uq_announcement_heads_tenant UNIQUE NULLS NOT DISTINCT (tenant_id);
+
+ALTER TABLE ONLY bff_backoffice.announcements
+    ADD CONSTRAINT uq_announcements_number UNIQUE (tenant_id, number);
 
 ALTER TABLE ONLY bff_backoffice.audit_heads
     ADD CONSTRAINT uq_audit_heads_stream UNIQUE NULLS NOT DISTINCT (tenant_id, entity_type);
@@ -5185,6 +5247,8 @@ CREATE INDEX ix_alerts_resolved ON bff_backoffice.alerts USING btree (resolved_a
 
 CREATE INDEX ix_alerts_tenant ON bff_backoffice.alerts USING btree (tenant_id, id);
 
+CREATE INDEX ix_announcements_told ON bff_backoffice.announcements USING btree (told_at);
+
 CREATE INDEX ix_attestations_expiry ON bff_backoffice.attestations USING btree (expires_at);
 
 CREATE INDEX ix_audit_entity ON ONLY bff_backoffice.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
@@ -5615,6 +5679,8 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.lock_actio
 
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.operator_activity FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
 
+CREATE CONSTRAINT TRIGGER number_at_commit AFTER INSERT ON bff_backoffice.announcements DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION bff_backoffice.number_announcement();
+
 CREATE TRIGGER announce AFTER INSERT ON chan.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON chan.adapter_status_map FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
@@ -5822,6 +5888,10 @@ ALTER TABLE bff_backoffice.alert_ack_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.alerts ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE bff_backoffice.announcement_heads ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.announcements ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE bff_backoffice.attestations ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.audit ENABLE ROW LEVEL SECURITY;
@@ -5833,6 +5903,10 @@ CREATE POLICY break_glass ON bff_backoffice.ai_decision_log FOR SELECT TO tiding
 CREATE POLICY break_glass ON bff_backoffice.alert_ack_log FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alerts FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.announcement_heads FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.announcements FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.attestations FOR SELECT TO tidings_breakglass USING (true);
 
@@ -5932,6 +6006,10 @@ ALTER TABLE bff_backoffice.outbox ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY platform_access ON bff_backoffice.alerts TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
+CREATE POLICY platform_access ON bff_backoffice.announcement_heads TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.announcements TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON bff_backoffice.attestations TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.audit TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -5964,6 +6042,10 @@ CREATE POLICY tenant_isolation ON bff_backoffice.alert_ack_log TO tidings_runtim
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alerts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON bff_backoffice.announcement_heads TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.announcements TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON bff_backoffice.attestations TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -5994,6 +6076,14 @@ CREATE POLICY tenant_isolation ON bff_backoffice.outbox TO tidings_runtime USING
 
 CREATE POLICY tenant_isolation ON bff_backoffice.sessions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_sets ON bff_backoffice.announcement_heads TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY tenant_sets ON bff_backoffice.announcements TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
 CREATE POLICY tenant_sets ON bff_backoffice.consumed_events TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
@@ -6001,6 +6091,8 @@ CREATE POLICY tenant_sets ON bff_backoffice.consumed_events TO tidings_runtime U
 CREATE POLICY worker_claims ON bff_backoffice.alert_ack_log TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.alerts TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.announcements TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.attestations TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -7636,6 +7728,8 @@ GRANT USAGE ON SCHEMA notification_platform TO tidings_platform;
 
 GRANT USAGE ON SCHEMA notification_platform TO tidings_breakglass;
 
+REVOKE ALL ON FUNCTION bff_backoffice.number_announcement() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION kernel.announce_change() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION kernel.announce_outbox() FROM PUBLIC;
@@ -7731,6 +7825,30 @@ GRANT SELECT(raised_at) ON TABLE bff_backoffice.alerts TO tidings_worker;
 GRANT SELECT(last_seen_at) ON TABLE bff_backoffice.alerts TO tidings_worker;
 
 GRANT SELECT(resolved_at) ON TABLE bff_backoffice.alerts TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.announcement_heads TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.announcement_heads TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.announcement_heads TO tidings_platform;
+
+GRANT SELECT ON TABLE bff_backoffice.announcements TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.announcements TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.announcements TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.announcements TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.announcements TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.announcements TO tidings_worker;
+
+GRANT UPDATE(number) ON TABLE bff_backoffice.announcements TO tidings_runtime;
+
+GRANT UPDATE(number) ON TABLE bff_backoffice.announcements TO tidings_platform;
+
+GRANT SELECT(told_at) ON TABLE bff_backoffice.announcements TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.attestations TO tidings_breakglass;
 

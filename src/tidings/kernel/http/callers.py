@@ -184,17 +184,18 @@ class AccessGuard:
         given = headers(scope, b"x-attestation")
         await self._second_factor.take(caller, action, given[0] if len(given) == 1 else None)
 
-    async def check_again(self, scope: SeenScope, need: Need, caller: Caller) -> None:
-        """Refuse a caller whom we let in when their tenant, their session or their rights are gone meanwhile."""
+    async def check_again(self, scope: SeenScope, need: Need, caller: Caller) -> Caller:
+        """Refuse a caller whom we let in when their tenant, their session or their rights are gone meanwhile; the caller as they are now."""
         if caller.tenant_id is not None:
             await self._gate.check(caller.tenant_id, writes=need.writes)
         if caller.session_id is None or self._sessions is None:
-            return
+            return caller
         present = await self._sessions.caller_of(scope)
         if present is None or present.session_id != caller.session_id:
             raise UnauthenticatedError
         if need.scope != ANY_CALLER and need.scope not in present.scopes:
             raise MissingScopeError(need.scope)
+        return replace(present, acting_for=caller.acting_for)
 
     async def _known(self, scope: SeenScope) -> Caller:
         """A caller with a valid key, token or session is let in, however many from the same place had none."""
@@ -236,9 +237,9 @@ class StillAllowed:
         """Seconds between two questions, whatever else happens: sessions end within a second."""
         return math.inf if self.caller.session_id is None else 1.0
 
-    async def __call__(self) -> None:
-        """Return where they may; otherwise raise what is in the way."""
-        await self.guard.check_again(self.scope, self.need, self.caller)
+    async def __call__(self) -> Caller:
+        """The caller with the rights that they have now, where they may; otherwise raise what is in the way."""
+        return await self.guard.check_again(self.scope, self.need, self.caller)
 
 
 def takes_test_keys(scope: str, method: str) -> bool:

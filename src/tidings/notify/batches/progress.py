@@ -26,7 +26,7 @@ OpenTenantTx = Callable[[], AbstractAsyncContextManager[TenantTx]]
 async def progress_lines(
     open_tx: OpenTenantTx,
     batch_id: BatchId,
-    still_allowed: Callable[[], Awaitable[None]],
+    still_allowed: Callable[[], Awaitable[object]],
     *,
     every: float = EVERY,
 ) -> AsyncIterator[bytes]:

@@ -13,12 +13,13 @@ from tidings.kernel.http.callers import Caller, StillAllowed
 from tidings.kernel.http.injection import OpenTx, Parsed
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Resource
+from tidings.kernel.http.server_events import HEADERS, MEDIA_TYPE
 from tidings.kernel.ids import TenantId
 from tidings.notify.event_feed import store
 from tidings.notify.event_feed.errors import TooManyReadersError, UnknownReaderError
 from tidings.notify.event_feed.model import MOST_READERS, EventReader, parse_name
 from tidings.notify.event_feed.read import FeedReader, Wanted
-from tidings.notify.event_feed.stream import MEDIA_TYPE, stream
+from tidings.notify.event_feed.stream import stream
 from tidings.notify.event_feed.wire import (
     EventReaderList,
     EventReaderView,
@@ -91,9 +92,8 @@ async def stream_events(
     wanted = await _wanted(events, tenant_id, caller, query, known, limit=_AT_ONCE)
     # What is wrong with the cursor, or that too many listen, is said before the stream begins.
     await reader.check(wanted)
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
     pieces = await stream(reader, still_allowed, wanted, every=still_allowed.every)
-    return Reply(body=pieces, media_type=MEDIA_TYPE, headers=headers)
+    return Reply(body=pieces, media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 @readers.get(verb="list", test_keys=True)

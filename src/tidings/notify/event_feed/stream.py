@@ -14,7 +14,6 @@ from tidings.kernel.events import to_cloudevent
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.event_feed.read import FeedReader, Wanted, behind
 
-MEDIA_TYPE: Final = "text/event-stream"
 #: Seconds between two signs of life, so that no proxy takes the connection for dead.
 HEARTBEAT: Final = 15.0
 #: Seconds after which a stream ends.
@@ -25,7 +24,7 @@ _RETRY: Final = 1_000
 
 async def stream(
     reader: FeedReader,
-    still_allowed: Callable[[], Awaitable[None]],
+    still_allowed: Callable[[], Awaitable[object]],
     wanted: Wanted,
     *,
     every: float = math.inf,
@@ -45,7 +44,7 @@ async def stream(
 
 async def _pieces(
     reader: FeedReader,
-    still_allowed: Callable[[], Awaitable[None]],
+    still_allowed: Callable[[], Awaitable[object]],
     wanted: Wanted,
     *,
     every: float,
@@ -76,7 +75,7 @@ async def _pieces(
 
 
 async def _is_called(
-    called: asyncio.Event, still_allowed: Callable[[], Awaitable[None]], every: float, *, seconds: float
+    called: asyncio.Event, still_allowed: Callable[[], Awaitable[object]], every: float, *, seconds: float
 ) -> bool:
     """Whether there is something new within that many seconds; the caller is asked for meanwhile."""
     loop = asyncio.get_running_loop()

@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final
 
+from tidings.kernel.announcer import Announcer
 from tidings.kernel.clock import Clock
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.durable.retry_policy import Backoff
@@ -36,19 +37,6 @@ from tidings.notify.metrics import NotifyMetrics
 CHANNEL: Final = "tidings_inbox"
 
 _log = get_logger("inbox_live")
-
-
-class InboxAnnouncements(Protocol):
-    """The port of fan-out: tells every process which inboxes have changed."""
-
-    def hear(self, channel: str, heard: Callable[[str | None], None]) -> None:
-        """Call it with what transactions say when they commit, and with None whenever some of it may have been missed."""
-        ...
-
-    @property
-    def proved(self) -> bool:
-        """Whether all of it is heard at present."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +62,7 @@ class InboxHub:
 
     def __init__(
         self,
-        announcements: InboxAnnouncements,
+        announcements: Announcer,
         *,
         reader: LiveNewsReader,
         gate: TenantGate,

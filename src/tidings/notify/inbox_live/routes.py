@@ -4,11 +4,12 @@ from tidings.kernel.http.answers import Reply
 from tidings.kernel.http.callers import OWN_INBOX, Caller
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Resource
+from tidings.kernel.http.server_events import HEADERS, MEDIA_TYPE
 from tidings.kernel.ids import TenantId
 from tidings.notify.inbox.desk import InboxVisitor
 from tidings.notify.inbox_live.hub import InboxHub
 from tidings.notify.inbox_live.socket import parse_after
-from tidings.notify.inbox_live.sse import MEDIA_TYPE, stream
+from tidings.notify.inbox_live.sse import stream
 
 own_inbox_live = Resource("own-inbox", at="/inbox", tag="inbox (with an inbox token)", any_origin=True)
 
@@ -30,5 +31,4 @@ async def stream_own_inbox(request: Request, caller: Caller, tenant_id: TenantId
     """
     after = parse_after(request.header("Last-Event-ID"), "Last-Event-ID")
     pieces = await stream(hub, InboxVisitor.owner(caller, tenant_id), after)
-    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return Reply(body=pieces, media_type=MEDIA_TYPE, headers=headers)
+    return Reply(body=pieces, media_type=MEDIA_TYPE, headers=HEADERS)

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=104, newest=104)
+SERVES: Final = SchemaRange(oldest=105, newest=105)
 
 
 async def check_servable(

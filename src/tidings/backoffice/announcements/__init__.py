@@ -1,0 +1,1 @@
+"""Announcements: what changes say to the open streams of operators' devices, in the transaction of the change."""
