@@ -8,7 +8,7 @@ from tests.support.http import HttpWorld
 from tests.support.operators import SignedIn, an_operator
 from tidings.notify.tenants.model import Tenant
 
-SMTP = {"vendor": "http_acme"}
+INBOX = {"vendor": "inapp"}
 OWN = {"http_acme": {"secret_ref": "sealed://smtp"}}
 
 
@@ -17,7 +17,7 @@ OWN = {"http_acme": {"secret_ref": "sealed://smtp"}}
     [
         ("PUT", "/api/v1/router/secrets/smtp", {"value": "s3cret"}),
         ("DELETE", "/api/v1/router/secrets/smtp", None),
-        ("PUT", "/api/v1/channels/sms", {**SMTP, "accounts": OWN}),
+        ("PUT", "/api/v1/channels/sms", {**INBOX, "accounts": OWN}),
         ("POST", "/api/v1/channels/sms/credentials/rotate", {"secret_ref": "sealed://smtp"}),
         ("POST", "/api/v1/router/adapters", {"vendor": "smtp", "secret_ref": "sealed://smtp"}),
     ],
@@ -33,7 +33,7 @@ async def test_an_operator_attests_a_change_of_credentials(
 
 
 async def test_what_touches_no_credential_needs_no_attestation(admin: SignedIn) -> None:
-    assert (await admin.send("PUT", "/api/v1/channels/sms", SMTP)).status_code == 200
+    assert (await admin.send("PUT", "/api/v1/channels/inapp", INBOX)).status_code == 200
 
 
 async def test_a_key_changes_credentials_without(world: HttpWorld, tenant: Tenant) -> None:
