@@ -64,21 +64,11 @@ class CredentialView(ApiStruct, frozen=True, kw_only=True):
     revoked_at: datetime | None
 
 
-class DnsFinding(ApiStruct, frozen=True, kw_only=True):
-    """One record: what is there, what that means, what to do."""
+class DnsRecord(ApiStruct, frozen=True, kw_only=True):
+    """A TXT record."""
 
-    #: One of `dkim`, `dmarc`, `mx`, `spf`.
-    check: str
-    #: One of `fail`, `pass`, `unknown`, `warn`.
-    status: str
-    #: Where was looked.
     name: str
-    #: The record as it is published; null where there is none.
-    found: str | None
-    #: What that means for mail of this domain.
-    what: str
-    #: What to do; null where nothing is to be done.
-    how: str | None = None
+    value: str
 
 
 class RateLimit(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
@@ -171,15 +161,23 @@ class ChannelView(ApiStruct, frozen=True, kw_only=True):
     updated_at: datetime
 
 
-class DnsView(ApiStruct, frozen=True, kw_only=True):
-    """What the domain name system says about the sender's domain."""
+class DnsFinding(ApiStruct, frozen=True, kw_only=True):
+    """One record: what is there, what that means, what to do."""
 
-    domain: str
-    dkim_selector: str | None
-    #: The worst of the checks.
+    #: One of `dkim`, `dmarc`, `mx`, `spf`.
+    check: str
+    #: One of `fail`, `pass`, `unknown`, `warn`.
     status: str
-    checks: tuple[DnsFinding, ...]
-    checked_at: datetime
+    #: Where was looked.
+    name: str
+    #: The record as it is published; null where there is none.
+    found: str | None
+    #: What that means for mail of this domain.
+    what: str
+    #: What to do; null where nothing is to be done.
+    how: str | None = None
+    #: A record to publish, where one is missing.
+    publish: DnsRecord | None = None
 
 
 class PutChannel(TypedDict):
@@ -200,6 +198,17 @@ class ChannelList(ApiStruct, frozen=True, kw_only=True):
     """All channels that are set up."""
 
     items: tuple[ChannelView, ...]
+
+
+class DnsView(ApiStruct, frozen=True, kw_only=True):
+    """What the domain name system says about the sender's domain."""
+
+    domain: str
+    dkim_selector: str | None
+    #: The worst of the checks.
+    status: str
+    checks: tuple[DnsFinding, ...]
+    checked_at: datetime
 
 
 class RotationView(ApiStruct, frozen=True, kw_only=True):

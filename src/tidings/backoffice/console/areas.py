@@ -1,9 +1,11 @@
 """The areas of the console: a resource for each part of its pages."""
 
+from tidings.backoffice.console.channels.routes import channels_pages
 from tidings.backoffice.console.routes import console
 from tidings.backoffice.console.sign_in_routes import sign_in_pages
 
 AREAS = (
     sign_in_pages,
     console,
+    channels_pages,
 )

@@ -38,6 +38,14 @@ PLACES: Final[tuple[Place, ...]] = (
     Place(key="home", path="/console", group="", keys="g h"),
     Place(key="account", path="/console/account", group="settings", keys="g a"),
     Place(key="operators", path="/console/operators", group="settings", scope="operators:read", keys="g o"),
+    Place(
+        key="channels",
+        path="/console/channels",
+        group="delivery",
+        scope="channels:read",
+        keys="g c",
+        of_tenant=True,
+    ),
 )
 
 

@@ -18,6 +18,7 @@ from tidings.kernel.ids import TenantId
 from tidings.notify.channels.account_validator import refuse_unreadable_spec
 from tidings.notify.channels.channel_test import ChannelTester, ChannelTestRequest
 from tidings.notify.channels.configure import ChannelConfigurer, ConfiguredChannel
+from tidings.notify.channels.dns_check.advice import with_advice
 from tidings.notify.channels.dns_check.check import check_domain
 from tidings.notify.channels.dns_check.model import worst
 from tidings.notify.channels.errors import UnknownChannelError
@@ -168,14 +169,16 @@ async def check_dns(
     if channel != "email":
         raise BadValueError("channel", "must be email: other channels have no domain to check")
     async with open_tx() as tx:
-        sender = (await _known(tx, channel, configurer)).config.sender
+        config = (await _known(tx, channel, configurer)).config
+    sender = config.sender
     domain = (sender.from_address or "").rpartition("@")[2].lower()
     if not domain:
         raise BadValueError(
             "sender.from_address", "is needed: PUT the channel with the address that mail comes from"
         )
     await tester.admit_dns(tenant_id)
-    checks = await check_domain(resolver, domain, dkim_selector=sender.dkim_selector)
+    found = await check_domain(resolver, domain, dkim_selector=sender.dkim_selector)
+    checks = with_advice(found, domain, dkim_selector=sender.dkim_selector, vendors=config.vendors)
     return DnsView(
         domain=domain,
         dkim_selector=sender.dkim_selector,

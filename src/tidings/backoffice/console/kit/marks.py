@@ -150,6 +150,11 @@ def note(*text: Child, tone: Tone = "warn") -> Html:
     return el("p", text, class_=f"note {tone}")
 
 
+def said(text: str | None) -> Html:
+    """What the API says in words, which are English whatever the page speaks."""
+    return el("span", text, lang="en", dir="auto") if text else NOTHING
+
+
 def more(summary: str, *body: Child, open_: bool = False) -> Html:
     """What few want to see."""
     return el("details", el("summary", summary), body, open=open_)

@@ -11,7 +11,8 @@ from tidings.backoffice.console.strings import ConsoleStrings
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+# Without slots: `Column[Row](…)` could not be made, as typing notes the type on what it makes.
+@dataclass(frozen=True)
 class Column(Generic[T]):
     """A column: its heading, what it shows of a row, and `num` for numbers or `grow` for the one that takes the room."""
 

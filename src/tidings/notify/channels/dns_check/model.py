@@ -6,8 +6,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from tidings.kernel.mapping import by_name
-
 CheckName = Literal["spf", "dkim", "dmarc", "mx"]
 #: From good to bad. `unknown`: the name servers did not answer.
 Status = Literal["pass", "warn", "unknown", "fail"]
@@ -15,6 +13,13 @@ Status = Literal["pass", "warn", "unknown", "fail"]
 _ORDER: tuple[Status, ...] = ("pass", "warn", "unknown", "fail")
 #: Longer records are shown by their beginning.
 _MOST = 2_000
+
+
+class DnsRecord(Struct, frozen=True, kw_only=True):
+    """A TXT record."""
+
+    name: str
+    value: str
 
 
 class DnsFinding(Struct, frozen=True, kw_only=True):
@@ -30,6 +35,8 @@ class DnsFinding(Struct, frozen=True, kw_only=True):
     what: str
     #: What to do; null where nothing is to be done.
     how: str | None = None
+    #: A record to publish, where one is missing.
+    publish: DnsRecord | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,9 @@ class DnsLookup:
         return self._finding("pass", what, None)
 
     def _finding(self, status: Status, what: str, how: str | None) -> DnsFinding:
-        return by_name(DnsFinding, self, status=status, found=shown(self.records), what=what, how=how)
+        return DnsFinding(
+            check=self.check, status=status, name=self.name, found=shown(self.records), what=what, how=how
+        )
 
 
 def shown(records: Sequence[str]) -> str | None:

@@ -1,0 +1,1 @@
+"""Channels of a tenant in the console: vendors, senders, credentials, DNS, tests."""
