@@ -35,8 +35,6 @@ WHERE relkind = 'r' AND oid >= 16384 AND pg_relation_size(oid) > 0
 """
 #: Tables that refuse to be truncated. Of the others that do, partitions hold the rows, which do not refuse.
 _APPEND_ONLY = (
-    "bff_backoffice.ai_decision_log",
-    "bff_backoffice.lock_action_proxy_audit",
     "kernel.audit_anchor_lines",
     "kernel.audit_anchors",
     "notification.consent_events",

@@ -494,31 +494,48 @@ $$;
 
 COMMENT ON FUNCTION notification_platform.refuse_published_asset() IS 'Trigger that raises: pictures of what was published are frozen.';
 
+CREATE TABLE bff_backoffice.ai_decision_keys (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    suggestion_id text NOT NULL COLLATE pg_catalog."C",
+    decided_by text NOT NULL COLLATE pg_catalog."C",
+    decision_id text NOT NULL COLLATE pg_catalog."C"
+);
+
+ALTER TABLE ONLY bff_backoffice.ai_decision_keys FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.ai_decision_keys IS 'One decision of each operator on each suggestion: written before the row of ai_decision_log, in its transaction.';
+
 CREATE TABLE bff_backoffice.ai_decision_log (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
+    decided_at timestamp with time zone NOT NULL,
     property_id text COLLATE pg_catalog."C",
     suggestion_id text NOT NULL COLLATE pg_catalog."C",
     inbox_entry_id text NOT NULL COLLATE pg_catalog."C",
-    category text NOT NULL,
-    severity text NOT NULL,
-    outcome text NOT NULL,
-    modified_delta text,
-    notes_truncated text,
-    decided_at timestamp with time zone DEFAULT now() NOT NULL,
+    category text NOT NULL COLLATE pg_catalog."C",
+    severity text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
     decided_by text NOT NULL COLLATE pg_catalog."C",
     device_id text NOT NULL COLLATE pg_catalog."C",
-    provenance text NOT NULL,
+    note_id text COLLATE pg_catalog."C",
+    delta_ciphertext bytea,
+    provenance_ciphertext bytea NOT NULL,
     CONSTRAINT ck_ai_decision_log_id CHECK ((id ~ '^sdl_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
-    CONSTRAINT ck_ai_decision_log_notes CHECK ((length(notes_truncated) <= 200)),
     CONSTRAINT ck_ai_decision_log_outcome CHECK ((outcome = ANY (ARRAY['accepted'::text, 'rejected'::text, 'modified'::text])))
-);
+)
+PARTITION BY RANGE (decided_at);
 
 ALTER TABLE ONLY bff_backoffice.ai_decision_log FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE bff_backoffice.ai_decision_log IS 'Append-only: what people decided about AI suggestions, with provenance; 7 years.';
+COMMENT ON TABLE bff_backoffice.ai_decision_log IS 'Append-only: what people decided about AI suggestions, with provenance; 7 years, by month.';
 
-COMMENT ON COLUMN bff_backoffice.ai_decision_log.modified_delta IS 'JSON: what was changed before accepting.';
+COMMENT ON COLUMN bff_backoffice.ai_decision_log.decided_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN bff_backoffice.ai_decision_log.note_id IS 'In bff_backoffice.notes; null: without a note.';
+
+COMMENT ON COLUMN bff_backoffice.ai_decision_log.delta_ciphertext IS 'JSON under the tenant''s key: what was changed before accepting; of modified ones.';
+
+COMMENT ON COLUMN bff_backoffice.ai_decision_log.provenance_ciphertext IS 'JSON under the tenant''s key: where the suggestion came from.';
 
 CREATE TABLE bff_backoffice.alert_ack_log (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -745,6 +762,39 @@ COMMENT ON COLUMN bff_backoffice.devices.secret_hash IS 'Of the secret in the de
 
 COMMENT ON COLUMN bff_backoffice.devices.last_used_at IS 'When somebody signed in from it last.';
 
+CREATE TABLE bff_backoffice.exports (
+    tenant_id text COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    ledger text NOT NULL COLLATE pg_catalog."C",
+    part integer NOT NULL,
+    month date NOT NULL,
+    from_at timestamp with time zone NOT NULL,
+    until_at timestamp with time zone NOT NULL,
+    object_key text COLLATE pg_catalog."C",
+    rows bigint,
+    bytes bigint,
+    checksum text COLLATE pg_catalog."C",
+    begun_at timestamp with time zone NOT NULL,
+    verified_at timestamp with time zone,
+    CONSTRAINT ck_exports_id CHECK ((id ~ '^exp_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_exports_time CHECK ((from_at <= until_at)),
+    CONSTRAINT ck_exports_verified CHECK (((verified_at IS NULL) = (rows IS NULL)))
+);
+
+ALTER TABLE ONLY bff_backoffice.exports REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY bff_backoffice.exports FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.exports IS 'The manifest of ledgers in Parquet: each part holds the rows of one tenant and one stretch of time; parts follow each other without gap or overlap. tenant_id null: the platform''s own.';
+
+COMMENT ON COLUMN bff_backoffice.exports.part IS 'Counts from 1 within tenant and ledger, without gaps.';
+
+COMMENT ON COLUMN bff_backoffice.exports.until_at IS 'Not in the part any more.';
+
+COMMENT ON COLUMN bff_backoffice.exports.object_key IS 'In the blob store; null: there were no rows, or it is not verified.';
+
+COMMENT ON COLUMN bff_backoffice.exports.verified_at IS 'When it was read back and found whole; null: it is being written, and begun anew by whoever comes next.';
+
 CREATE TABLE bff_backoffice.idempotency_keys (
     tenant_id text COLLATE pg_catalog."C",
     scope text NOT NULL COLLATE pg_catalog."C",
@@ -770,26 +820,67 @@ COMMENT ON TABLE bff_backoffice.idempotency_keys IS 'Answers to operators'' requ
 CREATE TABLE bff_backoffice.lock_action_proxy_audit (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
+    occurred_at timestamp with time zone NOT NULL,
     property_id text NOT NULL COLLATE pg_catalog."C",
     operator_id text NOT NULL COLLATE pg_catalog."C",
     device_id text NOT NULL COLLATE pg_catalog."C",
     reservation_id text NOT NULL COLLATE pg_catalog."C",
-    action text NOT NULL,
-    vendor text NOT NULL,
-    occurred_at timestamp with time zone DEFAULT now() NOT NULL,
-    outcome text NOT NULL,
-    error_code text,
-    mfa_attestation_id text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    vendor text COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    error_code text COLLATE pg_catalog."C",
+    mfa_attestation_id text COLLATE pg_catalog."C",
     upstream_request_id text NOT NULL COLLATE pg_catalog."C",
     upstream_latency_ms integer NOT NULL,
+    settles_id text COLLATE pg_catalog."C",
     CONSTRAINT ck_lock_action_proxy_audit_action CHECK ((action = ANY (ARRAY['issue'::text, 'revoke'::text, 'rebind'::text, 'extend'::text]))),
     CONSTRAINT ck_lock_action_proxy_audit_id CHECK ((id ~ '^lap_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
-    CONSTRAINT ck_lock_action_proxy_audit_outcome CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text])))
-);
+    CONSTRAINT ck_lock_action_proxy_audit_outcome CHECK ((outcome = ANY (ARRAY['success'::text, 'failure'::text, 'refused'::text, 'unknown'::text])))
+)
+PARTITION BY RANGE (occurred_at);
 
 ALTER TABLE ONLY bff_backoffice.lock_action_proxy_audit FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE bff_backoffice.lock_action_proxy_audit IS 'Append-only: lock actions passed on to the lock service, each with its MFA attestation; 7 years.';
+COMMENT ON TABLE bff_backoffice.lock_action_proxy_audit IS 'Append-only: lock actions that operators asked for, those that were refused or failed too; 7 years, by month.';
+
+COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.occurred_at IS 'The time inside the id.';
+
+COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.vendor IS 'Of the lock, as the lock service says; null: it was never learned.';
+
+COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.outcome IS 'refused: by us, before the call; failure: by the lock service; unknown: its answer was not learned, and a later row settles it.';
+
+COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.mfa_attestation_id IS 'Null: refused, as there was none.';
+
+COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.upstream_request_id IS 'Ours, by which the lock service knows the request again.';
+
+COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.settles_id IS 'The row of outcome unknown whose end this one tells.';
+
+CREATE TABLE bff_backoffice.lock_actions (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    property_id text NOT NULL COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    reservation_id text NOT NULL COLLATE pg_catalog."C",
+    action text NOT NULL COLLATE pg_catalog."C",
+    mfa_attestation_id text NOT NULL COLLATE pg_catalog."C",
+    upstream_request_id text NOT NULL COLLATE pg_catalog."C",
+    asked_at timestamp with time zone NOT NULL,
+    unknown_id text COLLATE pg_catalog."C",
+    due_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    claimed_by text COLLATE pg_catalog."C",
+    CONSTRAINT ck_lock_actions_id CHECK ((id ~ '^lap_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
+
+ALTER TABLE ONLY bff_backoffice.lock_actions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.lock_actions IS 'Lock actions whose end is not known yet; a job asks the lock service for those that are due.';
+
+COMMENT ON COLUMN bff_backoffice.lock_actions.id IS 'The id of the row that the audit gets.';
+
+COMMENT ON COLUMN bff_backoffice.lock_actions.unknown_id IS 'The row of the audit that says unknown; null: the process ended before it wrote one.';
 
 CREATE TABLE bff_backoffice.notes (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -804,7 +895,7 @@ CREATE TABLE bff_backoffice.notes (
     redacted_at timestamp with time zone,
     redacted_by text COLLATE pg_catalog."C",
     CONSTRAINT ck_notes_id CHECK ((id ~ '^note_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
-    CONSTRAINT ck_notes_redacted CHECK ((((redacted_at IS NULL) = (text_ciphertext IS NOT NULL)) AND ((redacted_at IS NULL) = (redacted_by IS NULL))))
+    CONSTRAINT ck_notes_redacted CHECK ((((redacted_at IS NULL) = (redacted_by IS NULL)) AND ((redacted_at IS NULL) OR (text_ciphertext IS NULL))))
 );
 
 ALTER TABLE ONLY bff_backoffice.notes FORCE ROW LEVEL SECURITY;
@@ -837,32 +928,44 @@ COMMENT ON TABLE bff_backoffice.offline_action_queue_hints IS 'What a device say
 COMMENT ON COLUMN bff_backoffice.offline_action_queue_hints.payload IS 'JSON: kinds, counts and ids.';
 
 CREATE TABLE bff_backoffice.operator_activity (
-    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
     occurred_at timestamp with time zone NOT NULL,
-    latency_ms integer,
     property_id text COLLATE pg_catalog."C",
     operator_id text NOT NULL COLLATE pg_catalog."C",
     device_id text NOT NULL COLLATE pg_catalog."C",
     session_id text NOT NULL COLLATE pg_catalog."C",
-    category text NOT NULL,
+    category text NOT NULL COLLATE pg_catalog."C",
     action text NOT NULL COLLATE pg_catalog."C",
-    resource_kind text,
+    resource_kind text COLLATE pg_catalog."C",
     resource_id text COLLATE pg_catalog."C",
-    outcome text NOT NULL,
-    error_code text,
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    status smallint NOT NULL,
+    error_code text COLLATE pg_catalog."C",
+    latency_ms integer NOT NULL,
     context_hash text COLLATE pg_catalog."C",
-    CONSTRAINT ck_operator_activity_id CHECK (((id ~~ 'act\_%'::text) AND (length(id) = 30)))
+    CONSTRAINT ck_operator_activity_id CHECK ((id ~ '^act_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_operator_activity_outcome CHECK ((outcome = ANY (ARRAY['success'::text, 'refused'::text, 'failure'::text])))
 )
 PARTITION BY RANGE (occurred_at);
 
 ALTER TABLE ONLY bff_backoffice.operator_activity FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE bff_backoffice.operator_activity IS 'Append-only ledger of what operators did; 90 days, then exported and dropped by month.';
+COMMENT ON TABLE bff_backoffice.operator_activity IS 'Append-only: every request of an operator, refusals too. A month is dropped 90 to 120 days later, once it is exported. tenant_id null: the platform''s own.';
 
 COMMENT ON COLUMN bff_backoffice.operator_activity.occurred_at IS 'The time inside the id.';
 
-COMMENT ON COLUMN bff_backoffice.operator_activity.resource_id IS 'An id, never a name.';
+COMMENT ON COLUMN bff_backoffice.operator_activity.category IS 'Not personal: the group of operations in the API document, or console for a page.';
+
+COMMENT ON COLUMN bff_backoffice.operator_activity.action IS 'Not personal: the operation, as the API document calls it.';
+
+COMMENT ON COLUMN bff_backoffice.operator_activity.resource_id IS 'An id, never a name or an address.';
+
+COMMENT ON COLUMN bff_backoffice.operator_activity.outcome IS 'refused: answered with 4xx; failure: with 5xx.';
+
+COMMENT ON COLUMN bff_backoffice.operator_activity.latency_ms IS 'Until the answer stood; writing this row is not in it.';
+
+COMMENT ON COLUMN bff_backoffice.operator_activity.context_hash IS 'Of the place and the browser that it came from, peppered: two rows with the same one came from the same.';
 
 CREATE TABLE bff_backoffice.operator_preferences (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2189,6 +2292,17 @@ COMMENT ON COLUMN kernel.event_versions.began_at IS 'When this installation bega
 
 COMMENT ON COLUMN kernel.event_versions.closed_at IS 'When it ended to; from then on only the newer one is published.';
 
+CREATE TABLE kernel.exported_months (
+    parent text NOT NULL COLLATE pg_catalog."C",
+    month date NOT NULL,
+    rows bigint NOT NULL,
+    verified_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY kernel.exported_months FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.exported_months IS 'Months of ledgers all rows of which stand in files that were read back: only these are dropped.';
+
 CREATE TABLE kernel.feature_flags (
     key text NOT NULL COLLATE pg_catalog."C",
     tenant_id text COLLATE pg_catalog."C",
@@ -2284,6 +2398,7 @@ CREATE TABLE kernel.partitioned_tables (
     time_column text NOT NULL,
     fillfactor integer DEFAULT 100 NOT NULL,
     keep integer,
+    after_export boolean DEFAULT false NOT NULL,
     CONSTRAINT ck_partitioned_tables_ahead CHECK (((ahead >= 1) AND (ahead <= 60))),
     CONSTRAINT ck_partitioned_tables_fillfactor CHECK (((fillfactor >= 50) AND (fillfactor <= 100))),
     CONSTRAINT ck_partitioned_tables_keep CHECK ((keep >= 1)),
@@ -2300,6 +2415,8 @@ COMMENT ON COLUMN kernel.partitioned_tables.ahead IS 'How many units after the p
 COMMENT ON COLUMN kernel.partitioned_tables.fillfactor IS 'For new partitions: room on the page for rows that are updated. A parent cannot carry it.';
 
 COMMENT ON COLUMN kernel.partitioned_tables.keep IS 'A partition that ended this many units ago is dropped as it is. Null: kept until its rows are archived.';
+
+COMMENT ON COLUMN kernel.partitioned_tables.after_export IS 'A month is dropped only once kernel.exported_months has it.';
 
 CREATE TABLE kernel.platform_keys (
     purpose text NOT NULL COLLATE pg_catalog."C",
@@ -4739,8 +4856,11 @@ ALTER TABLE ONLY notification.notifications ATTACH PARTITION notification.notifi
 
 ALTER TABLE ONLY notification.notifications ATTACH PARTITION notification.notifications_standard FOR VALUES IN ('standard');
 
+ALTER TABLE ONLY bff_backoffice.ai_decision_keys
+    ADD CONSTRAINT pk_ai_decision_keys PRIMARY KEY (tenant_id, suggestion_id, decided_by);
+
 ALTER TABLE ONLY bff_backoffice.ai_decision_log
-    ADD CONSTRAINT pk_ai_decision_log PRIMARY KEY (tenant_id, id);
+    ADD CONSTRAINT pk_ai_decision_log PRIMARY KEY (tenant_id, decided_at, id);
 
 ALTER TABLE ONLY bff_backoffice.alert_ack_log
     ADD CONSTRAINT pk_alert_ack_log PRIMARY KEY (tenant_id, alert_id, acknowledged_by);
@@ -4764,16 +4884,16 @@ ALTER TABLE ONLY bff_backoffice.devices
     ADD CONSTRAINT pk_devices PRIMARY KEY (id);
 
 ALTER TABLE ONLY bff_backoffice.lock_action_proxy_audit
-    ADD CONSTRAINT pk_lock_action_proxy_audit PRIMARY KEY (tenant_id, id);
+    ADD CONSTRAINT pk_lock_action_proxy_audit PRIMARY KEY (tenant_id, occurred_at, id);
+
+ALTER TABLE ONLY bff_backoffice.lock_actions
+    ADD CONSTRAINT pk_lock_actions PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY bff_backoffice.notes
     ADD CONSTRAINT pk_notes PRIMARY KEY (tenant_id, id);
 
 ALTER TABLE ONLY bff_backoffice.offline_action_queue_hints
     ADD CONSTRAINT pk_offline_action_queue_hints PRIMARY KEY (tenant_id, id);
-
-ALTER TABLE ONLY bff_backoffice.operator_activity
-    ADD CONSTRAINT pk_operator_activity PRIMARY KEY (tenant_id, occurred_at, id);
 
 ALTER TABLE ONLY bff_backoffice.operator_preferences
     ADD CONSTRAINT pk_operator_preferences PRIMARY KEY (tenant_id, id);
@@ -4786,9 +4906,6 @@ ALTER TABLE ONLY bff_backoffice.outbox
 
 ALTER TABLE ONLY bff_backoffice.sessions
     ADD CONSTRAINT pk_sessions PRIMARY KEY (id);
-
-ALTER TABLE ONLY bff_backoffice.ai_decision_log
-    ADD CONSTRAINT uq_ai_decision_log_decision UNIQUE (tenant_id, suggestion_id, decided_by);
 
 ALTER TABLE ONLY bff_backoffice.announcement_heads
     ADD CONSTRAINT uq_announcement_heads_tenant UNIQUE NULLS NOT DISTINCT (tenant_id);
@@ -4808,8 +4925,17 @@ ALTER TABLE ONLY bff_backoffice.audit
 ALTER TABLE ONLY bff_backoffice.device_sync_status
     ADD CONSTRAINT uq_device_sync_status_device UNIQUE (tenant_id, device_id);
 
+ALTER TABLE ONLY bff_backoffice.exports
+    ADD CONSTRAINT uq_exports_id UNIQUE NULLS NOT DISTINCT (tenant_id, id);
+
+ALTER TABLE ONLY bff_backoffice.exports
+    ADD CONSTRAINT uq_exports_part UNIQUE NULLS NOT DISTINCT (tenant_id, ledger, part);
+
 ALTER TABLE ONLY bff_backoffice.idempotency_keys
     ADD CONSTRAINT uq_idempotency_keys_key UNIQUE NULLS NOT DISTINCT (tenant_id, scope, key);
+
+ALTER TABLE ONLY bff_backoffice.operator_activity
+    ADD CONSTRAINT uq_operator_activity_id UNIQUE NULLS NOT DISTINCT (tenant_id, occurred_at, id);
 
 ALTER TABLE ONLY bff_backoffice.operator_preferences
     ADD CONSTRAINT uq_operator_preferences_operator UNIQUE NULLS NOT DISTINCT (tenant_id, operator_id, property_id);
@@ -4948,6 +5074,9 @@ ALTER TABLE ONLY kernel.event_version_readers
 
 ALTER TABLE ONLY kernel.event_versions
     ADD CONSTRAINT pk_event_versions PRIMARY KEY (subject);
+
+ALTER TABLE ONLY kernel.exported_months
+    ADD CONSTRAINT pk_exported_months PRIMARY KEY (parent, month);
 
 ALTER TABLE ONLY kernel.partitioned_tables
     ADD CONSTRAINT pk_partitioned_tables PRIMARY KEY (parent);
@@ -5237,7 +5366,7 @@ ALTER TABLE ONLY notification_platform.template_versions
 ALTER TABLE ONLY notification_platform.templates
     ADD CONSTRAINT uq_templates_key_channel UNIQUE (key, channel);
 
-CREATE INDEX ix_ai_decision_log_time ON bff_backoffice.ai_decision_log USING btree (tenant_id, decided_at DESC);
+CREATE INDEX ix_ai_decision_log_suggestion ON ONLY bff_backoffice.ai_decision_log USING btree (tenant_id, suggestion_id, decided_at DESC);
 
 CREATE INDEX ix_alert_ack_log_time ON bff_backoffice.alert_ack_log USING btree (tenant_id, acknowledged_at DESC);
 
@@ -5261,13 +5390,15 @@ CREATE INDEX ix_devices_last_used ON bff_backoffice.devices USING btree (last_us
 
 CREATE INDEX ix_idempotency_keys_expiry ON bff_backoffice.idempotency_keys USING btree (expires_at);
 
-CREATE INDEX ix_lock_action_proxy_audit_operator ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, operator_id, occurred_at DESC);
+CREATE INDEX ix_lock_action_proxy_audit_operator ON ONLY bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, operator_id, occurred_at DESC, id DESC);
 
-CREATE INDEX ix_lock_action_proxy_audit_property ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, property_id, occurred_at DESC);
+CREATE INDEX ix_lock_action_proxy_audit_property ON ONLY bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, property_id, occurred_at DESC, id DESC);
 
-CREATE INDEX ix_lock_action_proxy_audit_reservation ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, reservation_id, occurred_at DESC);
+CREATE INDEX ix_lock_action_proxy_audit_reservation ON ONLY bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, reservation_id, occurred_at DESC, id DESC);
 
-CREATE INDEX ix_lock_action_proxy_audit_time ON bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, occurred_at DESC);
+CREATE INDEX ix_lock_actions_claimed ON bff_backoffice.lock_actions USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
+
+CREATE INDEX ix_lock_actions_due ON bff_backoffice.lock_actions USING btree (due_at) WHERE (claimed_by IS NULL);
 
 CREATE INDEX ix_notes_kept_until ON bff_backoffice.notes USING btree (kept_until);
 
@@ -5275,9 +5406,9 @@ CREATE INDEX ix_offline_action_queue_hints_device ON bff_backoffice.offline_acti
 
 CREATE INDEX ix_offline_action_queue_hints_time ON bff_backoffice.offline_action_queue_hints USING btree (reported_at);
 
-CREATE INDEX ix_operator_activity_action ON ONLY bff_backoffice.operator_activity USING btree (tenant_id, action, occurred_at DESC);
+CREATE INDEX ix_operator_activity_action ON ONLY bff_backoffice.operator_activity USING btree (tenant_id, action, occurred_at DESC, id DESC);
 
-CREATE INDEX ix_operator_activity_operator ON ONLY bff_backoffice.operator_activity USING btree (tenant_id, operator_id, occurred_at DESC);
+CREATE INDEX ix_operator_activity_operator ON ONLY bff_backoffice.operator_activity USING btree (tenant_id, operator_id, occurred_at DESC, id DESC);
 
 CREATE INDEX ix_operators_email ON bff_backoffice.operators USING btree (email_hash) WHERE (email_hash IS NOT NULL);
 
@@ -5882,6 +6013,8 @@ ALTER TABLE ONLY notification_platform.template_versions
 ALTER TABLE ONLY notification_platform.templates
     ADD CONSTRAINT fk_templates_category FOREIGN KEY (category) REFERENCES notification_platform.categories(category);
 
+ALTER TABLE bff_backoffice.ai_decision_keys ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE bff_backoffice.ai_decision_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.alert_ack_log ENABLE ROW LEVEL SECURITY;
@@ -5897,6 +6030,8 @@ ALTER TABLE bff_backoffice.attestations ENABLE ROW LEVEL SECURITY;
 ALTER TABLE bff_backoffice.audit ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.audit_heads ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY break_glass ON bff_backoffice.ai_decision_keys FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.ai_decision_log FOR SELECT TO tidings_breakglass USING (true);
 
@@ -5920,9 +6055,13 @@ CREATE POLICY break_glass ON bff_backoffice.device_sync_status FOR SELECT TO tid
 
 CREATE POLICY break_glass ON bff_backoffice.devices FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON bff_backoffice.exports FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON bff_backoffice.idempotency_keys FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.lock_action_proxy_audit FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.lock_actions FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.notes FOR SELECT TO tidings_breakglass USING (true);
 
@@ -5938,6 +6077,8 @@ CREATE POLICY break_glass ON bff_backoffice.outbox FOR SELECT TO tidings_breakgl
 
 CREATE POLICY break_glass ON bff_backoffice.sessions FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY caller_role_deletes ON bff_backoffice.ai_decision_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON bff_backoffice.ai_decision_log AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.alert_ack_log AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5946,9 +6087,9 @@ CREATE POLICY caller_role_deletes ON bff_backoffice.consumed_events AS RESTRICTI
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.device_sync_status AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
-CREATE POLICY caller_role_deletes ON bff_backoffice.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+CREATE POLICY caller_role_deletes ON bff_backoffice.exports AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
-CREATE POLICY caller_role_deletes ON bff_backoffice.lock_action_proxy_audit AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+CREATE POLICY caller_role_deletes ON bff_backoffice.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.notes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5960,6 +6101,8 @@ CREATE POLICY caller_role_deletes ON bff_backoffice.operators AS RESTRICTIVE FOR
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON bff_backoffice.ai_decision_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON bff_backoffice.ai_decision_log AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.alert_ack_log AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -5968,9 +6111,9 @@ CREATE POLICY caller_role_writes ON bff_backoffice.consumed_events AS RESTRICTIV
 
 CREATE POLICY caller_role_writes ON bff_backoffice.device_sync_status AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
-CREATE POLICY caller_role_writes ON bff_backoffice.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+CREATE POLICY caller_role_writes ON bff_backoffice.exports AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
-CREATE POLICY caller_role_writes ON bff_backoffice.lock_action_proxy_audit AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+CREATE POLICY caller_role_writes ON bff_backoffice.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.notes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -5988,9 +6131,13 @@ ALTER TABLE bff_backoffice.device_sync_status ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.devices ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE bff_backoffice.exports ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE bff_backoffice.idempotency_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.lock_action_proxy_audit ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.lock_actions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.notes ENABLE ROW LEVEL SECURITY;
 
@@ -6020,7 +6167,11 @@ CREATE POLICY platform_access ON bff_backoffice.consumed_events TO tidings_platf
 
 CREATE POLICY platform_access ON bff_backoffice.devices TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
+CREATE POLICY platform_access ON bff_backoffice.exports TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON bff_backoffice.idempotency_keys TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.operator_activity TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.operators TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
@@ -6035,6 +6186,8 @@ CREATE POLICY platform_looks_up ON bff_backoffice.operators FOR SELECT TO tiding
 CREATE POLICY platform_looks_up ON bff_backoffice.sessions FOR SELECT TO tidings_platform USING (true);
 
 ALTER TABLE bff_backoffice.sessions ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6058,9 +6211,13 @@ CREATE POLICY tenant_isolation ON bff_backoffice.device_sync_status TO tidings_r
 
 CREATE POLICY tenant_isolation ON bff_backoffice.devices TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON bff_backoffice.exports TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON bff_backoffice.idempotency_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.lock_action_proxy_audit TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.lock_actions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.notes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6088,6 +6245,12 @@ CREATE POLICY tenant_sets ON bff_backoffice.consumed_events TO tidings_runtime U
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
+CREATE POLICY tenant_sets ON bff_backoffice.operator_activity TO tidings_runtime USING ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
+   FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
+
+CREATE POLICY worker_claims ON bff_backoffice.ai_decision_log TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON bff_backoffice.alert_ack_log TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.alerts TO tidings_worker USING (true) WITH CHECK (true);
@@ -6106,11 +6269,19 @@ CREATE POLICY worker_claims ON bff_backoffice.device_sync_status TO tidings_work
 
 CREATE POLICY worker_claims ON bff_backoffice.devices TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON bff_backoffice.exports TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON bff_backoffice.idempotency_keys TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.lock_action_proxy_audit TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.lock_actions TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.notes TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.offline_action_queue_hints TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.operator_activity TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.outbox TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -6572,6 +6743,8 @@ CREATE POLICY break_glass ON kernel.event_version_readers FOR SELECT TO tidings_
 
 CREATE POLICY break_glass ON kernel.event_versions FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON kernel.exported_months FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON kernel.feature_flags FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON kernel.hot_leases FOR SELECT TO tidings_breakglass USING (true);
@@ -6608,6 +6781,8 @@ CREATE POLICY caller_role_deletes ON kernel.data_keys AS RESTRICTIVE FOR DELETE 
 
 CREATE POLICY caller_role_deletes ON kernel.dead_letters AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON kernel.exported_months AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON kernel.feature_flags AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON kernel.hot_presence AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6624,6 +6799,8 @@ CREATE POLICY caller_role_writes ON kernel.data_keys AS RESTRICTIVE TO tidings_p
 
 CREATE POLICY caller_role_writes ON kernel.dead_letters AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON kernel.exported_months AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON kernel.feature_flags AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON kernel.hot_presence AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6637,6 +6814,8 @@ ALTER TABLE kernel.dead_letters ENABLE ROW LEVEL SECURITY;
 ALTER TABLE kernel.event_version_readers ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE kernel.event_versions ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE kernel.exported_months ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE kernel.feature_flags ENABLE ROW LEVEL SECURITY;
 
@@ -6652,6 +6831,8 @@ CREATE POLICY owner_seeds ON kernel.audit_anchors TO tidings_owner USING (true) 
 
 CREATE POLICY owner_seeds ON kernel.bus_stream TO tidings_owner USING (true) WITH CHECK (true);
 
+CREATE POLICY owner_seeds ON kernel.exported_months TO tidings_owner USING (true) WITH CHECK (true);
+
 CREATE POLICY owner_seeds ON kernel.feature_flags TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON kernel.audit_anchor_lines TO tidings_platform USING (true) WITH CHECK (true);
@@ -6659,6 +6840,8 @@ CREATE POLICY platform_access ON kernel.audit_anchor_lines TO tidings_platform U
 CREATE POLICY platform_access ON kernel.audit_anchors TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON kernel.event_version_readers TO tidings_platform USING (true) WITH CHECK (true);
+
+CREATE POLICY platform_access ON kernel.exported_months TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON kernel.feature_flags TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
@@ -6677,6 +6860,8 @@ CREATE POLICY platform_access ON kernel.tenant_keys TO tidings_platform USING (t
 ALTER TABLE kernel.platform_keys ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY platform_rows_readable ON kernel.audit_anchors FOR SELECT TO tidings_runtime USING (true);
+
+CREATE POLICY platform_rows_readable ON kernel.exported_months FOR SELECT TO tidings_runtime USING (true);
 
 CREATE POLICY platform_rows_readable ON kernel.feature_flags FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
 
@@ -6737,6 +6922,8 @@ CREATE POLICY worker_claims ON kernel.dead_letters TO tidings_worker USING (true
 CREATE POLICY worker_claims ON kernel.event_version_readers TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON kernel.event_versions TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.exported_months TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON kernel.feature_flags TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -7780,9 +7967,17 @@ REVOKE ALL ON FUNCTION notification.refuse_unknown_category() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION notification_platform.refuse_published_asset() FROM PUBLIC;
 
+GRANT SELECT ON TABLE bff_backoffice.ai_decision_keys TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.ai_decision_keys TO tidings_runtime;
+
 GRANT SELECT ON TABLE bff_backoffice.ai_decision_log TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE bff_backoffice.ai_decision_log TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.ai_decision_log TO tidings_worker;
+
+GRANT SELECT(decided_at) ON TABLE bff_backoffice.ai_decision_log TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.alert_ack_log TO tidings_breakglass;
 
@@ -7928,6 +8123,34 @@ GRANT SELECT(tenant_id) ON TABLE bff_backoffice.devices TO tidings_worker;
 
 GRANT SELECT(last_used_at) ON TABLE bff_backoffice.devices TO tidings_worker;
 
+GRANT SELECT ON TABLE bff_backoffice.exports TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.exports TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.exports TO tidings_platform;
+
+GRANT SELECT ON TABLE bff_backoffice.exports TO tidings_worker;
+
+GRANT UPDATE(object_key) ON TABLE bff_backoffice.exports TO tidings_runtime;
+
+GRANT UPDATE(object_key) ON TABLE bff_backoffice.exports TO tidings_platform;
+
+GRANT UPDATE(rows) ON TABLE bff_backoffice.exports TO tidings_runtime;
+
+GRANT UPDATE(rows) ON TABLE bff_backoffice.exports TO tidings_platform;
+
+GRANT UPDATE(bytes) ON TABLE bff_backoffice.exports TO tidings_runtime;
+
+GRANT UPDATE(bytes) ON TABLE bff_backoffice.exports TO tidings_platform;
+
+GRANT UPDATE(checksum) ON TABLE bff_backoffice.exports TO tidings_runtime;
+
+GRANT UPDATE(checksum) ON TABLE bff_backoffice.exports TO tidings_platform;
+
+GRANT UPDATE(verified_at) ON TABLE bff_backoffice.exports TO tidings_runtime;
+
+GRANT UPDATE(verified_at) ON TABLE bff_backoffice.exports TO tidings_platform;
+
 GRANT SELECT ON TABLE bff_backoffice.idempotency_keys TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.idempotency_keys TO tidings_runtime;
@@ -7947,6 +8170,22 @@ GRANT SELECT(expires_at) ON TABLE bff_backoffice.idempotency_keys TO tidings_wor
 GRANT SELECT ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_worker;
+
+GRANT SELECT(occurred_at) ON TABLE bff_backoffice.lock_action_proxy_audit TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.lock_actions TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.lock_actions TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.lock_actions TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.lock_actions TO tidings_worker;
+
+GRANT SELECT(due_at) ON TABLE bff_backoffice.lock_actions TO tidings_worker;
+
+GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE bff_backoffice.lock_actions TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.notes TO tidings_breakglass;
 
@@ -7981,6 +8220,12 @@ GRANT SELECT(reported_at) ON TABLE bff_backoffice.offline_action_queue_hints TO 
 GRANT SELECT ON TABLE bff_backoffice.operator_activity TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE bff_backoffice.operator_activity TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.operator_activity TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.operator_activity TO tidings_worker;
+
+GRANT SELECT(occurred_at) ON TABLE bff_backoffice.operator_activity TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.operator_preferences TO tidings_breakglass;
 
@@ -8515,6 +8760,14 @@ GRANT SELECT,INSERT,UPDATE ON TABLE kernel.event_version_readers TO tidings_plat
 GRANT SELECT ON TABLE kernel.event_versions TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE kernel.event_versions TO tidings_worker;
+
+GRANT SELECT ON TABLE kernel.exported_months TO tidings_breakglass;
+
+GRANT SELECT ON TABLE kernel.exported_months TO tidings_runtime;
+
+GRANT SELECT ON TABLE kernel.exported_months TO tidings_platform;
+
+GRANT SELECT,INSERT ON TABLE kernel.exported_months TO tidings_worker;
 
 GRANT SELECT ON TABLE kernel.feature_flags TO tidings_breakglass;
 

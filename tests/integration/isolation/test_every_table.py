@@ -32,6 +32,8 @@ LEDGERS = {
     "bff_backoffice.alerts",
     "bff_backoffice.devices",
     "bff_backoffice.sessions",
+    "bff_backoffice.lock_action_proxy_audit",
+    "bff_backoffice.lock_actions",
     "bff_backoffice.operator_activity",
 }
 

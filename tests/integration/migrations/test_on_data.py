@@ -29,8 +29,15 @@ TAKEN_AT: Final = 34
 _GROWS: Final = {
     "kernel.partitioned_tables": "new partitioned tables register here",
 }
+#: Ledgers that no release has written when 0106 makes them anew, by month.
+_ANEW: Final = {
+    "bff_backoffice.operator_activity",
+    "bff_backoffice.ai_decision_log",
+    "bff_backoffice.lock_action_proxy_audit",
+}
 #: Tables of which a down file removes the rows that the schema before it can't hold.
 _LOSES: Final[dict[int, set[str]]] = {
+    106: _ANEW,
     93: {"notification.webhook_deliveries"},
     82: {"notification.notification_trigger_map"},
     40: {"chan.conversations", "chan.tenant_inbound_routes"},
@@ -80,7 +87,7 @@ async def test_a_full_database_is_migrated_and_keeps_its_rows(full: _Full) -> No
 
     after = await fingerprints(database)
     for name, known in before.items():
-        if name in after and name not in _GROWS:
+        if name in after and name not in _GROWS and name not in _ANEW:
             kept = {column: digest for column, digest in after[name].items() if column in known}
             assert kept == {column: known[column] for column in kept}, name
     assert await check_schema(database.owner_url) == []

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=105, newest=105)
+SERVES: Final = SchemaRange(oldest=106, newest=106)
 
 
 async def check_servable(

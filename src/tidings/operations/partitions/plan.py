@@ -1,7 +1,7 @@
 """Which partitions there should be: registry and date in, names and bounds out; no I/O."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -56,8 +56,10 @@ def due(table: PartitionedTable, now: datetime) -> Iterator[Partition]:
         start = end
 
 
-def over(table: PartitionedTable, names: Iterable[str], now: datetime) -> Iterator[str]:
-    """Those of the table's partitions whose time to be kept is over, the oldest first."""
+def over(
+    table: PartitionedTable, names: Iterable[str], now: datetime, *, held: Collection[str] = ()
+) -> Iterator[str]:
+    """Those of the table's partitions whose time to be kept is over, the oldest first; without those that are `held`, as they are not exported."""
     if table.keep is None:
         return
     oldest_kept = _floor(now.astimezone(UTC), table.unit)
@@ -66,7 +68,9 @@ def over(table: PartitionedTable, names: Iterable[str], now: datetime) -> Iterat
     # The suffix sorts as the time does.
     first_name = f"{table.parent}_{_suffix(oldest_kept, table.unit)}"
     mine = re.compile(re.escape(table.parent) + r"_y\d{4}m\d{2}(d\d{2})?")
-    yield from sorted(name for name in names if mine.fullmatch(name) and name < first_name)
+    yield from sorted(
+        name for name in names if mine.fullmatch(name) and name < first_name and name not in held
+    )
 
 
 def _floor(moment: datetime, unit: Unit) -> datetime:

@@ -43,8 +43,8 @@ async def missing_partitions(connection: asyncpg.Connection, now: datetime) -> l
 async def old_partitions(connection: asyncpg.Connection, now: datetime) -> list[tuple[str, str]]:
     """What is to be dropped: parent and partition."""
     tables = await registered_tables(connection)
-    attached = await _attached(connection)
-    return [(table.parent, name) for table in tables for name in over(table, attached, now)]
+    attached, held = await _attached(connection), await _held(connection)
+    return [(table.parent, name) for table in tables for name in over(table, attached, now, held=held)]
 
 
 async def abandoned_partitions(connection: asyncpg.Connection, now: datetime) -> list[str]:
@@ -52,8 +52,8 @@ async def abandoned_partitions(connection: asyncpg.Connection, now: datetime) ->
     tables = await registered_tables(connection)
     with translated():
         rows = await connection.fetch(_QUERIES.detached_partitions.text)
-    names = {row["name"] for row in rows}
-    return [name for table in tables for name in over(table, names, now)]
+    names, held = {row["name"] for row in rows}, await _held(connection)
+    return [name for table in tables for name in over(table, names, now, held=held)]
 
 
 async def server_time(connection: asyncpg.Connection) -> datetime:
@@ -66,6 +66,12 @@ async def server_time(connection: asyncpg.Connection) -> datetime:
 async def _attached(connection: asyncpg.Connection) -> set[str]:
     with translated():
         rows = await connection.fetch(_QUERIES.attached_partitions.text)
+    return {row["name"] for row in rows}
+
+
+async def _held(connection: asyncpg.Connection) -> set[str]:
+    with translated():
+        rows = await connection.fetch(_QUERIES.held_partitions.text)
     return {row["name"] for row in rows}
 
 

@@ -36,3 +36,14 @@ JOIN pg_catalog.pg_class AS p ON p.oid = to_regclass(t.parent)
 JOIN pg_catalog.pg_inherits AS i ON i.inhparent = p.oid
 JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace;
+
+-- name: held_partitions
+-- Months of ledgers that are not exported yet, attached or not: they are kept, however old they are.
+SELECT n.nspname || '.' || c.relname AS name
+FROM kernel.partitioned_tables AS t
+JOIN pg_catalog.pg_class AS p ON p.oid = to_regclass(t.parent)
+JOIN pg_catalog.pg_class AS c ON c.relnamespace = p.relnamespace AND c.relkind = 'r' AND starts_with(c.relname, p.relname || '_y')
+JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+WHERE t.after_export AND NOT EXISTS (
+    SELECT FROM kernel.exported_months AS e WHERE e.parent = t.parent AND right(c.relname, 8) = to_char(e.month, '"y"YYYY"m"MM')
+);
