@@ -470,6 +470,55 @@ class BounceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UpstreamSettings:
+    """The services that know what happens in hotels and schools; the back office shows it."""
+
+    url: str | None = setting(
+        "TIDINGS_UPSTREAM_URL",
+        None,
+        "The address under which all upstream services of the back office are found by their names (docs/upstreams.md); default: "
+        "none, in `tidings up` the simulator of the sandbox.",
+        _public_url,
+    )
+    reservations: str | None = setting(
+        "TIDINGS_UPSTREAM_RESERVATIONS_URL",
+        None,
+        "The service that knows properties, arrivals, departures and guests, where it is not under TIDINGS_UPSTREAM_URL.",
+        _public_url,
+    )
+    housekeeping: str | None = setting(
+        "TIDINGS_UPSTREAM_HOUSEKEEPING_URL", None, "The same for rooms and their cleaning.", _public_url
+    )
+    maintenance: str | None = setting(
+        "TIDINGS_UPSTREAM_MAINTENANCE_URL", None, "The same for what is broken.", _public_url
+    )
+    locks: str | None = setting(
+        "TIDINGS_UPSTREAM_LOCKS_URL", None, "The same for doors and their keys.", _public_url
+    )
+    assistant: str | None = setting(
+        "TIDINGS_UPSTREAM_ASSISTANT_URL", None, "The same for what an AI suggests.", _public_url
+    )
+    operators: str | None = setting(
+        "TIDINGS_UPSTREAM_OPERATORS_URL",
+        None,
+        "The same for operators' preferences and shortcuts.",
+        _public_url,
+    )
+    token_ref: str | None = setting(
+        "TIDINGS_UPSTREAM_TOKEN_REF",
+        None,
+        "Where the bearer token for them is: env://TIDINGS_SECRET_…, file://… or vault://…; {upstream} in it stands for the "
+        "service's name, so that each can have its own.",
+    )
+    timeout: timedelta = setting(
+        "TIDINGS_UPSTREAM_TIMEOUT",
+        timedelta(seconds=2),
+        "How long a view waits for one of them, retries and all; without its answer it is marked partial.",
+        _longer_than_zero,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxSettings:
     """The stand-in for vendors that `tidings up` brings along."""
 
@@ -530,6 +579,7 @@ class Settings:
     observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
     jobs: JobSettings = field(default_factory=JobSettings)
     bounces: BounceSettings = field(default_factory=BounceSettings)
+    upstreams: UpstreamSettings = field(default_factory=UpstreamSettings)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
 
     def kms_url(self) -> str:

@@ -8,6 +8,7 @@ import msgspec
 from tools import generate_client
 
 from tidings import settings
+from tidings.backoffice.metrics import BackofficeMetrics
 from tidings.contracts.adapters import Capabilities
 from tidings.contracts.events import EVENTS, HEARD_EVENTS, TOLD_BY_OTHERS
 from tidings.kernel.event_schemas import schemas_of
@@ -47,6 +48,7 @@ def all_metrics() -> Metrics:
     metrics = Metrics()
     NotifyMetrics(metrics)
     RouterMetrics(metrics)
+    BackofficeMetrics(metrics)
     return metrics
 
 

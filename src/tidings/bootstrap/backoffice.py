@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tidings.backoffice.own_url import ConsoleUrl
     from tidings.backoffice.sessions.authenticate import SessionAuthenticator
     from tidings.backoffice.sessions.end import SessionEnder
+    from tidings.backoffice.upstreams.places import UpstreamPlaces
     from tidings.bootstrap.access import AccessStage
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.operator_devices import OperatorDevicesStage
@@ -46,6 +47,7 @@ class BackofficeStage:
         from tidings.backoffice.sign_in.join import Joiner
         from tidings.backoffice.sign_in.sign_in import SignIn
         from tidings.backoffice.stream.hub import DeviceStreams
+        from tidings.backoffice.upstreams.client import Upstreams
         from tidings.contracts.conversations import TenantNames
         from tidings.kernel.http.tenant_gate import TenantGate
         from tidings.kernel.idempotency import Idempotency
@@ -58,10 +60,26 @@ class BackofficeStage:
         parts.add(Passwords, Passwords()).add(ConsoleUrl, ConsoleUrl(kernel.base_url))
         parts.add(OwnApp, OwnApp(get=self._own_app))
         parts.get(SessionAuthenticator, changes=kernel.changes)
+        upstreams = parts.get(Upstreams, places=self.places)
+        kernel.closing.push_async_callback(upstreams.close)
         for kind in (OperatorDesk, SignIn, Joiner, OwnSignInChanger):
             parts.get(kind)
         parts.add_late(DeviceStreams, lambda: self.devices.streams)
         return parts
+
+    @cached_property
+    def places(self) -> "UpstreamPlaces":
+        """Where the upstream services are."""
+        from tidings.backoffice.upstreams.names import UPSTREAMS
+        from tidings.backoffice.upstreams.places import UpstreamPlaces
+
+        chosen = self._kernel.settings.upstreams
+        return UpstreamPlaces.of(
+            chosen.url,
+            {name: getattr(chosen, name) for name in UPSTREAMS},
+            token_ref=chosen.token_ref,
+            timeout=chosen.timeout,
+        )
 
     def _own_app(self) -> "App":
         if self.app is None:

@@ -65,6 +65,7 @@ The sandbox is running; nothing that it takes goes anywhere else.
   HTTP      {running.url}/vendors/NAME/messages
   Vendors   {running.url}/twilio and so on, as the api_url of an account
   Webhooks  {running.receiver_url}, and other names: shows what it is told
+  Upstreams {running.property_url} as TIDINGS_UPSTREAM_URL: three hotels and a school
 
 Ctrl-C stops it.
 """,

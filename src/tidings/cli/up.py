@@ -151,7 +151,8 @@ async def _serve(
         await system.platform_start.publish_triggers()
         if sandbox is not None:
             await _send_to(sandbox, system, folder, demo.tenant_id, here=here)
-            sandbox.api.open(
+            system.backoffice.places.add(sandbox.property_url)
+            sandbox.open_api(
                 TenantAccess(
                     base_url=here,
                     api_key=demo.api_key,
@@ -171,6 +172,7 @@ async def _serve(
             "sandbox_url": sandbox.url if sandbox else None,
             "inbox_url": f"{sandbox.url}/inbox" if sandbox else None,
             "receiver_url": sandbox.receiver_url if sandbox else None,
+            "property_url": sandbox.property_url if sandbox else None,
             "smtp_port": sandbox.smtp_port if sandbox else None,
             "smpp_port": sandbox.smpp_port if sandbox else None,
             "apns_port": sandbox.apns_port if sandbox else None,

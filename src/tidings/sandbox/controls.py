@@ -10,7 +10,7 @@ from tidings.contracts.tenants import Channel
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.bodies import decode, decode_query
 from tidings.kernel.http.errors import NoRouteError, WrongMethodError
-from tidings.sandbox.faults import RECEIVER_MODES, Adapter, Faults, FaultSpec
+from tidings.sandbox.faults import PROPERTY_MODES, RECEIVER_MODES, Adapter, Faults, FaultSpec
 from tidings.sandbox.hooks import SandboxHook, SandboxHooks
 from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse, json_answer
 from tidings.sandbox.inbound_replies import InboundReplies
@@ -100,8 +100,16 @@ class Controls:
 
 def _fault(body: bytes) -> FaultSpec:
     wish = decode(body, FaultSpec)
-    if wish.vendor is not None and wish.adapter not in ("http", "receiver"):
-        raise BadValueError("vendor", "goes with http and receiver; mail and SMPP have one vendor only")
+    if wish.vendor is not None and wish.adapter not in ("http", "receiver", "property"):
+        raise BadValueError(
+            "vendor", "goes with http, receiver and property; mail and SMPP have one vendor only"
+        )
+    if wish.adapter == "property":
+        if wish.mode not in PROPERTY_MODES:
+            raise BadValueError("mode", f"of property must be one of {', '.join(sorted(PROPERTY_MODES))}")
+        return wish
+    if wish.mode == "wrong_schema":
+        raise BadValueError("mode", "is an answer of an upstream service; it goes with the adapter property")
     if wish.mode in RECEIVER_MODES and wish.adapter != "receiver":
         raise BadValueError(
             "mode", "is an answer of a receiver of webhooks; it goes with the adapter receiver"

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 
 from tidings.kernel.clock import Clock
 
-Adapter = Literal["smtp", "http", "smpp", "receiver"]
+Adapter = Literal["smtp", "http", "smpp", "receiver", "property"]
 Mode = Literal[
     "reject_permanent",
     "reject_temporary",
@@ -21,9 +21,12 @@ Mode = Literal[
     "error",
     "gone",
     "redirect",
+    "wrong_schema",
 ]
 #: Answers of a receiver of webhooks that no vendor gives.
 RECEIVER_MODES: Final = frozenset({"error", "gone", "redirect"})
+#: Modes of an upstream service of the back office.
+PROPERTY_MODES: Final = frozenset({"slow", "hang", "close", "garbage", "throttle", "error", "wrong_schema"})
 #: Modes that hold an answer back: there `seconds` says for how long.
 _HELD_BACK = frozenset({"hang", "slow"})
 _SLOW_SECONDS = 1.0
@@ -34,7 +37,7 @@ class FaultSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
 
     adapter: Adapter
     mode: Mode
-    #: Over HTTP: only the vendor of this name; of receivers: only the one of this name; all where it is left out.
+    #: Over HTTP: only the vendor of this name; of receivers and upstream services: only the one of this name; all where it is left out.
     vendor: Annotated[str, Meta(min_length=1, max_length=64)] | None = None
     #: The share of messages that it hits.
     rate: Annotated[float, Meta(ge=0.0, le=1.0)] = 1.0

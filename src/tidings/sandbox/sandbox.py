@@ -1,7 +1,7 @@
 """The whole stand-in: its servers on loopback, one memory, one set of faults and scripts."""
 
 import ssl
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import NotConfiguredError
@@ -12,6 +12,8 @@ from tidings.sandbox.http_messages import SandboxRequest, SandboxResponse
 from tidings.sandbox.http_server import HttpSandbox
 from tidings.sandbox.inbound_replies import InboundReplies
 from tidings.sandbox.page import Site
+from tidings.sandbox.property.changes import ChangeTeller
+from tidings.sandbox.property.site import SEED, PropertySite
 from tidings.sandbox.receipt_format import ReceiptFormat
 from tidings.sandbox.receipt_sender import ReceiptSender
 from tidings.sandbox.receipts import ReceiptLog
@@ -21,7 +23,7 @@ from tidings.sandbox.shop import Shop
 from tidings.sandbox.smpp_server import SmppSandbox
 from tidings.sandbox.smtp_server import SmtpSandbox
 from tidings.sandbox.store import MOST_BYTES, MOST_MESSAGES, Store
-from tidings.sandbox.tenant_api import TenantApi
+from tidings.sandbox.tenant_api import TenantAccess, TenantApi
 from tidings.sandbox.webhook_calls import WebhookCalls
 from tidings.sandbox.webhook_client import Post, WebhookClient
 
@@ -93,6 +95,9 @@ class Sandbox:
         self._site = Site(
             self.store, self.faults, self.scripts, self.postman, wording=wording, replies=replies
         )
+        #: The upstream services of the back office.
+        self.property = PropertySite(clock, self.faults, seed=SEED if seed is None else seed)
+        self._teller = ChangeTeller(self.property, clock, self._send_events)
         self._http = HttpSandbox(self._answer)
         self._apns = ApnsSandbox(self._site.handle)
 
@@ -108,7 +113,23 @@ class Sandbox:
                 return self._shop.handle(request, more)
             case "receiver" | "receivers":
                 return self._receivers.handle(request, first, more)
+            case "property":
+                return self.property.handle(request, more)
         return self._site.handle(request)
+
+    async def _send_events(self, events: list[dict[str, Any]]) -> int:
+        status, _ = await self.api.ask("POST", "/api/v1/events/batch", {"events": events})
+        return status
+
+    def open_api(self, access: TenantAccess) -> None:
+        """Call this Tidings from now on: the shop and the receivers do, and it is told what changes in the houses."""
+        self.api.open(access)
+        self._teller.start()
+
+    @property
+    def property_url(self) -> str:
+        """Of the upstream services, as `TIDINGS_UPSTREAM_URL` takes it."""
+        return f"{self.url}/property"
 
     @property
     def receiver_url(self) -> str:
@@ -148,6 +169,7 @@ class Sandbox:
 
     async def stop(self) -> None:
         """Close everything; what was received stays readable in memory."""
+        await self._teller.stop()
         self._site.close()
         self._receivers.close()
         await self.postman.stop()

@@ -1,12 +1,16 @@
 """What the tests of the back office share."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from tests.support.http import HttpWorld, http_world
 from tests.support.operators import SignedIn, an_operator, quick_passwords
 from tests.support.system import now_clock
+from tests.support.upstreams import running_simulator
 from tidings.kernel.db import Database
 from tidings.notify.tenants.model import Tenant
+from tidings.sandbox.property.simulator import PropertySimulator
 
 
 @pytest.fixture
@@ -27,3 +31,10 @@ async def tenant(world: HttpWorld) -> Tenant:
 async def admin(world: HttpWorld, tenant: Tenant) -> SignedIn:
     """An admin of the tenant, signed in."""
     return await an_operator(world, tenant.id)
+
+
+@pytest.fixture
+async def simulator(world: HttpWorld) -> AsyncIterator[PropertySimulator]:
+    """Upstream services that the application is connected to."""
+    async with running_simulator(world.clock, world.system) as running:
+        yield running

@@ -1,0 +1,28 @@
+"""What the back office counts."""
+
+from tidings.kernel.metrics import API, JOBS, Metrics
+
+
+class BackofficeMetrics:
+    """The back office's metrics in the registry of the process."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self.upstream_calls = metrics.counter(
+            "tidings_upstream_calls_total",
+            "Calls of upstream services, each attempt by itself, by what became of them: answered, or why there was no usable "
+            "answer (connection, timeout, broken_off, error, schema, refused, circuit_open, busy).",
+            ("upstream", "result"),
+            by=API | JOBS,
+        )
+        self.upstream_seconds = metrics.histogram(
+            "tidings_upstream_seconds",
+            "How long an attempt to reach an upstream service took.",
+            ("upstream",),
+            by=API | JOBS,
+        )
+        self.upstream_circuits = metrics.gauge(
+            "tidings_upstream_circuits_not_closed",
+            "Tenants for whom this process spares an upstream service after failures, or probes it.",
+            ("upstream",),
+            by=API | JOBS,
+        )
