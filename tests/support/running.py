@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -64,12 +65,18 @@ class RunningTidings:
     """`tidings up` with a data dir of its own; a context manager that leaves nothing behind."""
 
     def __init__(
-        self, data_dir: Path, *, program: tuple[str, ...] | None = None, port: int = 0, **extra: str
+        self,
+        data_dir: Path,
+        *,
+        program: tuple[str, ...] | None = None,
+        port: int = 0,
+        words: Sequence[str] = (),
+        **extra: str,
     ) -> None:
-        """Started by `program`, or else forked from a process that has imported Tidings; with `extra` in its environment."""
+        """Started by `program`, or else forked from a process that has imported Tidings; with more `words`, and `extra` in its environment."""
         self.data_dir = data_dir
         self._output = tempfile.TemporaryFile()
-        words = ("up", "--data-dir", str(data_dir), "--port", str(port))
+        words = ("up", "--data-dir", str(data_dir), "--port", str(port), *words)
         environment = clean_environment(**extra)
         self.process: ForkedProcess | subprocess.Popen[bytes]
         if program is None and sys.platform == "linux":

@@ -113,7 +113,7 @@ def _server(
 ) -> tuple[str, str]:
     if url and key:
         return url, key
-    file, demo = _demo(data_dir)
+    file, demo = demo_facts(data_dir)
     if not url and not demo:
         raise CommandError(
             f"there is no {file}: run `tidings up` first, name its folder with --data-dir, "
@@ -126,7 +126,8 @@ def _server(
     return base, key or str(demo.get("platform_key" if platform else "api_key", ""))
 
 
-def _demo(data_dir: Path | None) -> tuple[Path, dict[str, Any]]:
+def demo_facts(data_dir: Path | None) -> tuple[Path, dict[str, Any]]:
+    """The `demo.json` of a data dir, and what it says; nothing where it is not there."""
     from tidings import settings
 
     file = settings.load(TIDINGS_DATA_DIR=data_dir).data_dir / "demo.json"

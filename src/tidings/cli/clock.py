@@ -74,20 +74,23 @@ def _ahead(file: Path) -> timedelta:
 
 
 def _move(file: Path, ahead: timedelta) -> None:
-    from tidings.kernel.moved_clock import FURTHEST, write_ahead
+    from tidings.kernel.moved_clock import FURTHEST, FURTHEST_BEHIND, write_ahead
 
     if ahead > FURTHEST:
         raise CommandError(
             f"the clock can be at most {FURTHEST.days} days ahead: partitions are made for no longer"
         )
+    if ahead < -FURTHEST_BEHIND:
+        raise CommandError(f"the clock can be at most {FURTHEST_BEHIND.days} days behind")
     write_ahead(file, ahead)
     _say(ahead)
 
 
 def _say(ahead: timedelta) -> None:
     now = (datetime.now(UTC) + ahead).replace(microsecond=0)
-    behind = f", {_words(ahead)} ahead of the machine" if ahead else ""
-    typer.echo(f"It is {now:%Y-%m-%dT%H:%M:%SZ} for Tidings{behind}.")
+    side = "ahead of" if ahead > timedelta(0) else "behind"
+    apart = f", {_words(abs(ahead))} {side} the machine" if ahead else ""
+    typer.echo(f"It is {now:%Y-%m-%dT%H:%M:%SZ} for Tidings{apart}.")
 
 
 def _words(length: timedelta) -> str:

@@ -22,6 +22,7 @@ COMMANDS: Final = {
     "break-glass": "Read across all tenants in an emergency.",
     "settings": "Show every setting with its present value; secrets stay hidden.",
     "sandbox": "Run the stand-in for vendors alone: it speaks SMTP, SMPP, APNs and other vendors' own protocols, shows what it takes, sends receipts, and fails on demand.",
+    "demo": "Fill the demo tenant with a plausible month, over the API; again, it changes nothing.",
     "clock": "For trying out: move the time of a Tidings that was started with `tidings up --clock`.",
     "trigger": "Triggers: which event sends what to whom, and when; test an event, adopt a set.",
     "scheduled": "The schedule: what is planned and what waits; look, cancel, retry.",

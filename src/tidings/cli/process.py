@@ -90,10 +90,16 @@ async def _run_role(
 _AHEAD_AT_ONCE = timedelta(days=3)
 
 
-async def prepare_schema(runtime_url: str, owner_url: str | None, *, ahead: timedelta = timedelta(0)) -> None:
+async def prepare_schema(
+    runtime_url: str,
+    owner_url: str | None,
+    *,
+    ahead: timedelta = timedelta(0),
+    behind: timedelta = timedelta(0),
+) -> None:
     """Migrate and make partitions where we have the owner's URL; refuse a schema that we can't serve.
 
-    A clock that can be moved is so far `ahead` at most, and finds partitions there too.
+    A clock that can be moved is so far `ahead` at most, or so far `behind` now, and finds partitions there too.
     """
     from tidings.cli.database_connection import check_schema
     from tidings.kernel.clock import SystemClock
@@ -102,9 +108,9 @@ async def prepare_schema(runtime_url: str, owner_url: str | None, *, ahead: time
 
     if owner_url is not None:
         await migrate_up(owner_url)
-        now = SystemClock().now()
-        for step in range(ahead // _AHEAD_AT_ONCE + 1):
-            await make_with(owner_url, now + step * _AHEAD_AT_ONCE)
+        first = SystemClock().now() - behind
+        for step in range((behind + ahead) // _AHEAD_AT_ONCE + 1):
+            await make_with(owner_url, first + step * _AHEAD_AT_ONCE)
     await check_schema(runtime_url)
 
 

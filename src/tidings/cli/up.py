@@ -1,10 +1,12 @@
 """`tidings up`: everything in one process, for a laptop and for a small house."""
 
+import asyncio
 import json
 import os
 import shlex
 import socket
 import sys
+from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
     from tidings.settings import Settings
 
 
+#: How far back the month begins that `--demo` lives through.
+_MONTH = timedelta(days=30)
+
+
 def up(
     *,
     data_dir: options.DataDir = None,
@@ -33,9 +39,17 @@ def up(
         str | None,
         typer.Option(
             help="For trying out: a clock of its own that `tidings clock advance 2d` moves; "
-            "it begins now, or at a moment such as 2026-12-01T08:00Z."
+            "it begins now, or at a moment such as 2026-12-01T08:00Z; in a new data dir that may be in the past."
         ),
     ] = None,
+    demo: Annotated[
+        bool,
+        typer.Option(
+            "--demo",
+            help="Fill the demo tenant with a month, as `tidings demo` does; a new data dir begins thirty days ago "
+            "and lives through them in a minute or two.",
+        ),
+    ] = False,
 ) -> None:
     """Start Tidings with its own Postgres, a demo tenant and a first key; Ctrl-C stops everything."""
     import uvloop
@@ -66,11 +80,11 @@ def up(
     folder = DataDir(chosen.data_dir)
     folder.open()
     try:
-        _set_clock(folder.clock, clock)
+        _set_clock(folder, clock, lives_a_month=demo)
         if chosen.database.url is not None:
             runtime = chosen.database.url.reveal()
             owner = chosen.database.owner_url.reveal() if chosen.database.owner_url else None
-            uvloop.run(_serve(chosen, folder, listener, runtime=runtime, owner=owner))
+            uvloop.run(_serve(chosen, folder, listener, runtime=runtime, owner=owner, fills=demo))
             return
         postgres = EmbeddedPostgres(folder)
         if not folder.demo.exists():
@@ -80,7 +94,10 @@ def up(
         postgres.start()
         try:
             runtime, owner = postgres.url("tidings_runtime"), postgres.url("tidings_owner")
-            uvloop.run(_serve(chosen, folder, listener, runtime=runtime, owner=owner, postgres=postgres))
+            served = _serve(
+                chosen, folder, listener, runtime=runtime, owner=owner, postgres=postgres, fills=demo
+            )
+            uvloop.run(served)
         finally:
             postgres.stop()
     finally:
@@ -88,19 +105,27 @@ def up(
         listener.close()
 
 
-def _set_clock(file: Path, wanted: str | None) -> None:
-    """Make a clock that can be moved; one that is there goes on, because the rows carry its time."""
+def _set_clock(folder: "DataDir", wanted: str | None, *, lives_a_month: bool) -> None:
+    """Make a clock that can be moved; one that is there goes on, because the rows carry its time. It may begin in the past where there are none yet."""
     from tidings.cli.clock import move_to
-    from tidings.kernel.moved_clock import read_ahead, write_ahead
+    from tidings.kernel.moved_clock import FURTHEST_BEHIND, read_ahead, write_ahead
 
+    file = folder.clock
     ahead = read_ahead(file)
-    if wanted is not None and ahead is None:
-        ahead = timedelta(0)
-        write_ahead(file, ahead)
-    if ahead is None:
+    if ahead is None and wanted is None:
+        if lives_a_month and not folder.demo.exists():
+            write_ahead(file, -_MONTH)
         return
+    begins_now = ahead is None and (wanted == "now" or folder.demo.exists())
+    if begins_now:
+        write_ahead(file, timedelta(0))
     if wanted not in (None, "now"):
-        move_to(file, wanted, "--clock", from_=ahead)
+        move_to(
+            file,
+            wanted,
+            "--clock",
+            from_=-FURTHEST_BEHIND if ahead is None and not begins_now else ahead or timedelta(0),
+        )
     typer.echo("tidings: this data dir has a clock of its own: for trying out only", err=True)
 
 
@@ -112,6 +137,7 @@ async def _serve(
     runtime: str,
     owner: str | None,
     postgres: "EmbeddedPostgres | None" = None,
+    fills: bool = False,
 ) -> None:
     from tidings import settings
     from tidings.bootstrap import System
@@ -119,7 +145,7 @@ async def _serve(
     from tidings.cli.process import prepare_schema, serve_until_stopped
     from tidings.kernel.egress import public_and
     from tidings.kernel.http.serve import address_of
-    from tidings.kernel.moved_clock import FURTHEST, MovedClock
+    from tidings.kernel.moved_clock import FURTHEST, MovedClock, read_ahead
     from tidings.operations.demo import DemoMaker
     from tidings.operations.embedded import PostgresSupervisor
     from tidings.operations.sandbox_start import running_sandbox
@@ -127,7 +153,8 @@ async def _serve(
 
     watched = listen_for_watchers(chosen, serves_api=True)
     clock = MovedClock(folder.clock) if folder.clock.exists() else None
-    await prepare_schema(runtime, owner, ahead=FURTHEST if clock is not None else timedelta(0))
+    behind = max(timedelta(0), -(read_ahead(folder.clock) or timedelta(0)))
+    await prepare_schema(runtime, owner, ahead=FURTHEST if clock is not None else timedelta(0), behind=behind)
     here = address_of(listener)
     public_url = chosen.http.public_url or here
     system = System(chosen, runtime_url=runtime, owner_url=owner, base_url=public_url, clock=clock)
@@ -178,24 +205,55 @@ async def _serve(
             "apns_port": sandbox.apns_port if sandbox else None,
         }
         folder.write_private(folder.demo, facts)
-        await serve_until_stopped(
-            system,
-            listener,
-            roles={"api", "jobs"},
-            watched=watched,
-            ready=lambda: _greet(
+
+        def greet() -> None:
+            _greet(
                 facts,
                 folder.path,
                 database=_age(system.clock.now().date()) if postgres else "outside",
                 calls_loopback=calls_loopback,
                 no_link=demo.console_link if isinstance(demo.console_link, str) else None,
-            ),
-            stopping=lambda: print(
-                "\nStopping: what is under way is finished first; Ctrl-C again hurries.", flush=True
-            ),
-            more_jobs={"postgres": PostgresSupervisor(postgres)} if postgres else None,
-        )
+                offers_month=not fills,
+            )
+
+        async def greet_after_the_month() -> None:
+            await _fill(folder)
+            # The first one was made a month ago.
+            link = await maker.console_link(demo.tenant_id)
+            facts["console_url"] = None if isinstance(link, str) else link.url(public_url)
+            folder.write_private(folder.demo, facts)
+            greet()
+
+        async with asyncio.TaskGroup() as beside:
+            filling: list[asyncio.Task[None]] = []
+            await serve_until_stopped(
+                system,
+                listener,
+                roles={"api", "jobs"},
+                watched=watched,
+                ready=(lambda: filling.append(beside.create_task(greet_after_the_month())))
+                if fills
+                else greet,
+                stopping=lambda: print(
+                    "\nStopping: what is under way is finished first; Ctrl-C again hurries.", flush=True
+                ),
+                more_jobs={"postgres": PostgresSupervisor(postgres)} if postgres else None,
+            )
+            for task in filling:
+                task.cancel()
     print(f"Stopped. Everything is kept in {folder.path}; `tidings up` goes on with it.", flush=True)
+
+
+async def _fill(folder: "DataDir") -> None:
+    """Fill the demo tenant, in a process of its own that comes in by the API as any other."""
+    command = (sys.executable, "-m", "tidings", "demo", "--data-dir", str(folder.path))
+    process = await asyncio.create_subprocess_exec(*command)
+    try:
+        await process.wait()
+    except asyncio.CancelledError:
+        with suppress(ProcessLookupError):
+            process.terminate()
+        raise
 
 
 async def _send_to(
@@ -264,9 +322,22 @@ def _first_message(facts: dict[str, Any], data_dir: Path) -> str:
     """A line that sends something, where there is a place for it to arrive."""
     if not facts["sandbox_url"]:
         return ""
-    program = sys.argv[0] if Path(sys.argv[0]).name == "tidings" else f"{sys.executable} -m tidings"
-    where = "" if data_dir == Path("tidings-data").absolute() else f" --data-dir {shlex.quote(str(data_dir))}"
-    return f"\n  {program} send laila@example.test --template otp --var code=042424 --wait{where}"
+    return (
+        f"\n  {_program()} send laila@example.test --template otp --var code=042424 --wait{_where(data_dir)}"
+    )
+
+
+def _month(facts: dict[str, Any], data_dir: Path) -> str:
+    """A line that fills the demo tenant, so that every page of the console has something to show."""
+    return f"\n  {_program()} demo{_where(data_dir)}" if facts["sandbox_url"] else ""
+
+
+def _program() -> str:
+    return sys.argv[0] if Path(sys.argv[0]).name == "tidings" else f"{sys.executable} -m tidings"
+
+
+def _where(data_dir: Path) -> str:
+    return "" if data_dir == Path("tidings-data").absolute() else f" --data-dir {shlex.quote(str(data_dir))}"
 
 
 def _age(today: date) -> str:
@@ -287,7 +358,13 @@ def _console(facts: dict[str, Any], no_link: str | None) -> str:
 
 
 def _greet(
-    facts: dict[str, Any], data_dir: Path, *, database: str, calls_loopback: bool, no_link: str | None = None
+    facts: dict[str, Any],
+    data_dir: Path,
+    *,
+    database: str,
+    calls_loopback: bool,
+    no_link: str | None = None,
+    offers_month: bool = False,
 ) -> None:
     base, key = facts["base_url"], facts["api_key"]
     sent = (
@@ -308,7 +385,7 @@ Tidings is running.
 
 Try it in another terminal:
 
-  curl -H 'Authorization: Bearer {key}' {base}/api/v1/tenant{_first_message(facts, data_dir)}
+  curl -H 'Authorization: Bearer {key}' {base}/api/v1/tenant{_first_message(facts, data_dir)}{_month(facts, data_dir) if offers_month else ""}
 
 Ctrl-C stops everything.
 """,

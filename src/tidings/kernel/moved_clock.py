@@ -1,4 +1,4 @@
-"""A clock that is ahead of the machine's, to try out what Tidings does in two days without waiting for them."""
+"""A clock that is ahead of the machine's, to try out what Tidings does in two days without waiting for them; or behind it, to live through a month."""
 
 import time
 from datetime import datetime, timedelta
@@ -9,31 +9,34 @@ from tidings.kernel.clock import SystemClock
 
 #: Partitions are made for three months; a clock further ahead would find none.
 FURTHEST: Final = timedelta(days=60)
+#: How far behind the machine a new data dir may begin.
+FURTHEST_BEHIND: Final = timedelta(days=60)
 #: Seconds between two looks at the file.
-_EVERY: Final = 0.1
+_EVERY: Final = 0.02
 
 
 class MovedClock(SystemClock):
-    """So far ahead of the machine's clock as a file says, in seconds; who writes the file moves every process that reads it.
+    """So far ahead of the machine's clock as a file says, in seconds (behind it where they are negative); who writes the file moves every process that reads it.
 
-    It never goes back: ids and rows carry the time at which they were made.
+    It never goes back: ids and rows carry the time at which they were made. Without a file it is the machine's.
     """
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._ahead = timedelta(0)
+        self._ahead = -FURTHEST_BEHIND
         self._looked_at = float("-inf")
 
     def now(self) -> datetime:
         """The present moment as the file has it, aware and in UTC."""
         if time.monotonic() - self._looked_at >= _EVERY:
             self._looked_at = time.monotonic()
-            self._ahead = max(self._ahead, read_ahead(self._file) or timedelta(0))
+            said = read_ahead(self._file)
+            self._ahead = max(self._ahead, timedelta(0) if said is None else said)
         return super().now() + self._ahead
 
 
 def read_ahead(file: Path) -> timedelta | None:
-    """How far ahead the clock of that file is; None where there is no such file."""
+    """How far ahead the clock of that file is, negative where it is behind; None where there is no such file."""
     try:
         return timedelta(seconds=float(file.read_text(encoding="ascii")))
     except (OSError, ValueError):

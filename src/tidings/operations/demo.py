@@ -74,10 +74,10 @@ class DemoMaker:
             or await self._tenants_key(tenant.id),
             platform_key=await self._working(previous.get("platform_key"), None)
             or await self._platforms_key(),
-            console_link=await self._console_link(tenant.id),
+            console_link=await self.console_link(tenant.id),
         )
 
-    async def _console_link(self, tenant_id: TenantId) -> MadeLink | str:
+    async def console_link(self, tenant_id: TenantId) -> MadeLink | str:
         """A link for the first operator, who is made when there is none; or why they get none, such as that they were disabled."""
         try:
             return await self._made_link(tenant_id)

@@ -23,7 +23,7 @@ def maker(world: HttpWorld) -> DemoMaker:
 
 async def test_there_is_no_link_for_an_operator_who_was_disabled(world: HttpWorld, tenant: Tenant) -> None:
     demo, changer, by = maker(world), world.system.backoffice.changer, By(actor="test")
-    link = await demo._console_link(tenant.id)
+    link = await demo.console_link(tenant.id)
     assert not isinstance(link, str)
     at = AtBrowser(world)
     await at.open(link.url(""))
@@ -32,7 +32,7 @@ async def test_there_is_no_link_for_an_operator_who_was_disabled(world: HttpWorl
     async with world.db.tenant(tenant.id) as tx:
         await changer.disable(tx, link.link.operator_id, by=by)
 
-    refused = await demo._console_link(tenant.id)
+    refused = await demo.console_link(tenant.id)
 
     assert refused == "the operator is disabled, and not active"
     said = _console({"public_url": "http://localhost:1", "console_url": None}, refused)
@@ -40,18 +40,18 @@ async def test_there_is_no_link_for_an_operator_who_was_disabled(world: HttpWorl
     assert "disabled" in said
     async with world.db.tenant(tenant.id) as tx:
         await changer.enable(tx, link.link.operator_id, by=by)
-    assert not isinstance(await demo._console_link(tenant.id), str)
+    assert not isinstance(await demo.console_link(tenant.id), str)
 
 
 async def test_there_is_no_link_for_an_operator_who_has_a_password(world: HttpWorld, tenant: Tenant) -> None:
     demo, changer = maker(world), world.system.backoffice.changer
-    link = await demo._console_link(tenant.id)
+    link = await demo.console_link(tenant.id)
     assert not isinstance(link, str)
     async with world.db.tenant(tenant.id) as tx:
         known, made = await changer.reset(tx, link.link.operator_id, by=By(actor="test"))
     await join(Somebody(known.id, tenant.id, "Demo operator", "operator@demo.example", world), made.url(""))
 
-    refused = await demo._console_link(tenant.id)
+    refused = await demo.console_link(tenant.id)
 
     assert isinstance(refused, str)
     assert "has a password" in refused

@@ -34,6 +34,17 @@ def test_it_never_goes_back(file: Path) -> None:
     assert clock.now() >= late
 
 
+def test_it_may_begin_in_the_past_and_goes_on_from_there(file: Path) -> None:
+    write_ahead(file, timedelta(days=-30))
+    clock = MovedClock(file)
+    early = clock.now()
+    assert timedelta(days=29) < datetime.now(UTC) - early
+    write_ahead(file, timedelta(days=-31))
+    assert clock.now() >= early
+    file.unlink()
+    assert datetime.now(UTC) - clock.now() < timedelta(hours=1)
+
+
 @pytest.mark.parametrize("text", ["", "two days", "nan-"])
 def test_a_file_that_says_nothing_moves_nothing(file: Path, text: str) -> None:
     file.write_text(text)
