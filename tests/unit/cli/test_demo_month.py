@@ -1,6 +1,7 @@
 """The month of `tidings demo` is the same for the same seed, and nobody real is in it."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def test_a_seed_makes_one_month_and_another_one_another() -> None:
     assert guests(7, 400)[:40] == people
     assert full_name(7, people[3]) == full_name(7, guests(7, 4)[3])
     assert [slot.number for slot in plan] == list(range(90))
-    assert all(slot.at < later.at for slot, later in zip(plan, plan[1:], strict=False))
+    assert all(slot.at < later.at for slot, later in pairwise(plan))
 
 
 def test_nobody_real_is_written_to() -> None:
