@@ -42,6 +42,7 @@ class BackofficeStage:
         from tidings.backoffice.credentials.passwords import Passwords
         from tidings.backoffice.desk import OperatorDesk
         from tidings.backoffice.own_url import ConsoleUrl
+        from tidings.backoffice.passkeys.options import RelyingParty
         from tidings.backoffice.sessions.authenticate import SessionAuthenticator
         from tidings.backoffice.sign_in.account import OwnSignInChanger
         from tidings.backoffice.sign_in.join import Joiner
@@ -58,6 +59,7 @@ class BackofficeStage:
         parts.add_late(Idempotency, lambda: kernel.backoffice_idempotency)
         parts.add(TenantGate, self._access.gate).add(TenantNames, StoredTenantNames())
         parts.add(Passwords, Passwords()).add(ConsoleUrl, ConsoleUrl(kernel.base_url))
+        parts.add(RelyingParty, RelyingParty(kernel.base_url))
         parts.add(OwnApp, OwnApp(get=self._own_app))
         parts.get(SessionAuthenticator, changes=kernel.changes)
         upstreams = parts.get(Upstreams, places=self.places)
@@ -141,6 +143,7 @@ class BackofficeStage:
         from tidings.backoffice.alerts.store import sweep_alerts
         from tidings.backoffice.attestations.store import sweep_attestations
         from tidings.backoffice.notes.store import sweep_notes
+        from tidings.backoffice.passkeys.store import sweep_challenges
         from tidings.backoffice.sessions.store import sweep_devices, sweep_sessions
 
         db, clock = self._kernel.db, self._kernel.clock
@@ -165,8 +168,13 @@ class BackofficeStage:
             async with db.worker() as tx:
                 return await sweep_alerts(tx, before=clock.now() - _ALERTS_KEPT, limit=most)
 
+        async def challenges(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_challenges(tx, before=clock.now(), limit=most)
+
         return {
             "alerts": alerts,
+            "passkey_challenges": challenges,
             "operator_attestations": attestations,
             "operator_sessions": sessions,
             "operator_devices": devices,

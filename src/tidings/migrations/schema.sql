@@ -1012,6 +1012,7 @@ CREATE TABLE bff_backoffice.operators (
     erased_at timestamp with time zone,
     version integer DEFAULT 1 NOT NULL,
     properties text[] DEFAULT '{}'::text[] NOT NULL COLLATE pg_catalog."C",
+    passkeys integer DEFAULT 0 NOT NULL,
     CONSTRAINT ck_operators_erased CHECK (((erased_at IS NULL) OR ((status = 'disabled'::text) AND (num_nonnulls(name_ciphertext, email_ciphertext, email_hash, password_hash, totp_ciphertext, link_hash) = 0)))),
     CONSTRAINT ck_operators_id CHECK ((id ~ '^oper_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
     CONSTRAINT ck_operators_link CHECK ((((link_hash IS NULL) = (link_expires_at IS NULL)) AND ((link_hash IS NULL) = (link_kind IS NULL)) AND (link_kind = ANY (ARRAY['join'::text, 'open'::text])))),
@@ -1051,6 +1052,8 @@ COMMENT ON COLUMN bff_backoffice.operators.erased_at IS 'When their personal dat
 
 COMMENT ON COLUMN bff_backoffice.operators.properties IS 'Ids of properties that they may see, as the systems call them that know properties; * alone: all of the tenant.';
 
+COMMENT ON COLUMN bff_backoffice.operators.passkeys IS 'How many they have.';
+
 CREATE TABLE bff_backoffice.outbox (
     seq bigint NOT NULL,
     id text NOT NULL COLLATE pg_catalog."C",
@@ -1081,6 +1084,45 @@ ALTER TABLE bff_backoffice.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENT
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE TABLE bff_backoffice.passkey_challenges (
+    challenge_hash text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    operator_id text COLLATE pg_catalog."C",
+    purpose text NOT NULL COLLATE pg_catalog."C",
+    expires_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_passkey_challenges_purpose CHECK ((purpose = ANY (ARRAY['register'::text, 'prove'::text, 'sign_in'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.passkey_challenges FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.passkey_challenges IS 'What a passkey is to sign: each once, within five minutes. tenant_id null: somebody who is not signed in yet, or of the platform.';
+
+CREATE TABLE bff_backoffice.passkeys (
+    id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    credential_id text NOT NULL COLLATE pg_catalog."C",
+    public_key bytea NOT NULL,
+    proof_hash text NOT NULL COLLATE pg_catalog."C",
+    sign_count bigint NOT NULL,
+    kind text NOT NULL COLLATE pg_catalog."C",
+    is_synced boolean NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
+    CONSTRAINT ck_passkeys_id CHECK ((id ~ '^psk_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_passkeys_kind CHECK ((kind = ANY (ARRAY['this_device'::text, 'security_key'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.passkeys FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.passkeys IS 'Passkeys by which operators prove themselves. tenant_id null: of operators of the platform.';
+
+COMMENT ON COLUMN bff_backoffice.passkeys.proof_hash IS 'Proof that the application wrote whose key this is: a hash under a key that is not in the database. A row without the right one proves nothing.';
+
+COMMENT ON COLUMN bff_backoffice.passkeys.sign_count IS 'As the authenticator counts; one that does not grow is a copy. 0: it does not count.';
+
+COMMENT ON COLUMN bff_backoffice.passkeys.kind IS 'this_device: of a computer or telephone; security_key: a key of its own.';
 
 CREATE TABLE bff_backoffice.sessions (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -4904,6 +4946,12 @@ ALTER TABLE ONLY bff_backoffice.operators
 ALTER TABLE ONLY bff_backoffice.outbox
     ADD CONSTRAINT pk_outbox PRIMARY KEY (seq);
 
+ALTER TABLE ONLY bff_backoffice.passkey_challenges
+    ADD CONSTRAINT pk_passkey_challenges PRIMARY KEY (challenge_hash);
+
+ALTER TABLE ONLY bff_backoffice.passkeys
+    ADD CONSTRAINT pk_passkeys PRIMARY KEY (id);
+
 ALTER TABLE ONLY bff_backoffice.sessions
     ADD CONSTRAINT pk_sessions PRIMARY KEY (id);
 
@@ -5414,6 +5462,10 @@ CREATE INDEX ix_operators_email ON bff_backoffice.operators USING btree (email_h
 
 CREATE INDEX ix_operators_tenant ON bff_backoffice.operators USING btree (tenant_id, id);
 
+CREATE INDEX ix_passkey_challenges_expiry ON bff_backoffice.passkey_challenges USING btree (expires_at);
+
+CREATE INDEX ix_passkeys_operator ON bff_backoffice.passkeys USING btree (operator_id, id);
+
 CREATE INDEX ix_sessions_expiry ON bff_backoffice.sessions USING btree (expires_at);
 
 CREATE INDEX ix_sessions_operator ON bff_backoffice.sessions USING btree (tenant_id, operator_id, id);
@@ -5421,6 +5473,8 @@ CREATE INDEX ix_sessions_operator ON bff_backoffice.sessions USING btree (tenant
 CREATE UNIQUE INDEX ux_alerts_open ON bff_backoffice.alerts USING btree (tenant_id, dedup_key) NULLS NOT DISTINCT WHERE (resolved_at IS NULL);
 
 CREATE UNIQUE INDEX ux_operators_email ON bff_backoffice.operators USING btree (tenant_id, email_hash) NULLS NOT DISTINCT WHERE (email_hash IS NOT NULL);
+
+CREATE UNIQUE INDEX ux_passkeys_credential ON bff_backoffice.passkeys USING btree (credential_id);
 
 CREATE UNIQUE INDEX ux_sessions_device ON bff_backoffice.sessions USING btree (tenant_id, device_id) NULLS NOT DISTINCT WHERE (ended_at IS NULL);
 
@@ -5914,6 +5968,9 @@ CREATE TRIGGER published_kept BEFORE DELETE ON notification_platform.template_ve
 
 CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND (((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.assets IS DISTINCT FROM new.assets)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
 
+ALTER TABLE ONLY bff_backoffice.passkeys
+    ADD CONSTRAINT fk_passkeys_operator FOREIGN KEY (operator_id) REFERENCES bff_backoffice.operators(id);
+
 ALTER TABLE ONLY bff_backoffice.sessions
     ADD CONSTRAINT fk_sessions_operator FOREIGN KEY (operator_id) REFERENCES bff_backoffice.operators(id);
 
@@ -6075,6 +6132,10 @@ CREATE POLICY break_glass ON bff_backoffice.operators FOR SELECT TO tidings_brea
 
 CREATE POLICY break_glass ON bff_backoffice.outbox FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON bff_backoffice.passkey_challenges FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.passkeys FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON bff_backoffice.sessions FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.ai_decision_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6151,6 +6212,10 @@ ALTER TABLE bff_backoffice.operators ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.outbox ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE bff_backoffice.passkey_challenges ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.passkeys ENABLE ROW LEVEL SECURITY;
+
 CREATE POLICY platform_access ON bff_backoffice.alerts TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.announcement_heads TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -6177,11 +6242,17 @@ CREATE POLICY platform_access ON bff_backoffice.operators TO tidings_platform US
 
 CREATE POLICY platform_access ON bff_backoffice.outbox TO tidings_platform USING (true) WITH CHECK (true);
 
+CREATE POLICY platform_access ON bff_backoffice.passkey_challenges TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.passkeys TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON bff_backoffice.sessions TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_looks_up ON bff_backoffice.devices FOR SELECT TO tidings_platform USING (true);
 
 CREATE POLICY platform_looks_up ON bff_backoffice.operators FOR SELECT TO tidings_platform USING (true);
+
+CREATE POLICY platform_looks_up ON bff_backoffice.passkeys FOR SELECT TO tidings_platform USING (true);
 
 CREATE POLICY platform_looks_up ON bff_backoffice.sessions FOR SELECT TO tidings_platform USING (true);
 
@@ -6230,6 +6301,10 @@ CREATE POLICY tenant_isolation ON bff_backoffice.operator_preferences TO tidings
 CREATE POLICY tenant_isolation ON bff_backoffice.operators TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.passkey_challenges TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.passkeys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.sessions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6284,6 +6359,8 @@ CREATE POLICY worker_claims ON bff_backoffice.offline_action_queue_hints TO tidi
 CREATE POLICY worker_claims ON bff_backoffice.operator_activity TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.outbox TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.passkey_challenges TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.sessions TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8244,6 +8321,34 @@ GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_runtime;
 GRANT INSERT ON TABLE bff_backoffice.outbox TO tidings_platform;
 
 GRANT SELECT,DELETE ON TABLE bff_backoffice.outbox TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.passkey_challenges TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE ON TABLE bff_backoffice.passkey_challenges TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE ON TABLE bff_backoffice.passkey_challenges TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.passkey_challenges TO tidings_worker;
+
+GRANT SELECT(challenge_hash) ON TABLE bff_backoffice.passkey_challenges TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.passkey_challenges TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE bff_backoffice.passkey_challenges TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.passkeys TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE ON TABLE bff_backoffice.passkeys TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE ON TABLE bff_backoffice.passkeys TO tidings_platform;
+
+GRANT UPDATE(sign_count) ON TABLE bff_backoffice.passkeys TO tidings_runtime;
+
+GRANT UPDATE(sign_count) ON TABLE bff_backoffice.passkeys TO tidings_platform;
+
+GRANT UPDATE(last_used_at) ON TABLE bff_backoffice.passkeys TO tidings_runtime;
+
+GRANT UPDATE(last_used_at) ON TABLE bff_backoffice.passkeys TO tidings_platform;
 
 GRANT SELECT ON TABLE bff_backoffice.sessions TO tidings_breakglass;
 

@@ -198,7 +198,7 @@ async def test_every_route_but_the_public_ones_asks_who_is_calling(world: HttpWo
     # The signature is the key.
     public |= {"/hooks/{vendor}/{adapter}", "/t/o/{name}", "/t/c/{token}"}
     # The ways in; what else has to be a session leads there.
-    public |= {"/bff/v1/openapi.json", "/console/console.css", "/console/sign-in", "/console/code"}
+    public |= {"/bff/v1/openapi.json", "/console/static/{name}", "/console/sign-in", "/console/code"}
     public |= {"/console/join/{token}", "/console/open/{token}"}
 
     async with world.client() as client:

@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from tidings.backoffice.attestations.actions import AttestedAction
 from tidings.backoffice.operators.model import MadeLink, OperatorRecord, OperatorStatus, Rights
 from tidings.backoffice.operators.people import OperatorPerson
+from tidings.backoffice.operators.prove import MOST_OF_A_CODE
 from tidings.backoffice.properties.access import MOST_PROPERTIES, PropertyRight, in_order
 from tidings.backoffice.sessions.model import OperatorSession
 from tidings.contracts.backoffice import ForceLogoutScope
@@ -28,7 +29,8 @@ Email = Annotated[
 ]
 #: Ids of properties that an operator may see; `*`: every property of the tenant, those of tomorrow too.
 Properties = Annotated[list[PropertyRight], Meta(max_length=MOST_PROPERTIES)]
-Code = Annotated[str, Meta(min_length=6, max_length=40)]
+#: Of an authenticator, a recovery code, or a passkey's answer as JSON.
+Code = Annotated[str, Meta(min_length=6, max_length=MOST_OF_A_CODE)]
 
 
 class InviteOperator(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -195,7 +197,7 @@ class MakeAttestation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What is to be attested, and the second factor."""
 
     action: AttestedAction
-    #: The code of your authenticator, or a recovery code; it is used up.
+    #: The code of your authenticator, a recovery code, or the `toJSON()` of a passkey's answer to a challenge; it is used up.
     code: Code
 
 

@@ -13,6 +13,8 @@ AttestedAction = Literal[
     "credential.change",
     "tenant.close",
     "raw.read",
+    "passkey.add",
+    "passkey.remove",
 ]
 
 #: Every such action, and what it does.
@@ -27,6 +29,8 @@ ACTIONS: Final[dict[AttestedAction, str]] = {
     "credential.change": "Store, rotate or remove a vendor's credentials, lead an account to others, or rotate the secret of a webhook.",
     "tenant.close": "Freeze or suspend a tenant.",
     "raw.read": "Read the raw body of a request of a vendor: it may hold addresses and texts.",
+    "passkey.add": "Add a passkey of one's own: it signs in, and stands in the place of codes.",
+    "passkey.remove": "Remove a passkey of one's own.",
 }
 
 if set(ACTIONS) != set(get_args(AttestedAction)):

@@ -9,6 +9,7 @@ from tidings.backoffice.console.html import Child, Html, el, filled, join
 from tidings.backoffice.console.kit.forms import (
     button,
     code_field,
+    confirm,
     hidden,
     post_form,
     select_field,
@@ -30,6 +31,7 @@ from tidings.backoffice.console.strings import languages
 from tidings.backoffice.console.visits import Visit
 from tidings.backoffice.desk import SeenOperator
 from tidings.backoffice.operators.model import OperatorRecord
+from tidings.backoffice.passkeys.model import MOST_PASSKEYS, Passkey
 from tidings.backoffice.properties.access import ALL_PROPERTIES
 from tidings.backoffice.sessions.model import OperatorSession
 from tidings.contracts.scopes import ROLE_SCOPES
@@ -63,11 +65,13 @@ def account_page(
     visit: Visit,
     operator: OperatorRecord,
     sessions: Sequence[OperatorSession],
+    passkeys: Sequence[Passkey],
     *,
+    needs_proof: bool,
     told: Told | None = None,
     status: int = 200,
 ) -> Reply:
-    """One's own sessions, codes, password and language."""
+    """One's own sessions, codes, password, passkeys and language."""
     words, reader = visit.words, visit.reader
     rows = [_session_row(visit, session) for session in sessions]
     parts: list[Child] = [section(words["sessions"], el("ul", rows, class_="rows"), id_="sessions")]
@@ -82,9 +86,11 @@ def account_page(
                 id_="codes",
             )
         )
-        parts.append(section(words["password_heading"], _change_password(visit), id_="password"))
+        if operator.password_hash is not None:
+            parts.append(section(words["password_heading"], _change_password(visit), id_="password"))
     else:
         parts.append(note(words["no_factor_note"]))
+    parts.append(_passkeys(visit, passkeys, needs_proof=needs_proof))
     choice = select_field(
         "language",
         words["language"],
@@ -175,6 +181,36 @@ def acting_for_page(
         pager(words, "/console/acting-for", {"cursor": cursor}, next_cursor),
     )
     return page(words, words["acting_for"], body, reader=reader, actions=end)
+
+
+def _passkeys(visit: Visit, passkeys: Sequence[Passkey], *, needs_proof: bool) -> Html:
+    words, reader = visit.words, visit.reader
+    rows = [_passkey_row(visit, passkey) for passkey in passkeys]
+    listed = el("ul", rows, class_="rows") if rows else el("p", words["passkeys_none"], class_="soft")
+    add: Child = el("p", words["passkeys_most"], class_="soft")
+    if len(passkeys) < MOST_PASSKEYS:
+        make = button(words["passkey_add"], "quiet script", type="button", data_passkey="register")
+        cannot = el("p", words["passkey_script"], class_="soft", data_passkey_cannot=True)
+        code = code_field(words, id_="passkey-code") if needs_proof else None
+        add = post_form(reader, "/console/account/passkeys", code, make, cannot)
+    return section(words["passkeys"], el("p", words["passkeys_text"]), listed, add, id_="passkeys")
+
+
+def _passkey_row(visit: Visit, passkey: Passkey) -> Html:
+    words = visit.words
+    kind = words["passkey_this_device"] if passkey.kind == "this_device" else words["passkey_security_key"]
+    used = moment(passkey.last_used_at) if passkey.last_used_at else words["passkey_never"]
+    line = filled(words["passkey_since"], since=moment(passkey.created_at), used=used)
+    tag = join(" ", badge(words["passkey_synced"])) if passkey.is_synced else None
+    remove = confirm(
+        words,
+        visit.reader,
+        f"/console/account/passkeys/{passkey.id}/remove",
+        words["passkey_remove"],
+        words["passkey_remove_question"],
+        attested=True,
+    )
+    return el("li", el("span", kind, tag, el("br"), el("span", line, class_="soft"), class_="grow"), remove)
 
 
 def _change_password(visit: Visit) -> Html:

@@ -27,16 +27,18 @@ from tidings.backoffice.console.visits import (
     answering_with_pages,
 )
 from tidings.backoffice.desk import OperatorDesk
-from tidings.backoffice.ids import OPERATOR, SESSION, OperatorId, SessionId
+from tidings.backoffice.ids import OPERATOR, PASSKEY, SESSION, OperatorId, SessionId
 from tidings.backoffice.operators import store as operator_store
 from tidings.backoffice.operators.change import By
 from tidings.backoffice.operators.model import MadeLink, OperatorRecord
+from tidings.backoffice.operators.prove import MOST_OF_A_CODE
 from tidings.backoffice.own_url import ConsoleUrl
 from tidings.backoffice.sessions import store as session_store
 from tidings.backoffice.sessions.authenticate import SessionAuthenticator
 from tidings.backoffice.sign_in.account import OwnSignInChanger
 from tidings.backoffice.sign_in.errors import SignInRefusedError
 from tidings.backoffice.sign_in.join import WeakPasswordError
+from tidings.backoffice.sign_in.own_passkeys import OwnPasskeys
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.http.answers import Reply
@@ -98,10 +100,12 @@ async def sign_out(request: Request, visits: Visits, desk: OperatorDesk) -> Repl
 
 @console.get("/account", media_type=_HTML)
 @answering_with_pages
-async def show_account(request: Request, visits: Visits, db: Database, clock: Clock) -> Reply:
+async def show_account(
+    request: Request, visits: Visits, own: OwnPasskeys, db: Database, clock: Clock
+) -> Reply:
     """One's own sessions, codes and password."""
     visit = await visits.open(request)
-    return await _account(visit, db, clock, told=visit.told())
+    return await _account(visit, own, db, clock, told=visit.told())
 
 
 @console.post("/account/sessions/{session_id}/revoke", media_type=_HTML, body_limit=MOST_BYTES)
@@ -116,15 +120,15 @@ async def end_own_session(request: Request, session_id: str, visits: Visits, des
 @console.post("/account/codes", media_type=_HTML, body_limit=MOST_BYTES)
 @answering_with_pages
 async def make_codes(
-    request: Request, visits: Visits, account: OwnSignInChanger, db: Database, clock: Clock
+    request: Request, visits: Visits, account: OwnSignInChanger, own: OwnPasskeys, db: Database, clock: Clock
 ) -> Reply:
     """Show ten new recovery codes, this once."""
     visit, fields = await visits.posted(request, writes=False)
     try:
-        codes = await account.new_codes(visit.caller, fields.get("code", "")[:40])
+        codes = await account.new_codes(visit.caller, fields.get("code", "")[:MOST_OF_A_CODE])
     except SignInRefusedError as refused:
         return await _account(
-            visit, db, clock, told=_refused(visit, _WHY.get(refused.why, "other")), status=403
+            visit, own, db, clock, told=_refused(visit, _WHY.get(refused.why, "other")), status=403
         )
     return codes_page(visit.words, codes, reader=visit.reader)
 
@@ -135,6 +139,7 @@ async def change_password(
     request: Request,
     visits: Visits,
     account: OwnSignInChanger,
+    own: OwnPasskeys,
     authenticator: SessionAuthenticator,
     db: Database,
     clock: Clock,
@@ -146,16 +151,56 @@ async def change_password(
             visit.caller,
             old=fields.get("old", ""),
             new=fields.get("new", ""),
-            code=fields.get("code", "")[:40],
+            code=fields.get("code", "")[:MOST_OF_A_CODE],
         )
     except WeakPasswordError as weak:
-        return await _account(visit, db, clock, told=_refused(visit, weak.fault), status=400)
+        return await _account(visit, own, db, clock, told=_refused(visit, weak.fault), status=400)
     except SignInRefusedError as refused:
         return await _account(
-            visit, db, clock, told=_refused(visit, _WHY.get(refused.why, "other")), status=403
+            visit, own, db, clock, told=_refused(visit, _WHY.get(refused.why, "other")), status=403
         )
     authenticator.forget_all()
     return redirect("/console/account?told=saved")
+
+
+@console.post("/account/passkeys", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def add_passkey_by_page(
+    request: Request, visits: Visits, desk: OperatorDesk, own: OwnPasskeys, db: Database, clock: Clock
+) -> Reply:
+    """Keep the passkey that the browser has made."""
+    visit, fields = await visits.posted(request, writes=False)
+    try:
+        if await own.needs_proof(visit.caller):
+            code = fields.get("code", "")[:MOST_OF_A_CODE]
+            await desk.attestor.prove(visit.caller, "passkey.add", code)
+        await own.add(visit.caller, fields.get("credential", ""))
+    except RefusalError as refused:
+        return await _account(visit, own, db, clock, told=_refused(visit, refused.code), status=403)
+    return redirect("/console/account?told=passkey_added")
+
+
+@console.post("/account/passkeys/{passkey_id}/remove", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def remove_passkey_by_page(
+    request: Request,
+    passkey_id: str,
+    visits: Visits,
+    desk: OperatorDesk,
+    own: OwnPasskeys,
+    db: Database,
+    clock: Clock,
+) -> Reply:
+    """Remove one of one's own passkeys."""
+    visit, fields = await visits.posted(request, writes=False)
+    which = PASSKEY.parse(passkey_id, field="passkey_id")
+    try:
+        code = fields.get("code", "")[:MOST_OF_A_CODE]
+        await desk.attestor.prove(visit.caller, "passkey.remove", code)
+        await own.remove(visit.caller, which)
+    except RefusalError as refused:
+        return await _account(visit, own, db, clock, told=_refused(visit, refused.code), status=403)
+    return redirect("/console/account?told=passkey_removed")
 
 
 @console.get("/operators", media_type=_HTML)
@@ -320,12 +365,12 @@ async def _do(
 
 async def _proven(visit: Visit, desk: OperatorDesk, action: AttestedAction, fields: Mapping[str, str]) -> By:
     desk.check_writes(visit.caller)
-    await desk.attestor.prove(visit.caller, action, fields.get("code", "")[:40])
+    await desk.attestor.prove(visit.caller, action, fields.get("code", "")[:MOST_OF_A_CODE])
     return By.of(visit.caller)
 
 
 async def _account(
-    visit: Visit, db: Database, clock: Clock, *, told: Told | None = None, status: int = 200
+    visit: Visit, own: OwnPasskeys, db: Database, clock: Clock, *, told: Told | None = None, status: int = 200
 ) -> Reply:
     operator_id = OperatorId(visit.caller.id)
     async with db.scoped(visit.caller.home) as tx:
@@ -335,7 +380,11 @@ async def _account(
         )
     if operator is None:
         raise UnauthenticatedError
-    return account_page(visit, operator, sessions, told=told, status=status)
+    passkeys = await own.read(visit.caller)
+    needs_proof = await own.needs_proof(visit.caller)
+    return account_page(
+        visit, operator, sessions, passkeys, needs_proof=needs_proof, told=told, status=status
+    )
 
 
 async def _operators(

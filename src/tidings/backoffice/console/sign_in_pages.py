@@ -9,6 +9,7 @@ from tidings.backoffice.console.kit.forms import (
     button,
     code_field,
     hidden,
+    passkey_button,
     post_form,
     radio_field,
     text_field,
@@ -41,7 +42,8 @@ def sign_in_page(
         _password(words["password"], "current-password"),
         button(words["go_on"]),
     )
-    return page(words, words["sign_in"], _card(asked), told=told, status=status)
+    by_key = el("form", passkey_button(words, "sign_in"), method="post", action="/console/passkey")
+    return page(words, words["sign_in"], _card(asked, by_key), told=told, status=status)
 
 
 def code_page(
@@ -57,7 +59,7 @@ def code_page(
     if len(choices) > 1:
         named = [(id_, name or words["platform"]) for id_, name in choices]
         asked = radio_field("operator", words["choose_tenant"], named)
-    fields = (hidden("ticket", ticket), asked, code_field(words), button(words["sign_in"]))
+    fields = (hidden("ticket", ticket), asked, code_field(words, passkey="sign_in"), button(words["sign_in"]))
     return page(
         words, words["code_title"], _card(post_form(None, "/console/code", fields)), told=told, status=status
     )
@@ -80,7 +82,7 @@ def authenticator_page(
 ) -> Reply:
     """Shows what to set up an authenticator with, to who has just chosen the password, and asks for its first code."""
     uri = totp.otpauth_uri(chosen.totp_secret, account=chosen.person.email, issuer="Tidings")
-    code = code_field(words, hint="code_first")
+    code = code_field(words, hint="code_first", passkey=None)
     body = _card(
         el("p", words["totp_text"]),
         el("code", totp.spelt(chosen.totp_secret), class_="secret"),

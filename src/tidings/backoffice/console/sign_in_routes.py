@@ -2,6 +2,8 @@
 
 from typing import Final
 
+import msgspec
+
 from tidings.backoffice.console.frame import Told, page, redirect
 from tidings.backoffice.console.sign_in_pages import (
     authenticator_page,
@@ -14,6 +16,8 @@ from tidings.backoffice.console.sign_in_pages import (
 from tidings.backoffice.console.static import static_file
 from tidings.backoffice.console.strings import ConsoleStrings
 from tidings.backoffice.console.visits import MOST_BYTES, Visits, answering_with_pages, place
+from tidings.backoffice.operators.prove import MOST_OF_A_CODE
+from tidings.backoffice.passkeys.challenge import PasskeyChallenger
 from tidings.backoffice.sign_in.errors import SignInRefusedError
 from tidings.backoffice.sign_in.join import Joiner, WeakPasswordError
 from tidings.backoffice.sign_in.sign_in import SignIn
@@ -30,7 +34,12 @@ sign_in_pages = Resource(
 
 _HTML: Final = "text/html"
 #: Why, as the pages' words are called.
-_WORDS: Final = {"code": "code_refused", "locked": "operator_locked", "no_factor": "second_factor_missing"}
+_WORDS: Final = {
+    "passkey": "passkey_refused",
+    "code": "code_refused",
+    "locked": "operator_locked",
+    "no_factor": "second_factor_missing",
+}
 _STATUS: Final = {"busy": 429, "over": 410}
 
 
@@ -90,7 +99,7 @@ async def check_code(
         opened = await sign_in.finish(
             ticket,
             fields.get("operator"),
-            fields.get("code", "")[:40],
+            fields.get("code", "")[:MOST_OF_A_CODE],
             device_cookie=visits.cookies.device_in(request.scope),
             place=place(request),
         )
@@ -101,6 +110,33 @@ async def check_code(
             (one.operator_id, await _name(db, names, one)) for one in await sign_in.tickets.read(ticket)
         ]
         return code_page(words, ticket, choices, told=_told(words, refused), status=403)
+    return redirect("/console", cookies=tuple(visits.cookies.opening(request.scope, opened)))
+
+
+@sign_in_pages.post("/passkey/challenge", body_limit=MOST_BYTES)
+@answering_with_pages
+async def ask_for_passkey(request: Request, visits: Visits, challenger: PasskeyChallenger) -> Reply:
+    """What a browser shows a passkey for, to sign in; the script asks for it."""
+    await visits.posted_by_stranger(request)
+    asked = {"public_key": await challenger.to_sign_in()}
+    headers = {"cache-control": "no-store"}
+    return Reply(body=msgspec.json.encode(asked), media_type="application/json", headers=headers)
+
+
+@sign_in_pages.post("/passkey", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def check_passkey(request: Request, visits: Visits, sign_in: SignIn) -> Reply:
+    """Open a session for a passkey."""
+    fields = await visits.posted_by_stranger(request)
+    try:
+        opened = await sign_in.by_passkey(
+            fields.get("code", ""),
+            device_cookie=visits.cookies.device_in(request.scope),
+            place=place(request),
+        )
+    except SignInRefusedError as refused:
+        words = visits.words_of(request)
+        return sign_in_page(words, told=_told(words, refused), status=_status(refused))
     return redirect("/console", cookies=tuple(visits.cookies.opening(request.scope, opened)))
 
 
@@ -131,7 +167,7 @@ async def join(request: Request, token: str, visits: Visits, joiner: Joiner) -> 
         joined = await joiner.confirm(
             token,
             ticket,
-            fields.get("code", "")[:40],
+            fields.get("code", "")[:MOST_OF_A_CODE],
             device_cookie=visits.cookies.device_in(request.scope),
             place=place(request),
         )

@@ -8,6 +8,7 @@ from tidings.backoffice.ids import OperatorId
 from tidings.backoffice.operators import store
 from tidings.backoffice.operators.errors import OperatorGrantBrokenError
 from tidings.backoffice.operators.model import OperatorRecord
+from tidings.backoffice.passkeys import store as passkey_store
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import PlatformTx, TenantTx
@@ -56,6 +57,8 @@ class OperatorLedger:
         version = before.version + (action is not None)
         saved = await self.sealed(replace(after, version=version))
         await store.save_operator(tx, saved, now=self.clock.now())
+        if before.passkeys and not saved.passkeys:
+            await passkey_store.delete_passkeys(tx, saved.id)
         if action is not None:
             await self.note(tx, saved, action, actor=actor, before=before, **more)
         return saved
@@ -89,5 +92,6 @@ def _facts(operator: OperatorRecord) -> dict[str, Any]:
         "status": operator.status,
         "locked_until": operator.locked_until,
         "has_second_factor": operator.has_second_factor,
+        "passkeys": operator.passkeys,
         "link_kind": operator.link_kind,
     }

@@ -53,6 +53,8 @@ class OperatorRecord:
     password_hash: str | None = field(default=None, repr=False)
     totp_ciphertext: bytes | None = field(default=None, repr=False)
     totp_step: int = 0
+    #: How many passkeys they have.
+    passkeys: int = 0
     recovery_hashes: tuple[str, ...] = field(default=(), repr=False)
     #: Wrong passwords in a row; anybody can give them.
     failures: int = 0
@@ -70,8 +72,8 @@ class OperatorRecord:
 
     @property
     def has_second_factor(self) -> bool:
-        """Whether they have an authenticator."""
-        return self.totp_ciphertext is not None
+        """Whether they have an authenticator or a passkey."""
+        return self.totp_ciphertext is not None or self.passkeys > 0
 
     def grant(self) -> tuple[str | None, ...]:
         """What `grant_hash` is the hash of."""
@@ -139,7 +141,7 @@ class OperatorRecord:
         self.check_not_erased()
         if self.status != "disabled":
             raise OperatorStatusError(f"the operator is {self.status}, and not disabled")
-        if self.recovery_hashes or self.totp_step > 0:
+        if self.recovery_hashes or self.totp_step > 0 or self.passkeys > 0:
             return replace(self, status="active", failures=0, code_failures=0)
         return replace(self.without_factors(), status="invited", failures=0, code_failures=0)
 
@@ -153,8 +155,10 @@ class OperatorRecord:
         )
 
     def without_factors(self) -> "OperatorRecord":
-        """The same without password, authenticator and recovery codes."""
-        return replace(self, password_hash=None, totp_ciphertext=None, totp_step=0, recovery_hashes=())
+        """The same without password, authenticator, passkeys and recovery codes."""
+        return replace(
+            self, password_hash=None, totp_ciphertext=None, totp_step=0, passkeys=0, recovery_hashes=()
+        )
 
     def joined(self, recovery_hashes: Collection[str], step: int) -> "OperatorRecord":
         """The same once they have a password and an authenticator."""

@@ -1,4 +1,4 @@
-"""Checks a code of an authenticator, or a recovery code; each is taken once, and failures lock the operator."""
+"""Checks a code of an authenticator, a recovery code or a passkey's answer; each is taken once, and failures lock the operator."""
 
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -10,15 +10,19 @@ from tidings.backoffice.operators.errors import OperatorGrantBrokenError
 from tidings.backoffice.operators.ledger import OperatorLedger
 from tidings.backoffice.operators.model import FailedProof, OperatorRecord
 from tidings.backoffice.operators.people import OperatorPeople
+from tidings.backoffice.passkeys.answers import MOST_CHARACTERS, is_answer, read_answer
+from tidings.backoffice.passkeys.verify import PasskeyVerifier
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.ids import TenantId
 
-#: `missing`: they have no authenticator.
+#: `missing`: they have no authenticator and no passkey.
 Proof = Literal["right", "wrong", "locked", "missing"]
 #: `session`: somebody who is signed in; `own_browser`: one that they signed in from before. Only wrong codes lock those out.
 Prover = Literal["stranger", "own_browser", "session"]
 _CODE: Final = totp.DIGITS
+#: What stands in the place of a code is no longer than a passkey's answer.
+MOST_OF_A_CODE: Final = MOST_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -28,6 +32,7 @@ class ProofChecker:
     db: Database
     people: OperatorPeople
     pepper: OperatorPepper
+    passkeys: PasskeyVerifier
     ledger: OperatorLedger
     clock: Clock
 
@@ -35,6 +40,7 @@ class ProofChecker:
         self, tenant_id: TenantId | None, operator_id: OperatorId, code: str, *, by: Prover
     ) -> Proof:
         """Whether this proves the second factor."""
+        shown = await self._shows_passkey(tenant_id, operator_id, code, by)
         typed = "".join(code.split())
         spare = recovery_codes.as_typed(code)
         spare_hash = None if spare is None else await self.hash_spare(operator_id, spare)
@@ -48,6 +54,9 @@ class ProofChecker:
             passed = operator.passed_code(now) if by == "session" else operator.passed()
             if not operator.has_second_factor:
                 return "missing"
+            if shown:
+                await self.ledger.save(tx, operator, passed, action=None, actor=operator_id)
+                return "right"
             step = await self._step(tx, operator, typed)
             if step is not None:
                 after = replace(passed, totp_step=step)
@@ -80,6 +89,14 @@ class ProofChecker:
     async def hash_spare(self, operator_id: OperatorId, spare: str) -> str:
         """What is kept of a recovery code."""
         return await self.pepper.hash("recovery", operator_id, spare)
+
+    async def _shows_passkey(
+        self, tenant_id: TenantId | None, operator_id: OperatorId, code: str, by: Prover
+    ) -> bool:
+        answer = read_answer(code) if is_answer(code) else None
+        return answer is not None and await self.passkeys.proves(
+            tenant_id, operator_id, answer, signed_in=by == "session"
+        )
 
     async def _lock(self, tx: TenantTx | PlatformTx, operator_id: OperatorId) -> OperatorRecord | None:
         try:

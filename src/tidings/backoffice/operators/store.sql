@@ -1,6 +1,6 @@
 -- part: columns
 id, tenant_id, role, properties, status, grant_hash, name_ciphertext, email_ciphertext, email_hash, password_hash, totp_ciphertext,
-    totp_step, recovery_hashes, failures, code_failures, locked_until, link_hash, link_kind, link_expires_at, created_by, created_at, updated_at,
+    totp_step, passkeys, recovery_hashes, failures, code_failures, locked_until, link_hash, link_kind, link_expires_at, created_by, created_at, updated_at,
     erased_at, version
 
 -- name: insert_operator
@@ -60,7 +60,7 @@ WHERE id = ANY(CAST(:ids AS text[]));
 UPDATE bff_backoffice.operators
 SET role = :role, properties = CAST(:properties AS text[]), status = :status, grant_hash = :grant_hash,
     name_ciphertext = :name_ciphertext, email_ciphertext = :email_ciphertext, email_hash = :email_hash,
-    password_hash = :password_hash, totp_ciphertext = :totp_ciphertext, totp_step = :totp_step,
+    password_hash = :password_hash, totp_ciphertext = :totp_ciphertext, totp_step = :totp_step, passkeys = :passkeys,
     recovery_hashes = CAST(:recovery_hashes AS text[]), failures = :failures, code_failures = :code_failures, locked_until = :locked_until,
     link_hash = :link_hash, link_kind = :link_kind, link_expires_at = :link_expires_at, updated_at = :now,
     erased_at = :erased_at, version = :version

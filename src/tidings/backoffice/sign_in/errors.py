@@ -1,15 +1,18 @@
 """Why somebody is not let in, in words that tell a stranger nothing.
 
 RefusalError
-└── SignInRefusedError        `why` says it; pages have the words
+├── SignInRefusedError        `why` says it; pages have the words
+├── PasskeyRefusedError       what the browser made is not what we asked for
+├── PasskeyNotFoundError
+└── TooManyPasskeysError
 """
 
 from typing import Literal
 
-from tidings.kernel.refusals import RefusalError
+from tidings.kernel.refusals import ConflictError, NotAllowedError, NotFoundError, RefusalError
 
-#: `wrong`: mail or password; `code`: the second factor; `over`: the ticket or link; `again`: the password has to be chosen anew; `suspended`: the tenant.
-Why = Literal["wrong", "code", "locked", "busy", "over", "again", "suspended", "no_factor"]
+#: `wrong`: mail or password; `code`: the second factor; `passkey`: none of anybody; `over`: the ticket or link; `again`: the password has to be chosen anew; `suspended`: the tenant.
+Why = Literal["wrong", "code", "passkey", "locked", "busy", "over", "again", "suspended", "no_factor"]
 
 
 class SignInRefusedError(RefusalError):
@@ -22,3 +25,21 @@ class SignInRefusedError(RefusalError):
         self.why = why
         #: Seconds until it makes sense to try again, where that is known.
         self.retry_after = retry_after
+
+
+class PasskeyRefusedError(NotAllowedError):
+    """What the browser brought is no answer to a challenge of ours; ask for another one, and answer it within five minutes."""
+
+    code = "passkey_refused"
+
+
+class PasskeyNotFoundError(NotFoundError):
+    """You have no such passkey."""
+
+    code = "passkey_not_found"
+
+
+class TooManyPasskeysError(ConflictError):
+    """You have ten passkeys, which is the most; remove one first."""
+
+    code = "too_many_passkeys"

@@ -1,4 +1,4 @@
-"""Signing in: mail and password, then a code; the same answer, and the same work, for a mail that nobody has."""
+"""Signing in: mail and password, then a code, or a passkey alone; the same answer, and the same work, for a mail that nobody has."""
 
 from dataclasses import dataclass
 
@@ -11,6 +11,8 @@ from tidings.backoffice.operators.links import OperatorLinks
 from tidings.backoffice.operators.model import OperatorRecord
 from tidings.backoffice.operators.people import OperatorPeople
 from tidings.backoffice.operators.prove import ProofChecker
+from tidings.backoffice.passkeys.answers import read_answer
+from tidings.backoffice.passkeys.verify import PasskeyVerifier
 from tidings.backoffice.sessions.devices import KnownDevices
 from tidings.backoffice.sessions.model import OpenedSession
 from tidings.backoffice.sessions.open import SessionOpener
@@ -40,6 +42,7 @@ class SignIn:
     people: OperatorPeople
     passwords: Passwords
     proofs: ProofChecker
+    passkeys: PasskeyVerifier
     links: OperatorLinks
     ledger: OperatorLedger
     limits: SignInLimits
@@ -123,6 +126,24 @@ class SignIn:
         if operator is None or operator.status != "active":
             raise SignInRefusedError("over")
         return await self.opener.open(operator, device_cookie, how="password")
+
+    async def by_passkey(self, shown: str, *, device_cookie: str | None, place: str) -> OpenedSession:
+        """A session for a passkey whose authenticator knows its owner: that is both factors."""
+        self._wait_of(place)
+        answer = read_answer(shown)
+        passkey = None if answer is None else await self.passkeys.whose(answer)
+        if passkey is None:
+            raise SignInRefusedError("passkey")
+        await self._check_tenant(passkey.tenant_id)
+        async with self.db.scoped(passkey.tenant_id) as tx:
+            operator = await store.lock_operator(tx, operator_id=passkey.operator_id)
+            if operator is None or not operator.may_sign_in() or not await self.ledger.holds(operator):
+                raise SignInRefusedError("passkey")
+            # Wrong passwords are anybody's; who has the key is let in.
+            if operator.is_locked_by_codes(self.clock.now()):
+                raise SignInRefusedError("locked")
+            signed = await self.ledger.save(tx, operator, operator.passed(), action=None, actor=operator.id)
+        return await self.opener.open(signed, device_cookie, how="passkey")
 
     async def open_by_link(self, text: str, *, device_cookie: str | None, place: str) -> OpenedSession:
         """A session for a link that the installation made; the link is used up by it."""

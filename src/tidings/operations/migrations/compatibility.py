@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=106, newest=106)
+SERVES: Final = SchemaRange(oldest=107, newest=107)
 
 
 async def check_servable(

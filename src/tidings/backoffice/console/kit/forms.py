@@ -144,9 +144,11 @@ def radio_field(name: str, legend: str, options: Options, value: str | None = No
     return el("fieldset", el("legend", legend), boxes)
 
 
-def code_field(words: ConsoleStrings, *, id_: str = "code", hint: str = "code_note") -> Html:
-    """The field for a code of the authenticator, or a recovery code."""
-    return text_field(
+def code_field(
+    words: ConsoleStrings, *, id_: str = "code", hint: str = "code_note", passkey: str | None = "prove"
+) -> Html:
+    """The field for a code of the authenticator, or a recovery code; a script offers a passkey in its place."""
+    field = text_field(
         "code",
         words["code"],
         id_=id_,
@@ -158,6 +160,19 @@ def code_field(words: ConsoleStrings, *, id_: str = "code", hint: str = "code_no
         spellcheck="false",
         autocapitalize="none",
         dir="ltr",
+    )
+    return field if passkey is None else join(field, passkey_button(words, passkey))
+
+
+def passkey_button(words: ConsoleStrings, purpose: str) -> Html:
+    """Shows a passkey in the place of a code, where the browser has any; the script asks for it and sends the form."""
+    return el(
+        "button",
+        words["passkey_use"],
+        type="button",
+        class_="quiet script",
+        data_passkey=purpose,
+        hidden=True,
     )
 
 

@@ -134,7 +134,45 @@
     }
   }
 
+  // Passkeys: in the place of a code, to sign in, and a new one. Browsers know none at IP addresses.
+  const keys = window.PublicKeyCredential?.parseRequestOptionsFromJSON && !/^[\d.]+$|:/.test(location.hostname);
+  function passkeys(within) {
+    if (!keys) return;
+    all("[data-passkey-cannot]", within).forEach((text) => text.remove());
+    for (const button of all("[data-passkey]", within)) {
+      const purpose = button.dataset.passkey;
+      // Whether this browser has any is known once one was used.
+      if (purpose === "prove" && !localStorage.getItem("tidings-passkey")) continue;
+      button.hidden = false;
+      button.addEventListener("click", () => passkey(button, purpose).catch(() => (button.disabled = false)));
+    }
+  }
+  async function passkey(button, purpose) {
+    const form = button.form;
+    const code = form.elements.code;
+    if (purpose === "register" && code && !form.reportValidity()) return;
+    button.disabled = true;
+    const inside = purpose !== "sign_in";
+    const answer = await fetch(inside ? "/bff/v1/passkeys/challenges" : "/console/passkey/challenge", {
+      method: "POST",
+      headers: inside ? { "content-type": "application/json", "x-csrf-token": form.elements.csrf.value } : {},
+      body: inside ? JSON.stringify({ purpose }) : new URLSearchParams(),
+    });
+    const asked = (await answer.json()).public_key;
+    const shown = purpose === "register"
+      ? await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(asked) })
+      : await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(asked) });
+    localStorage.setItem("tidings-passkey", "1");
+    if (purpose !== "register" && code) code.disabled = true;
+    const name = purpose === "register" ? "credential" : "code";
+    form.append(Object.assign(document.createElement("input"), { type: "hidden", name, value: JSON.stringify(shown) }));
+    button.textContent = "✓";
+    const others = all("button", form).filter((other) => other.type === "submit");
+    if (others.length < 2) form.requestSubmit(others[0]);
+  }
+
   function decorate(within) {
+    passkeys(within);
     times(within);
     copies(within);
     filters(within);

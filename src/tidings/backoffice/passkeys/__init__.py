@@ -1,0 +1,1 @@
+"""Passkeys (WebAuthn): keys in operators' devices that prove who sits there."""
