@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from tests.integration.backoffice.sent import ConsoleWorld
 from tests.support.http import HttpWorld, http_world
 from tests.support.operators import SignedIn, an_operator, quick_passwords
 from tests.support.system import now_clock
@@ -38,3 +39,13 @@ async def simulator(world: HttpWorld) -> AsyncIterator[PropertySimulator]:
     """Upstream services that the application is connected to."""
     async with running_simulator(world.clock, world.system) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+async def sent(db: Database, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ConsoleWorld]:
+    """The same with notifications in it; the child process that looks at templates costs more than a test."""
+    made = ConsoleWorld(db, tmp_path_factory.mktemp("console"), now_clock())
+    quick_passwords(made.http)
+    yield made
+    await made.system.notify.renderer.close()
+    await made.system.notify.authoring.close()

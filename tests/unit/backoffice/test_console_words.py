@@ -19,7 +19,7 @@ AREAS = sorted(path.parent for path in CONSOLE.glob("*/translations"))
 
 
 #: Labels of values: what stands before the last dot, and whatever names the values.
-LABELS = ("error", "role", "status", "told", "group", "place")
+LABELS = ("error", "role", "status", "told", "group", "place", "channel")
 
 
 def code_of(folder: Path) -> str:

@@ -1,6 +1,8 @@
 """The areas of the console: a resource for each part of its pages."""
 
 from tidings.backoffice.console.channels.routes import channels_pages
+from tidings.backoffice.console.notifications.find_routes import find_pages
+from tidings.backoffice.console.notifications.routes import notifications_pages
 from tidings.backoffice.console.routes import console
 from tidings.backoffice.console.sign_in_routes import sign_in_pages
 
@@ -8,4 +10,6 @@ AREAS = (
     sign_in_pages,
     console,
     channels_pages,
+    find_pages,
+    notifications_pages,
 )

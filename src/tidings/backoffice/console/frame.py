@@ -151,7 +151,8 @@ def _top(words: ConsoleStrings, reader: ConsoleReader) -> Html:
             spellcheck="false",
             maxlength=320,
         )
-        find = el("form", field_, action="/console/find", class_="find", role="search")
+        # By POST: what is typed may be an address, and what stands in a URL ends up in logs.
+        find = post_form(reader, "/console/find", field_, class_="find", role="search")
     switch = button(
         "◐", "icon", name="theme", value=_other(reader), aria_label=words["theme"], title=words["theme"]
     )

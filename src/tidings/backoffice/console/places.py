@@ -36,6 +36,14 @@ class Place:
 
 PLACES: Final[tuple[Place, ...]] = (
     Place(key="home", path="/console", group="", keys="g h"),
+    Place(
+        key="notifications",
+        path="/console/notifications",
+        group="messages",
+        scope="notifications:read",
+        keys="g n",
+        of_tenant=True,
+    ),
     Place(key="account", path="/console/account", group="settings", keys="g a"),
     Place(key="operators", path="/console/operators", group="settings", scope="operators:read", keys="g o"),
     Place(
@@ -47,6 +55,11 @@ PLACES: Final[tuple[Place, ...]] = (
         of_tenant=True,
     ),
 )
+
+
+def path_of(key: str) -> str | None:
+    """Where a place is, for links from other pages; None where this release has none of that name."""
+    return next((place.path for place in PLACES if place.key == key), None)
 
 
 def places_for(scopes: Collection[str], *, is_platform: bool) -> Sequence[Place]:

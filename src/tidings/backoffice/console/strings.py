@@ -38,6 +38,10 @@ class ConsoleStrings:
         """What people call a role."""
         return self.texts[f"role.{role}"]
 
+    def channel(self, channel: str) -> str:
+        """What people call a channel."""
+        return self.texts.get(f"channel.{channel}", channel)
+
     def status(self, status: str) -> str:
         """What people call an operator's status."""
         return self.texts[f"status.{status}"]

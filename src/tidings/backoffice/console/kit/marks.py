@@ -94,6 +94,12 @@ def facts(*rows: tuple[str, Child]) -> Html:
     )
 
 
+def facts_across(*rows: tuple[str, Child]) -> Html:
+    """The same side by side, for what is read at a glance."""
+    pairs = [el("div", el("dt", term), el("dd", value)) for term, value in rows if value not in (None, "")]
+    return el("dl", pairs, class_="across")
+
+
 def section(
     title: str, *body: Child, actions: Child = None, id_: str | None = None, live: int | None = None
 ) -> Html:

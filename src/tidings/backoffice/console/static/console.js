@@ -187,7 +187,7 @@
   function list(text) {
     const wanted = text.trim().toLowerCase();
     shown = known.places.filter((place) => place.text.toLowerCase().includes(wanted));
-    if (wanted) shown.push({ text: `${known.find}: ${text.trim()}`, path: `/console/find?q=${encodeURIComponent(text.trim())}`, keys: "" });
+    if (wanted && one("form.find")) shown.push({ text: `${known.find}: ${text.trim()}`, find: text.trim(), keys: "" });
     chosen = 0;
     const rows = shown.map((place, index) => {
       const row = document.createElement("li");
@@ -209,7 +209,12 @@
     one("input", palette).setAttribute("aria-activedescendant", row?.id ?? "");
   }
   function go(index) {
-    if (shown[index]) location.assign(shown[index].path);
+    if (!shown[index]) return;
+    if (shown[index].path) return location.assign(shown[index].path);
+    // What is looked for may be an address, which belongs into no URL.
+    const search = one("form.find");
+    one("input[name=q]", search).value = shown[index].find;
+    search.requestSubmit();
   }
   function open() {
     if (!palette || palette.open) return;
