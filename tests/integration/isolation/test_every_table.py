@@ -34,7 +34,11 @@ LEDGERS = {
     "bff_backoffice.sessions",
     "bff_backoffice.lock_action_proxy_audit",
     "bff_backoffice.lock_actions",
+    "bff_backoffice.passkeys",
+    "bff_backoffice.passkey_challenges",
     "bff_backoffice.operator_activity",
+    "bff_backoffice.announcement_heads",
+    "bff_backoffice.announcements",
 }
 
 

@@ -28,6 +28,8 @@ WRITTEN_BY_ALL = {
     "notification.audit",
     "notification.audit_heads",
     "bff_backoffice.operator_activity",
+    "bff_backoffice.announcement_heads",
+    "bff_backoffice.announcements",
 }
 READABLE = [name for name in OPENED if name not in WRITE_ONLY]
 #: Where a tenant falls back on the platform's rows.
