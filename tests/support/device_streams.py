@@ -10,6 +10,7 @@ from typing import Any
 from tests.support.bus import DEADLINE
 from tests.support.http import HttpWorld
 from tests.support.operators import SignedIn
+from tidings.bootstrap import System
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,36 @@ class HeardStream:
 
 
 @asynccontextmanager
+async def live(*systems: System, hears: bool = False) -> AsyncIterator[None]:
+    """Processes that tell their streams; where none `hears` what others commit, they look."""
+    stop = asyncio.Event()
+    jobs = [asyncio.ensure_future(one.backoffice.devices.streams.run(stop)) for one in systems]
+    wakeups = [one.kernel.bus.wakeups for one in systems] if hears else []
+    jobs += [asyncio.ensure_future(one.run(stop)) for one in wakeups]
+    try:
+        async with asyncio.timeout(DEADLINE):
+            for one in wakeups:
+                await one.listening.wait()
+        yield
+    finally:
+        stop.set()
+        await asyncio.gather(*jobs)
+
+
+@asynccontextmanager
 async def hearing(
-    world: HttpWorld, who: SignedIn, *, after: int | None = None, query: str = "", **headers: str
+    world: HttpWorld,
+    who: SignedIn,
+    *,
+    after: int | None = None,
+    query: str = "",
+    headers: dict[str, str] | None = None,
 ) -> AsyncIterator[HeardStream]:
     """A stream of this device, from its greeting on."""
     cookies = "; ".join(
         f"{name}={who.browser.cookie(name)}" for name in ("tidings_session", "tidings_device")
     )
-    given = {"host": "localhost", "cookie": cookies, **headers}
+    given = {"host": "localhost", "cookie": cookies, **(headers or {})}
     if after is not None:
         given["last-event-id"] = str(after)
     scope: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""What operators' devices hear and say: their streams."""
+"""What operators' devices hear and say: their streams, their heartbeats."""
 
 from typing import TYPE_CHECKING
 
@@ -17,21 +17,28 @@ class OperatorDevicesStage:
         from tidings.backoffice.stream.hub import DeviceStreams
 
         self._kernel = kernel
+        self._parts = parts
         #: The streams of this process.
         self.streams: DeviceStreams = parts.make(DeviceStreams, announcer=kernel.bus.wakeups)
 
     def jobs(self) -> "dict[str, Job]":
         """What a worker runs."""
-        return self.api_jobs()
+        from tidings.backoffice.devices.presence import DevicePresence, DeviceSweepJob
+
+        sweep = DeviceSweepJob(self._kernel.db, self._parts.get(DevicePresence))
+        return {"device_sweep": sweep, **self.api_jobs()}
 
     def api_jobs(self) -> "dict[str, Job]":
         """What tells the streams of this process."""
         return {"device_streams": self.streams}
 
     def sweeps(self) -> "dict[str, Sweep]":
-        """Announcements that are no longer kept for those who were away."""
+        """What was kept for a while: announcements, proofs and keys of sessions, what was queued offline."""
         from tidings.backoffice.announcements.store import sweep_announcements
         from tidings.backoffice.announcements.tell import WINDOW
+        from tidings.backoffice.devices.model import HINTS_KEPT
+        from tidings.backoffice.devices.store import sweep_hints
+        from tidings.backoffice.sessions.store import sweep_device_keys, sweep_device_proofs
 
         db, clock = self._kernel.db, self._kernel.clock
 
@@ -39,4 +46,21 @@ class OperatorDevicesStage:
             async with db.worker() as tx:
                 return await sweep_announcements(tx, before=clock.now() - WINDOW, limit=most)
 
-        return {"operator_announcements": announcements}
+        async def proofs(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_device_proofs(tx, before=clock.now(), limit=most)
+
+        async def keys(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_device_keys(tx, before=clock.now(), limit=most)
+
+        async def hints(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_hints(tx, before=clock.now() - HINTS_KEPT, limit=most)
+
+        return {
+            "operator_announcements": announcements,
+            "device_proofs": proofs,
+            "device_keys": keys,
+            "offline_hints": hints,
+        }

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from tidings.backoffice.api import devices_routes as backoffice_devices_routes
 from tidings.backoffice.api import operators_routes as backoffice_operators_routes
 from tidings.backoffice.api import passkeys_routes as backoffice_passkeys_routes
 from tidings.backoffice.api import sessions_routes as backoffice_sessions_routes
@@ -74,6 +75,7 @@ def resources_of(system: "System") -> Served:
             [
                 backoffice_sessions_routes.sessions,
                 backoffice_operators_routes.operators,
+                backoffice_devices_routes.devices,
                 backoffice_stream_routes.stream_of_device,
                 backoffice_passkeys_routes.passkeys,
                 *CONSOLE_AREAS,

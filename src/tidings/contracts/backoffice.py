@@ -9,6 +9,8 @@ from tidings.contracts.moments import Moment
 SESSION_OPENED_SUBJECT: Final = "backoffice.session.opened.v1"
 SESSION_REVOKED_SUBJECT: Final = "backoffice.session.revoked.v1"
 FORCE_LOGOUT_SUBJECT: Final = "backoffice.force_logout.v1"
+DEVICE_OFFLINE_SUBJECT: Final = "backoffice.device.offline.v1"
+DEVICE_ONLINE_SUBJECT: Final = "backoffice.device.online.v1"
 ALERT_RAISED_SUBJECT: Final = "backoffice.alert.raised.v1"
 ALERT_RESOLVED_SUBJECT: Final = "backoffice.alert.resolved.v1"
 
@@ -75,10 +77,32 @@ class AlertResolved(Struct, frozen=True, kw_only=True, omit_defaults=True):
     resolved_by: str
 
 
+class DeviceOffline(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A device on which somebody is signed in has been silent for five minutes."""
+
+    device_id: str
+    #: Who was on it last.
+    operator_id: str | None = None
+    property_id: str | None = None
+    last_heartbeat_at: Moment
+
+
+class DeviceOnline(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """It is back."""
+
+    device_id: str
+    operator_id: str
+    property_id: str | None = None
+    #: When its outage was noticed.
+    offline_since: Moment
+
+
 BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
     SESSION_OPENED_SUBJECT: SessionOpened,
     SESSION_REVOKED_SUBJECT: SessionRevoked,
     FORCE_LOGOUT_SUBJECT: ForceLogout,
     ALERT_RAISED_SUBJECT: AlertRaised,
     ALERT_RESOLVED_SUBJECT: AlertResolved,
+    DEVICE_OFFLINE_SUBJECT: DeviceOffline,
+    DEVICE_ONLINE_SUBJECT: DeviceOnline,
 }

@@ -718,6 +718,36 @@ COMMENT ON TABLE bff_backoffice.consumed_events IS 'Which consumer has applied w
 
 COMMENT ON COLUMN bff_backoffice.consumed_events.consumer_name IS 'Not personal: the consumer group.';
 
+CREATE TABLE bff_backoffice.device_keys (
+    tenant_id text COLLATE pg_catalog."C",
+    session_id text NOT NULL COLLATE pg_catalog."C",
+    device_id text NOT NULL COLLATE pg_catalog."C",
+    public_key text NOT NULL COLLATE pg_catalog."C",
+    key_hash text NOT NULL COLLATE pg_catalog."C",
+    registered_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY bff_backoffice.device_keys FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.device_keys IS 'Public keys of devices: each request of the session is signed with the private one, which never leaves the device. tenant_id null: of operators of the platform.';
+
+COMMENT ON COLUMN bff_backoffice.device_keys.public_key IS 'Of P-256, as x and y in base64url with a dot between.';
+
+COMMENT ON COLUMN bff_backoffice.device_keys.key_hash IS 'Proof that the application wrote it: session, device and key under the back office''s pepper.';
+
+CREATE TABLE bff_backoffice.device_proofs (
+    tenant_id text COLLATE pg_catalog."C",
+    session_id text NOT NULL COLLATE pg_catalog."C",
+    jti text NOT NULL COLLATE pg_catalog."C",
+    expires_at timestamp with time zone NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0.05');
+
+ALTER TABLE ONLY bff_backoffice.device_proofs FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.device_proofs IS 'Proofs of requests that were used: each works once. Kept until their time is over.';
+
 CREATE TABLE bff_backoffice.device_sync_status (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -737,13 +767,27 @@ CREATE TABLE bff_backoffice.device_sync_status (
     pending_hints jsonb DEFAULT '[]'::jsonb NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    offline_since timestamp with time zone,
     CONSTRAINT ck_device_sync_status_id CHECK ((id ~ '^dsy_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
-    CONSTRAINT ck_device_sync_status_status CHECK ((status = ANY (ARRAY['online'::text, 'offline'::text])))
+    CONSTRAINT ck_device_sync_status_status CHECK ((status = ANY (ARRAY['online'::text, 'offline'::text, 'signed_out'::text]))),
+    CONSTRAINT ck_device_sync_status_version CHECK ((cursor_version >= 0))
 );
 
 ALTER TABLE ONLY bff_backoffice.device_sync_status FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE bff_backoffice.device_sync_status IS 'Heartbeat and sync cursors of each operator device.';
+
+COMMENT ON COLUMN bff_backoffice.device_sync_status.last_pull_cursor IS 'How far the device has pulled, in its own words.';
+
+COMMENT ON COLUMN bff_backoffice.device_sync_status.last_push_ack IS 'The last announcement of its stream that it has dealt with.';
+
+COMMENT ON COLUMN bff_backoffice.device_sync_status.cursor_version IS 'Grows with every change of the cursor; a change names the one it is made from.';
+
+COMMENT ON COLUMN bff_backoffice.device_sync_status.status IS 'offline: its operator is signed in, and it has been silent for five minutes; signed_out: silent, and nobody is signed in on it.';
+
+COMMENT ON COLUMN bff_backoffice.device_sync_status.pending_hints IS 'What it said last that it has queued while offline: kinds, counts and ids.';
+
+COMMENT ON COLUMN bff_backoffice.device_sync_status.offline_since IS 'When the outage was noticed; null: there is none.';
 
 CREATE TABLE bff_backoffice.devices (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -4919,6 +4963,12 @@ ALTER TABLE ONLY bff_backoffice.attestations
 ALTER TABLE ONLY bff_backoffice.consumed_events
     ADD CONSTRAINT pk_consumed_events PRIMARY KEY (consumer_name, event_id);
 
+ALTER TABLE ONLY bff_backoffice.device_keys
+    ADD CONSTRAINT pk_device_keys PRIMARY KEY (session_id);
+
+ALTER TABLE ONLY bff_backoffice.device_proofs
+    ADD CONSTRAINT pk_device_proofs PRIMARY KEY (session_id, jti);
+
 ALTER TABLE ONLY bff_backoffice.device_sync_status
     ADD CONSTRAINT pk_device_sync_status PRIMARY KEY (tenant_id, id);
 
@@ -5432,7 +5482,13 @@ CREATE INDEX ix_audit_entity ON ONLY bff_backoffice.audit USING btree (tenant_id
 
 CREATE INDEX ix_consumed_events_expiry ON bff_backoffice.consumed_events USING btree (expires_at);
 
+CREATE INDEX ix_device_keys_expiry ON bff_backoffice.device_keys USING btree (expires_at);
+
+CREATE INDEX ix_device_proofs_expiry ON bff_backoffice.device_proofs USING btree (expires_at);
+
 CREATE INDEX ix_device_sync_status_heartbeat ON bff_backoffice.device_sync_status USING btree (status, last_heartbeat_at DESC);
+
+CREATE INDEX ix_device_sync_status_present ON bff_backoffice.device_sync_status USING btree (last_heartbeat_at) WHERE (status <> 'signed_out'::text);
 
 CREATE INDEX ix_devices_last_used ON bff_backoffice.devices USING btree (last_used_at);
 
@@ -5844,6 +5900,8 @@ ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notificatio
 
 CREATE TRIGGER announce AFTER INSERT ON bff_backoffice.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE ON bff_backoffice.device_keys FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('session_id');
+
 CREATE TRIGGER announce_change AFTER UPDATE ON bff_backoffice.operators FOR EACH ROW WHEN ((old.grant_hash IS DISTINCT FROM new.grant_hash)) EXECUTE FUNCTION kernel.announce_change('id');
 
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON bff_backoffice.sessions FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('id');
@@ -6108,6 +6166,10 @@ CREATE POLICY break_glass ON bff_backoffice.audit_heads FOR SELECT TO tidings_br
 
 CREATE POLICY break_glass ON bff_backoffice.consumed_events FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON bff_backoffice.device_keys FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.device_proofs FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON bff_backoffice.device_sync_status FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.devices FOR SELECT TO tidings_breakglass USING (true);
@@ -6146,15 +6208,11 @@ CREATE POLICY caller_role_deletes ON bff_backoffice.alert_ack_log AS RESTRICTIVE
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.consumed_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
-CREATE POLICY caller_role_deletes ON bff_backoffice.device_sync_status AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
 CREATE POLICY caller_role_deletes ON bff_backoffice.exports AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.idempotency_keys AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.notes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
-CREATE POLICY caller_role_deletes ON bff_backoffice.offline_action_queue_hints AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.operator_preferences AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6170,15 +6228,11 @@ CREATE POLICY caller_role_writes ON bff_backoffice.alert_ack_log AS RESTRICTIVE 
 
 CREATE POLICY caller_role_writes ON bff_backoffice.consumed_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
-CREATE POLICY caller_role_writes ON bff_backoffice.device_sync_status AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
 CREATE POLICY caller_role_writes ON bff_backoffice.exports AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.notes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
-CREATE POLICY caller_role_writes ON bff_backoffice.offline_action_queue_hints AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.operator_preferences AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6187,6 +6241,10 @@ CREATE POLICY caller_role_writes ON bff_backoffice.operators AS RESTRICTIVE TO t
 CREATE POLICY caller_role_writes ON bff_backoffice.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 ALTER TABLE bff_backoffice.consumed_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.device_keys ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.device_proofs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.device_sync_status ENABLE ROW LEVEL SECURITY;
 
@@ -6230,6 +6288,10 @@ CREATE POLICY platform_access ON bff_backoffice.audit_heads TO tidings_platform 
 
 CREATE POLICY platform_access ON bff_backoffice.consumed_events TO tidings_platform USING (true) WITH CHECK (true);
 
+CREATE POLICY platform_access ON bff_backoffice.device_keys TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.device_proofs TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON bff_backoffice.devices TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.exports TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -6247,6 +6309,8 @@ CREATE POLICY platform_access ON bff_backoffice.passkey_challenges TO tidings_pl
 CREATE POLICY platform_access ON bff_backoffice.passkeys TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.sessions TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_looks_up ON bff_backoffice.device_keys FOR SELECT TO tidings_platform USING (true);
 
 CREATE POLICY platform_looks_up ON bff_backoffice.devices FOR SELECT TO tidings_platform USING (true);
 
@@ -6277,6 +6341,10 @@ CREATE POLICY tenant_isolation ON bff_backoffice.audit TO tidings_runtime USING 
 CREATE POLICY tenant_isolation ON bff_backoffice.audit_heads TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.consumed_events TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.device_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.device_proofs TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.device_sync_status TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6339,6 +6407,10 @@ CREATE POLICY worker_claims ON bff_backoffice.audit TO tidings_worker USING (tru
 CREATE POLICY worker_claims ON bff_backoffice.audit_heads TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.consumed_events TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.device_keys TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.device_proofs TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.device_sync_status TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8171,6 +8243,36 @@ GRANT SELECT(event_id) ON TABLE bff_backoffice.consumed_events TO tidings_worker
 GRANT SELECT(tenant_id) ON TABLE bff_backoffice.consumed_events TO tidings_worker;
 
 GRANT SELECT(expires_at) ON TABLE bff_backoffice.consumed_events TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.device_keys TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.device_keys TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.device_keys TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.device_keys TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.device_keys TO tidings_worker;
+
+GRANT SELECT(session_id) ON TABLE bff_backoffice.device_keys TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE bff_backoffice.device_keys TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.device_proofs TO tidings_breakglass;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.device_proofs TO tidings_runtime;
+
+GRANT SELECT,INSERT ON TABLE bff_backoffice.device_proofs TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.device_proofs TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.device_proofs TO tidings_worker;
+
+GRANT SELECT(session_id) ON TABLE bff_backoffice.device_proofs TO tidings_worker;
+
+GRANT SELECT(jti) ON TABLE bff_backoffice.device_proofs TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE bff_backoffice.device_proofs TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.device_sync_status TO tidings_breakglass;
 

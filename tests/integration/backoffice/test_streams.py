@@ -1,42 +1,21 @@
 """The stream of a device: nothing missed and nothing twice, only what its operator may hear, and it ends with the session."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 
 import pytest
 
-from tests.support.bus import DEADLINE
 from tests.support.clock import ManualClock
-from tests.support.device_streams import hearing
+from tests.support.device_streams import hearing, live
 from tests.support.http import HttpWorld, http_over
 from tests.support.operators import SignedIn, an_operator, quick_passwords
 from tests.support.postgres import TestDatabase
 from tests.support.system import now_clock, system_over
 from tidings.backoffice.announcements.store import sweep_announcements
 from tidings.backoffice.announcements.tell import WINDOW, Announcements
-from tidings.bootstrap import System
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.notify.tenants.model import Tenant
-
-
-@asynccontextmanager
-async def live(*systems: System, hears: bool = False) -> AsyncIterator[None]:
-    """Processes that tell their streams; where none `hears` what others commit, they look."""
-    stop = asyncio.Event()
-    jobs = [asyncio.ensure_future(one.backoffice.devices.streams.run(stop)) for one in systems]
-    wakeups = [one.kernel.bus.wakeups for one in systems] if hears else []
-    jobs += [asyncio.ensure_future(one.run(stop)) for one in wakeups]
-    try:
-        async with asyncio.timeout(DEADLINE):
-            for one in wakeups:
-                await one.listening.wait()
-        yield
-    finally:
-        stop.set()
-        await asyncio.gather(*jobs)
 
 
 async def tell(world: HttpWorld, tenant_id: TenantId, count: int = 1, **to: str) -> None:

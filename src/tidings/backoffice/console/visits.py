@@ -13,7 +13,7 @@ from tidings.backoffice.console.strings import LANGUAGE_COOKIE, ConsoleStrings, 
 from tidings.backoffice.desk import OperatorDesk
 from tidings.backoffice.sessions.authenticate import SessionAuthenticator
 from tidings.backoffice.sessions.cookies import SessionCookies
-from tidings.backoffice.sessions.errors import CsrfError, OtherDeviceError
+from tidings.backoffice.sessions.errors import CsrfError, DeviceProofMissingError, OtherDeviceError
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.answers import Reply
 from tidings.kernel.http.browsers import is_from_another_site, is_local, read_cookie
@@ -202,6 +202,9 @@ def answering_with_pages(handler: Handler) -> Handler:
             return await handler(**arguments)
         except OtherDeviceError:
             return redirect("/console/sign-in?device", cookies=tuple(visits.cookies.closing(request.scope)))
+        except DeviceProofMissingError as error:
+            # The session goes on in the application that has the key, with its cookie.
+            return refused_page(visits.words_of(request), error)
         except UnauthenticatedError:
             has_cookie = visits.cookies.session_in(request.scope) is not None
             cookies = tuple(visits.cookies.closing(request.scope)) if has_cookie else ()

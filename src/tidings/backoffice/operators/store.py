@@ -51,8 +51,10 @@ async def find_of_tenant_by_email(tx: TenantTx | PlatformTx, email_hash: str) ->
     return _from_row(row) if row else None
 
 
-async def find_any(tx: PlatformTx, operator_ids: Sequence[OperatorId]) -> dict[OperatorId, OperatorRecord]:
-    """The operators with these ids, of any tenant or the platform; for the access guard alone."""
+async def find_any(
+    tx: TenantTx | PlatformTx, operator_ids: Sequence[OperatorId]
+) -> dict[OperatorId, OperatorRecord]:
+    """The operators with these ids, of any tenant or the platform, for the access guard; in a tenant's transaction those of the tenant."""
     rows = await tx.fetch(QUERIES.find_any, ids=list(operator_ids))
     return {operator.id: operator for operator in map(_from_row, rows)}
 

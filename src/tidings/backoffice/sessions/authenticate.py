@@ -16,8 +16,9 @@ from tidings.backoffice.sessions.cookies import SessionCookies
 from tidings.backoffice.sessions.devices import hash_device
 from tidings.backoffice.sessions.end import SessionEnder
 from tidings.backoffice.sessions.errors import OtherDeviceError, SessionEndedError
-from tidings.backoffice.sessions.model import Device, OperatorSession
+from tidings.backoffice.sessions.model import Device, DeviceKey, OperatorSession
 from tidings.backoffice.sessions.open import hash_token
+from tidings.backoffice.sessions.proofs import DeviceProofs
 from tidings.contracts.scopes import ROLE_SCOPES
 from tidings.kernel.announced_changes import AnnouncedChanges, announced_sets
 from tidings.kernel.clock import Clock
@@ -41,6 +42,8 @@ class _Known(NamedTuple):
     session: OperatorSession
     operator: OperatorRecord
     device: Device
+    #: The key that it is bound to besides.
+    key: DeviceKey | None
 
 
 class SessionAuthenticator:
@@ -54,6 +57,7 @@ class SessionAuthenticator:
         pepper: OperatorPepper,
         ledger: OperatorLedger,
         ender: SessionEnder,
+        proofs: DeviceProofs,
         clock: Clock,
         changes: AnnouncedChanges | None = None,
     ) -> None:
@@ -62,11 +66,13 @@ class SessionAuthenticator:
         self._pepper = pepper
         self._ledger = ledger
         self._ender = ender
+        self._proofs = proofs
         self._clock = clock
         self._memory: SetCache[SessionId, _Known | None] = announced_sets(
             self._find,
             changes,
             "bff_backoffice.sessions",
+            "bff_backoffice.device_keys",
             clock=clock,
             ttl=timedelta(seconds=REMEMBERED_SECONDS),
         )
@@ -91,15 +97,22 @@ class SessionAuthenticator:
         known = await self._memory.of(read[0]) if read is not None else None
         if read is None or known is None:
             raise SessionEndedError
-        session, operator, device = known
+        session, operator, device, key = known
         if not hmac.compare_digest(session.token_hash, await hash_token(self._pepper, session, read[1])):
             raise SessionEndedError
         if session.state(self._clock.now()) != "active" or operator.status not in ("active", "locked"):
             raise SessionEndedError
-        if not await self._is_on(scope, device):
+        if not await self._is_on(scope, device) or not (
+            key is None or await self._proofs.check(scope, session, key)
+        ):
             await self._end(session)
             raise OtherDeviceError
         return _caller(session, operator)
+
+    async def is_bound_to_key(self, session_id: str) -> bool:
+        """Whether requests of this session need a proof of their device's key."""
+        known = await self._memory.of(SessionId(session_id))
+        return known is not None and known.key is not None
 
     def forget(self, session_id: SessionId) -> None:
         """This process just ended it: look it up anew."""
@@ -131,13 +144,17 @@ class SessionAuthenticator:
             sessions = await store.find_any_sessions(tx, session_ids)
             operators = await operator_store.find_any(tx, [one.operator_id for one in sessions])
             devices = await store.find_devices(tx, [one.device_id for one in sessions])
+            keys = await store.find_device_keys(tx, [one.id for one in sessions])
         for session in sessions:
             operator, device = operators.get(session.operator_id), devices.get(session.device_id)
             if operator is None or device is None or operator.tenant_id != session.tenant_id:
                 continue
             if not await self._ledger.holds(operator):
                 continue
-            found[session.id] = _Known(session, operator, device)
+            key = keys.get(session.id)
+            if key is not None and not await self._proofs.is_whole(key):
+                continue
+            found[session.id] = _Known(session, operator, device, key)
         return found
 
 

@@ -54,6 +54,16 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceKey:
+    """The public key of a device, to which a session is bound."""
+
+    session_id: SessionId
+    device_id: DeviceId
+    public_key: str
+    key_hash: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedSession:
     """A new session, with what its browser keeps."""
 

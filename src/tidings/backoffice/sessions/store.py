@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tidings.backoffice.ids import DeviceId, OperatorId, SessionId
-from tidings.backoffice.sessions.model import Device, OperatorSession
+from tidings.backoffice.sessions.model import Device, DeviceKey, OperatorSession
 from tidings.contracts.backoffice import EndedReason
 from tidings.kernel.db import PlatformTx, TenantTx, WorkerTx
 from tidings.kernel.ids import TenantId
@@ -36,6 +36,39 @@ async def find_users_of_device(
     """Which of these operators, of any tenant or the platform, had a session on the device; for signing in alone."""
     rows = await tx.fetch(QUERIES.find_users_of_device, device_id=device_id, operator_ids=list(operator_ids))
     return frozenset(OperatorId(row["operator_id"]) for row in rows)
+
+
+async def find_device_keys(tx: PlatformTx, session_ids: Sequence[SessionId]) -> dict[SessionId, DeviceKey]:
+    """The keys that these sessions are bound to; most are bound to none. For the access guard alone."""
+    rows = await tx.fetch(QUERIES.find_device_keys, ids=list(session_ids))
+    return {key.session_id: key for key in map(_key_from_row, rows)}
+
+
+async def insert_device_key(
+    tx: TenantTx | PlatformTx, key: DeviceKey, *, now: datetime, expires_at: datetime
+) -> str:
+    """Bind a session to a key; the key that it is bound to from now on."""
+    return str(await tx.fetch_value(QUERIES.insert_device_key, key, now=now, expires_at=expires_at))
+
+
+async def insert_device_proof(
+    tx: TenantTx | PlatformTx, session_id: SessionId, jti: str, *, expires_at: datetime
+) -> bool:
+    """Use a proof up; False where it was."""
+    used = await tx.execute(
+        QUERIES.insert_device_proof, session_id=session_id, jti=jti, expires_at=expires_at
+    )
+    return used == 1
+
+
+async def sweep_device_proofs(tx: WorkerTx, *, before: datetime, limit: int) -> int:
+    """Remove those that nobody could use any more."""
+    return await tx.execute(QUERIES.sweep_device_proofs, before=before, limit=limit)
+
+
+async def sweep_device_keys(tx: WorkerTx, *, before: datetime, limit: int) -> int:
+    """Remove those of sessions whose time was over before that."""
+    return await tx.execute(QUERIES.sweep_device_keys, before=before, limit=limit)
 
 
 async def insert_session(tx: TenantTx | PlatformTx, session: OperatorSession) -> None:
@@ -105,3 +138,4 @@ _from_row = RowMapper(
     OperatorSession, [QUERIES.find_any_sessions, QUERIES.list_sessions, QUERIES.end_sessions]
 )
 _device_from_row = RowMapper(Device, [QUERIES.find_devices])
+_key_from_row = RowMapper(DeviceKey, [QUERIES.find_device_keys])

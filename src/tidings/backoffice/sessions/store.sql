@@ -63,6 +63,43 @@ SELECT DISTINCT tenant_id FROM bff_backoffice.sessions WHERE ended_at IS NULL AN
 DELETE FROM bff_backoffice.sessions
 WHERE id IN (SELECT id FROM bff_backoffice.sessions WHERE expires_at <= :before ORDER BY expires_at LIMIT :limit);
 
+-- name: find_device_keys
+-- For the access guard: which sessions are bound to a key.
+SELECT session_id, device_id, public_key, key_hash
+FROM bff_backoffice.device_keys
+WHERE session_id = ANY(CAST(:ids AS text[]));
+
+-- name: insert_device_key
+-- The first one stays; which key it is that the session is bound to.
+WITH made AS (
+    INSERT INTO bff_backoffice.device_keys (tenant_id, session_id, device_id, public_key, key_hash, registered_at, expires_at)
+    VALUES (:tenant_id, :session_id, :device_id, :public_key, :key_hash, :now, :expires_at)
+    ON CONFLICT (session_id) DO NOTHING
+    RETURNING public_key
+)
+SELECT public_key FROM made
+UNION ALL
+SELECT public_key FROM bff_backoffice.device_keys WHERE session_id = :session_id
+LIMIT 1;
+
+-- name: insert_device_proof
+-- Of two requests with the same proof, the second finds it used.
+INSERT INTO bff_backoffice.device_proofs (tenant_id, session_id, jti, expires_at)
+VALUES (:tenant_id, :session_id, :jti, :expires_at)
+ON CONFLICT (session_id, jti) DO NOTHING;
+
+-- name: sweep_device_proofs
+-- Their time is over: a proof that is as old is refused.
+DELETE FROM bff_backoffice.device_proofs
+WHERE (session_id, jti) IN (
+    SELECT session_id, jti FROM bff_backoffice.device_proofs WHERE expires_at <= :before ORDER BY expires_at LIMIT :limit
+);
+
+-- name: sweep_device_keys
+-- With the sessions that they belonged to.
+DELETE FROM bff_backoffice.device_keys
+WHERE session_id IN (SELECT session_id FROM bff_backoffice.device_keys WHERE expires_at <= :before ORDER BY expires_at LIMIT :limit);
+
 -- name: sweep_devices
 -- A cookie that no browser has any more.
 DELETE FROM bff_backoffice.devices

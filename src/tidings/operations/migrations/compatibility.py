@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=107, newest=107)
+SERVES: Final = SchemaRange(oldest=108, newest=108)
 
 
 async def check_servable(
