@@ -248,6 +248,7 @@ class TemplateSummary(ApiStruct, frozen=True, kw_only=True):
     locales: tuple[str, ...]
     latest_version: str | None
     latest_status: str | None
+    approval_asked_by: str | None
     accepted_30_days: int | None
     archived: bool
     customised_from: str | None

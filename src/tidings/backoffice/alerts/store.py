@@ -46,9 +46,24 @@ async def resolve_alerts(
     return [_from_row(row) for row in rows]
 
 
+async def find_open(tx: TenantTx | PlatformTx, dedup_keys: Sequence[str]) -> list[Alert]:
+    """Those of these keys that are open."""
+    return [_from_row(row) for row in await tx.fetch(QUERIES.find_open_alerts, dedup_keys=list(dedup_keys))]
+
+
+async def open_of_category(tx: TenantTx | PlatformTx, category: str, *, limit: int = 200) -> list[Alert]:
+    """The newest open alerts of one kind."""
+    rows = await tx.fetch(QUERIES.open_alerts_of_category, category=category, limit=limit)
+    return [_from_row(row) for row in rows]
+
+
 async def sweep_alerts(tx: WorkerTx, *, before: datetime, limit: int) -> int:
     """Remove alerts that were over before that."""
     return await tx.execute(QUERIES.sweep_alerts, before=before, limit=limit)
 
 
-_from_row = RowMapper(Alert, [QUERIES.raise_alerts, QUERIES.resolve_alerts], read={"facts": facts_of})
+_from_row = RowMapper(
+    Alert,
+    [QUERIES.raise_alerts, QUERIES.resolve_alerts, QUERIES.find_open_alerts, QUERIES.open_alerts_of_category],
+    read={"facts": facts_of},
+)

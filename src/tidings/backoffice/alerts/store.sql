@@ -41,3 +41,15 @@ DELETE FROM bff_backoffice.alerts
 WHERE id IN (
     SELECT id FROM bff_backoffice.alerts WHERE resolved_at <= :before ORDER BY resolved_at LIMIT :limit
 );
+
+-- name: find_open_alerts
+-- Those of these keys that are open.
+SELECT {columns} FROM bff_backoffice.alerts AS alert
+WHERE tenant_id IS NOT DISTINCT FROM :tenant_id AND resolved_at IS NULL AND dedup_key = ANY (:dedup_keys::text[]);
+
+-- name: open_alerts_of_category
+-- The newest of what is open of one kind, for the page of what they are about.
+SELECT {columns} FROM bff_backoffice.alerts AS alert
+WHERE tenant_id IS NOT DISTINCT FROM :tenant_id AND resolved_at IS NULL AND category = :category
+ORDER BY raised_at DESC
+LIMIT :limit;

@@ -5,6 +5,9 @@ from tidings.backoffice.console.notifications.find_routes import find_pages
 from tidings.backoffice.console.notifications.routes import notifications_pages
 from tidings.backoffice.console.routes import console
 from tidings.backoffice.console.sign_in_routes import sign_in_pages
+from tidings.backoffice.console.templates.editor_routes import editor_pages
+from tidings.backoffice.console.templates.files_routes import template_files
+from tidings.backoffice.console.templates.routes import templates_pages
 
 AREAS = (
     sign_in_pages,
@@ -12,4 +15,7 @@ AREAS = (
     channels_pages,
     find_pages,
     notifications_pages,
+    template_files,
+    templates_pages,
+    editor_pages,
 )

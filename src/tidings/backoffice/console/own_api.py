@@ -160,7 +160,9 @@ async def _ask(app: App, scope: Scope, content: bytes) -> ApiAnswer:
         nonlocal status
         if message["type"] == "http.response.start":
             status = message["status"]
-            headers.update((str(k, "latin-1"), str(v, "latin-1")) for k, v in message.get("headers", ()))
+            headers.update(
+                (str(k, "latin-1").lower(), str(v, "latin-1")) for k, v in message.get("headers", ())
+            )
         elif message["type"] == "http.response.body":
             pieces.append(message.get("body", b""))
 

@@ -44,6 +44,7 @@ PLACES: Final[tuple[Place, ...]] = (
         keys="g n",
         of_tenant=True,
     ),
+    Place(key="templates", path="/console/templates", group="content", scope="templates:read", keys="g t"),
     Place(key="account", path="/console/account", group="settings", keys="g a"),
     Place(key="operators", path="/console/operators", group="settings", scope="operators:read", keys="g o"),
     Place(

@@ -10,6 +10,7 @@ from tidings.backoffice.console.frame import THEMES, ConsoleReader, Told, page, 
 from tidings.backoffice.console.html import el
 from tidings.backoffice.console.own_api import ApiProblemError, OwnApi, OwnApp
 from tidings.backoffice.console.strings import LANGUAGE_COOKIE, ConsoleStrings, strings_accepted
+from tidings.backoffice.console.uploads import is_multipart, read_multipart
 from tidings.backoffice.desk import OperatorDesk
 from tidings.backoffice.sessions.authenticate import SessionAuthenticator
 from tidings.backoffice.sessions.cookies import SessionCookies
@@ -186,9 +187,19 @@ def place(request: Request) -> str:
 async def fields_of(request: Request) -> Mapping[str, str]:
     """What a form says; nothing where it can't be read."""
     try:
+        if is_multipart(request):
+            return (await read_multipart(request))[0]
         return dict(parse_qsl((await request.body()).decode("ascii"), max_num_fields=_MOST_FIELDS))
     except ValueError:
         return {}
+
+
+async def file_of(request: Request, name: str) -> bytes:
+    """The file that a form brings; empty where it brings none."""
+    try:
+        return (await read_multipart(request))[1].get(name, b"") if is_multipart(request) else b""
+    except ValueError:
+        return b""
 
 
 def answering_with_pages(handler: Handler) -> Handler:

@@ -222,6 +222,8 @@ class TemplateLine:
     locales: tuple[str, ...]
     latest_semver: str | None
     latest_status: VersionStatus | None
+    #: Who asked for the newest version, where it is an AI draft that nobody has approved yet.
+    approval_asked_by: str | None
     #: Put away as a whole.
     archived: bool
     #: The platform's version in force, where it is newer than the one that this was customised from.
@@ -247,6 +249,7 @@ async def list_templates(
             locales=tuple(row["locale_tags"]),
             latest_semver=row["latest_semver"],
             latest_status=None if row["latest_status"] is None else VersionStatus(row["latest_status"]),
+            approval_asked_by=row["approval_asked_by"],
             archived=row["status"] == "archived",
             platform_newer=template_of(row).newer_than(row["platform_active_semver"]),
         )

@@ -354,7 +354,7 @@ WHERE id = :id AND status <> 'archived';
 SELECT t.id, t.tenant_id, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
        t.default_priority, t.platform_semver, t.version, t.updated_at, t.status, active.semver AS active_semver,
        coalesce(active.locale_tags, ARRAY[]::text[]) AS locale_tags, latest.semver AS latest_semver,
-       latest.status AS latest_status, theirs.semver AS platform_active_semver
+       latest.status AS latest_status, latest.asks AS approval_asked_by, theirs.semver AS platform_active_semver
 FROM (
     SELECT id, tenant_id, key, channel, category, active_version_id, default_locale, fallback_chain,
            default_priority, platform_semver, version, updated_at, status
@@ -377,11 +377,14 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS active ON true
 LEFT JOIN LATERAL (
-    (SELECT v.id, v.semver, v.status FROM notification.template_versions v
+    (SELECT v.id, v.semver, v.status,
+            CASE WHEN v.status = 'draft' AND v.source = 'ai_drafted' AND v.approver_user_id IS NULL
+                 THEN coalesce(v.ai_provenance ->> 'requested_by', v.created_by) END AS asks
+     FROM notification.template_versions v
      WHERE t.tenant_id IS NOT NULL AND v.tenant_id = :tenant_id AND v.template_id = t.id
      ORDER BY v.id DESC LIMIT 1)
     UNION ALL
-    (SELECT v.id, v.semver, v.status FROM notification_platform.template_versions v
+    (SELECT v.id, v.semver, v.status, NULL FROM notification_platform.template_versions v
      WHERE t.tenant_id IS NULL AND v.template_id = t.id AND v.status <> 'draft'
      ORDER BY v.id DESC LIMIT 1)
     LIMIT 1
@@ -405,7 +408,7 @@ LIMIT :limit;
 SELECT t.id, NULL AS tenant_id, t.key, t.channel, t.category, t.active_version_id, t.default_locale, t.fallback_chain,
        t.default_priority, NULL AS platform_semver, t.version, t.updated_at, t.status, active.semver AS active_semver,
        coalesce(active.locale_tags, ARRAY[]::text[]) AS locale_tags, latest.semver AS latest_semver,
-       latest.status AS latest_status, NULL AS platform_active_semver
+       latest.status AS latest_status, latest.asks AS approval_asked_by, NULL AS platform_active_semver
 FROM notification_platform.templates AS t
 LEFT JOIN LATERAL (
     SELECT v.semver, ARRAY(SELECT jsonb_object_keys(v.locales) ORDER BY 1) AS locale_tags
@@ -413,7 +416,10 @@ LEFT JOIN LATERAL (
     WHERE v.id = t.active_version_id
 ) AS active ON true
 LEFT JOIN LATERAL (
-    SELECT v.id, v.semver, v.status FROM notification_platform.template_versions v
+    SELECT v.id, v.semver, v.status,
+           CASE WHEN v.status = 'draft' AND v.source = 'ai_drafted' AND v.approver_user_id IS NULL
+                THEN coalesce(v.ai_provenance ->> 'requested_by', v.created_by) END AS asks
+    FROM notification_platform.template_versions v
     WHERE v.template_id = t.id
     ORDER BY v.id DESC LIMIT 1
 ) AS latest ON true

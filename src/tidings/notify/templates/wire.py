@@ -290,6 +290,8 @@ class TemplateSummary(Struct, frozen=True, kw_only=True):
     #: The newest version, whatever its state.
     latest_version: str | None
     latest_status: VersionStatus | None
+    #: Who asked for the newest version, where it is an AI draft that waits for an approval.
+    approval_asked_by: str | None
     #: How many notifications of this key were accepted in 30 days, for this channel or for whichever suits; null
     #: where they are not counted by template.
     accepted_30_days: int | None
@@ -308,7 +310,7 @@ class TemplateSummary(Struct, frozen=True, kw_only=True):
             cls,
             template,
             owner="platform" if template.tenant_id is None else "tenant",
-            **attributes(line, "locales latest_status archived platform_newer"),
+            **attributes(line, "locales latest_status approval_asked_by archived platform_newer"),
             active_version=line.active_semver,
             latest_version=line.latest_semver,
             accepted_30_days=accepted,

@@ -5,7 +5,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Final, NamedTuple
 
-_TYPES: Final = {"console.css": "text/css", "console.js": "text/javascript"}
+_TYPES: Final = {"console.css": "text/css", "console.js": "text/javascript", "frame.js": "text/javascript"}
 
 
 class StaticFile(NamedTuple):

@@ -109,28 +109,36 @@
     }
   }
 
-  // A preview beside a form: what is typed is sent where the form says, and the answer stands in the frame.
+  // A preview beside a form: what is typed is sent where the form says, and the answer takes the place of what stands there.
+  // One request at a time, so that no older answer comes after a newer one.
   function previews() {
     for (const form of all("form[data-preview]")) {
       let waiting;
+      let busy = false;
       const send = async () => {
-        const targets = form.dataset.targets.split(" ");
+        if (busy) return later();
+        busy = true;
+        form.setAttribute("aria-busy", "true");
         const data = new URLSearchParams(new FormData(form));
         try {
           const answer = await fetch(form.dataset.preview, { method: "POST", body: data });
           const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-          for (const id of targets) {
+          for (const id of form.dataset.targets.split(" ")) {
             const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
             if (old && fresh) old.replaceWith(fresh), decorate(fresh);
           }
         } catch {
           // The next letter tries again.
         }
+        busy = false;
+        form.removeAttribute("aria-busy");
+        frames();
       };
-      form.addEventListener("input", () => {
+      const later = () => {
         clearTimeout(waiting);
         waiting = setTimeout(send, 400);
-      });
+      };
+      form.addEventListener("input", later);
     }
   }
 
@@ -170,6 +178,18 @@
     const others = all("button", form).filter((other) => other.type === "submit");
     if (others.length < 2) form.requestSubmit(others[0]);
   }
+  // Mails stand in frames without rights, which are handed what they show, and say how high it is.
+  function frames(only) {
+    for (const frame of all("iframe[data-shows]")) {
+      const html = document.getElementById(frame.dataset.shows)?.dataset.html;
+      if (html !== undefined && (!only || frame.contentWindow === only)) frame.contentWindow.postMessage({ html }, "*");
+    }
+  }
+  addEventListener("message", (event) => {
+    const frame = all("iframe[data-shows]").find((one) => one.contentWindow === event.source);
+    if (frame && event.data?.ready) frames(event.source);
+    if (frame && event.data?.height) frame.style.height = `${Math.min(Math.max(event.data.height, 160), 1600)}px`;
+  });
 
   function decorate(within) {
     passkeys(within);
@@ -261,5 +281,6 @@
   decorate(document);
   live();
   previews();
+  frames();
   setInterval(() => times(document), 30000);
 })();

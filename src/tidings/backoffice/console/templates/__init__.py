@@ -1,0 +1,1 @@
+"""Pages on templates: the list, versions, the editor with its previews, differences, files in and out."""
