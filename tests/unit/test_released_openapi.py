@@ -37,6 +37,10 @@ CORRECTIONS: dict[str, str] = {
         r"|webhooks~1\{webhook_id\}~1rotate-secret|tenants~1\{tenant_id\}~1(freeze|suspend)|callbacks~1.*~1body)"
         r"/(get|put|post|patch|delete)/(parameters/header X-Attestation|responses/403/x-codes\Z)"
     ): "people who are signed in attest a change of credentials, the closing of a tenant, the reading of raw bodies; keys do as before",
+    r"/paths/~1api~1v1~1recipients~1\{recipient_id\}~1erase/post/(parameters/header X-Attestation|responses/403/x-codes\Z)": (
+        "people who are signed in attest the erasure of a recipient; keys do it as before"
+    ),
+    r"/paths/~1api~1v1~1router~1conversations/get/parameters/query unanswered/": "those who wait are listed apart",
     r"/components/schemas/DnsFinding/properties/publish/": "a missing record comes ready to be published",
     r"/components/schemas/ExplainView/required\Z": "an explanation tells of digests too",
     r"/components/schemas/(ExplainView/properties/trigger/|Happening/properties/kind/description)": (

@@ -32,6 +32,7 @@ from tidings.notify.inbox_preferences import routes as inbox_preferences_routes
 from tidings.notify.notifications import explain_routes
 from tidings.notify.notifications import routes as notifications_routes
 from tidings.notify.notifications.simulate import Simulator
+from tidings.notify.preference_center import link_routes as preference_link_routes
 from tidings.notify.preference_center import routes as preference_center_routes
 from tidings.notify.received_events import routes as received_events_routes
 from tidings.notify.recipients import consent_routes, preference_routes
@@ -102,6 +103,7 @@ def resources_of(system: "System") -> Served:
                 imports_routes.recipient_imports,
                 imports_routes.preference_imports,
                 preference_center_routes.preference_pages,
+                preference_link_routes.preference_links,
                 inbox_component_routes.inbox_assets,
                 tracking_routes.tracking,
                 accept_routes.sending,

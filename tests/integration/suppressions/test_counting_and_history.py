@@ -62,6 +62,31 @@ async def test_counts_follow_every_change(world: PeopleWorld) -> None:
     assert len(kept) == 1
 
 
+async def test_many_are_released_at_once_and_each_is_told_and_audited(world: PeopleWorld) -> None:
+    tenant, other = await world.tenant(), await world.tenant()
+    async with world.db.tenant(tenant.id) as tx:
+        mine = await world.suppressor.add(tx, [wish(f"p{n}@example.test") for n in range(3)], actor="test")
+    async with world.db.tenant(other.id) as tx:
+        theirs = await world.suppressor.add(tx, [wish("p0@example.test")], actor="test")
+    ids = [one.suppression.id for one in mine]
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.delete(f"{SUPPRESSIONS}/{ids[2]}")
+        body = {"ids": [*ids, ids[0], theirs[0].suppression.id], "reason": "ticket 4711"}
+        done = await client.post(f"{SUPPRESSIONS}/release", json=body)
+        again = await client.post(f"{SUPPRESSIONS}/release", json=body)
+        wrong = await client.post(f"{SUPPRESSIONS}/release", json={"ids": [ids[0], "sup_none"]})
+        history = (await client.get(f"{SUPPRESSIONS}/{ids[0]}/history")).json()["items"]
+        none = await client.post(f"{SUPPRESSIONS}/release", json={"ids": []})
+
+    assert done.json() == {"released": 2, "passed_over": 2}
+    assert again.json() == {"released": 0, "passed_over": 4}
+    assert [error["field"] for error in wrong.json()["errors"]] == ["ids[1]"]
+    assert none.status_code == 400
+    assert [one["why"] for one in history if one["what"] == "released"] == ["ticket 4711"]
+    assert len(await told(world.db, tenant.id, "suppression.released")) == 3
+    assert (await stats(world, other.id))["total"] == 1
+
+
 async def test_what_ran_out_is_released_told_and_no_longer_counted(db: Database, tmp_path: Path) -> None:
     clock = ManualClock(SystemClock().now())
     world = PeopleWorld(db, tmp_path, clock)

@@ -88,15 +88,23 @@ class Conversations(Namespace):
         channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"] | None = None,
         recipient: str | None = None,
         since: datetime | None = None,
+        unanswered: bool | None = None,
     ) -> Page[ConversationView]:
         """List conversations, the newest first."""
-        return self._client.call(self._json("GET", "/router/conversations", Page[ConversationView], query={"limit": limit, "cursor": cursor, "status": status, "channel": channel, "recipient": recipient, "since": since}))
+        return self._client.call(self._json("GET", "/router/conversations", Page[ConversationView], query={"limit": limit, "cursor": cursor, "status": status, "channel": channel, "recipient": recipient, "since": since, "unanswered": unanswered}))
 
     def iterate(
-        self, *, limit: int | None = None, status: Literal["CLOSED_IDLE", "CLOSED_MANUAL", "CLOSED_STOP", "OPEN"] | None = None, channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"] | None = None, recipient: str | None = None, since: datetime | None = None
+        self,
+        *,
+        limit: int | None = None,
+        status: Literal["CLOSED_IDLE", "CLOSED_MANUAL", "CLOSED_STOP", "OPEN"] | None = None,
+        channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"] | None = None,
+        recipient: str | None = None,
+        since: datetime | None = None,
+        unanswered: bool | None = None,
     ) -> Iterator[ConversationView]:
         """Every item of `list`: the pages are fetched as they are needed."""
-        return self._pages(self._json("GET", "/router/conversations", Page[ConversationView], query={"limit": limit, "status": status, "channel": channel, "recipient": recipient, "since": since}))
+        return self._pages(self._json("GET", "/router/conversations", Page[ConversationView], query={"limit": limit, "status": status, "channel": channel, "recipient": recipient, "since": since, "unanswered": unanswered}))
 
     def show(self, conversation_id: str, /) -> ConversationView:
         """Show a conversation, without what was said in it."""
@@ -131,15 +139,23 @@ class AsyncConversations(AsyncNamespace):
         channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"] | None = None,
         recipient: str | None = None,
         since: datetime | None = None,
+        unanswered: bool | None = None,
     ) -> Page[ConversationView]:
         """List conversations, the newest first."""
-        return await self._client.call(self._json("GET", "/router/conversations", Page[ConversationView], query={"limit": limit, "cursor": cursor, "status": status, "channel": channel, "recipient": recipient, "since": since}))
+        return await self._client.call(self._json("GET", "/router/conversations", Page[ConversationView], query={"limit": limit, "cursor": cursor, "status": status, "channel": channel, "recipient": recipient, "since": since, "unanswered": unanswered}))
 
     def iterate(
-        self, *, limit: int | None = None, status: Literal["CLOSED_IDLE", "CLOSED_MANUAL", "CLOSED_STOP", "OPEN"] | None = None, channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"] | None = None, recipient: str | None = None, since: datetime | None = None
+        self,
+        *,
+        limit: int | None = None,
+        status: Literal["CLOSED_IDLE", "CLOSED_MANUAL", "CLOSED_STOP", "OPEN"] | None = None,
+        channel: Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"] | None = None,
+        recipient: str | None = None,
+        since: datetime | None = None,
+        unanswered: bool | None = None,
     ) -> AsyncIterator[ConversationView]:
         """Every item of `list`: the pages are fetched as they are needed."""
-        return self._pages(self._json("GET", "/router/conversations", Page[ConversationView], query={"limit": limit, "status": status, "channel": channel, "recipient": recipient, "since": since}))
+        return self._pages(self._json("GET", "/router/conversations", Page[ConversationView], query={"limit": limit, "status": status, "channel": channel, "recipient": recipient, "since": since, "unanswered": unanswered}))
 
     async def show(self, conversation_id: str, /) -> ConversationView:
         """Show a conversation, without what was said in it."""

@@ -102,6 +102,22 @@ class InFlight(ApiStruct, frozen=True, kw_only=True):
     since: datetime
 
 
+class MakePreferenceLink(TypedDict):
+    """For which of their addresses it is."""
+
+    #: The primary address on this channel; left out: their mail address, or else a telephone's.
+    channel: NotRequired[Literal["email", "inapp", "push", "sms", "telegram", "viber", "voice", "webhook", "whatsapp"] | None]
+
+
+class PreferenceLinkView(ApiStruct, frozen=True, kw_only=True):
+    """A link that opens the recipient's preferences without a sign-in."""
+
+    url: str
+    #: One of `email`, `inapp`, `push`, `sms`, `telegram`, `viber`, `voice`, `webhook`, `whatsapp`.
+    channel: str
+    expires_at: datetime
+
+
 class RefusalView(ApiStruct, frozen=True, kw_only=True):
     """What was unsubscribed from an address; holds for every recipient who has it."""
 
@@ -342,6 +358,10 @@ class Recipients(Namespace):
         """Export everything that is held about a recipient, as a zip. Addresses in the clear, preferences, consents, suppressions, every notification with its words as far as they can still be put together, files, what is planned, digests, batches, and the audit. Audited. The zip is made while it is sent: one that ends early has no table of contents and does not open."""
         return self._client.download(self._json("POST", f"/recipients/{segment(recipient_id)}/export", bytes, accept="application/zip"))
 
+    def make_preference_link(self, recipient_id: str, /, **body: Unpack[MakePreferenceLink]) -> PreferenceLinkView:
+        """Make a link by which a recipient chooses for themselves, to be passed on by hand. It opens what the links in their messages open: whoever has it can say no and choose in their name. It belongs to one address, and is the same one within a month. Audited."""
+        return self._client.call(self._json("POST", f"/recipients/{segment(recipient_id)}/preference-link", PreferenceLinkView, body=body))
+
     def preferences(self, recipient_id: str, /) -> PreferencesView:
         """Show what a recipient allows. Somebody who never chose has version 0, and that is an ETag to change from."""
         return self._client.call(self._json("GET", f"/recipients/{segment(recipient_id)}/preferences", PreferencesView))
@@ -417,6 +437,10 @@ class AsyncRecipients(AsyncNamespace):
     def export(self, recipient_id: str, /) -> AsyncIterator[bytes]:
         """Export everything that is held about a recipient, as a zip. Addresses in the clear, preferences, consents, suppressions, every notification with its words as far as they can still be put together, files, what is planned, digests, batches, and the audit. Audited. The zip is made while it is sent: one that ends early has no table of contents and does not open."""
         return self._client.download(self._json("POST", f"/recipients/{segment(recipient_id)}/export", bytes, accept="application/zip"))
+
+    async def make_preference_link(self, recipient_id: str, /, **body: Unpack[MakePreferenceLink]) -> PreferenceLinkView:
+        """Make a link by which a recipient chooses for themselves, to be passed on by hand. It opens what the links in their messages open: whoever has it can say no and choose in their name. It belongs to one address, and is the same one within a month. Audited."""
+        return await self._client.call(self._json("POST", f"/recipients/{segment(recipient_id)}/preference-link", PreferenceLinkView, body=body))
 
     async def preferences(self, recipient_id: str, /) -> PreferencesView:
         """Show what a recipient allows. Somebody who never chose has version 0, and that is an ETag to change from."""

@@ -13,6 +13,8 @@ AttestedAction = Literal[
     "credential.change",
     "tenant.close",
     "raw.read",
+    "recipient.erase",
+    "suppression.release_many",
     "passkey.add",
     "passkey.remove",
 ]
@@ -29,6 +31,8 @@ ACTIONS: Final[dict[AttestedAction, str]] = {
     "credential.change": "Store, rotate or remove a vendor's credentials, lead an account to others, or rotate the secret of a webhook.",
     "tenant.close": "Freeze or suspend a tenant.",
     "raw.read": "Read the raw body of a request of a vendor: it may hold addresses and texts.",
+    "recipient.erase": "Erase a recipient, for good.",
+    "suppression.release_many": "Release many suppressions at once.",
     "passkey.add": "Add a passkey of one's own: it signs in, and stands in the place of codes.",
     "passkey.remove": "Remove a passkey of one's own.",
 }

@@ -22,7 +22,7 @@ class EraseRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     reason: Annotated[str, Meta(min_length=1, max_length=300)] | None = None
 
 
-@erasures.post("/{recipient_id}/erase", problems=["recipient_not_found"])
+@erasures.post("/{recipient_id}/erase", attested="recipient.erase", problems=["recipient_not_found"])
 async def erase_recipient(
     recipient_id: RecipientId,
     tenant_id: TenantId,

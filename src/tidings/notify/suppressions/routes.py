@@ -27,7 +27,9 @@ from tidings.notify.suppressions.wire import (
     History,
     ListSuppressions,
     LookUpSuppressions,
+    ReleasedSuppressions,
     ReleaseQuery,
+    ReleaseSuppressions,
     SuppressionStats,
     SuppressionView,
     filter_of,
@@ -86,6 +88,19 @@ async def look_up_suppressions(
     found = await suppressor.look_up(tx, channel=body.channel, address=body.address, actor=caller.actor)
     key = await _key(tx, keyring)
     return FoundSuppressions(items=[SuppressionView.of(one, key) for one in found])
+
+
+@suppressions.post("/release", verb="release-many", attested="suppression.release_many")
+async def release_suppressions(
+    tx: TenantTx, body: ReleaseSuppressions, caller: Caller, suppressor: Suppressor
+) -> ReleasedSuppressions:
+    """Release many suppressions at once: their addresses may be written to again.
+
+    At most 500. Those that were released before are passed over. Each is audited.
+    """
+    ids = body.named()
+    released = await suppressor.release_many(tx, ids, actor=caller.actor, reason=body.reason)
+    return ReleasedSuppressions(released=released, passed_over=len(ids) - released)
 
 
 @suppressions.get("/stats", name="suppression_stats")

@@ -141,6 +141,15 @@ class Suppressor:
         await self._tell(tx, [known], "released", actor, reason)
         return known
 
+    async def release_many(
+        self, tx: TenantTx, ids: Sequence[SuppressionId], *, actor: str, reason: str | None
+    ) -> int:
+        """Those of these that hold something back, released now; how many."""
+        known = await store.lock_suppressions(tx, ids=ids)
+        held = [one for one in known.values() if one.released_at is None]
+        await self.release_found(tx, held, actor=actor, reason=reason)
+        return len(held)
+
     async def release_found(
         self, tx: TenantTx, found: Sequence[Suppression], *, actor: str, reason: str | None
     ) -> None:

@@ -16,6 +16,7 @@ from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.mapping import by_name
 from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.notify.ids import SUPPRESSION, SuppressionId
 from tidings.notify.suppressions.counts import Count
 from tidings.notify.suppressions.model import (
     SuppressibleChannel,
@@ -109,6 +110,35 @@ class ReleaseQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     #: For the audit.
     reason: Words | None = None
+
+
+class ReleaseSuppressions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which suppressions are released, and why."""
+
+    ids: Annotated[list[Annotated[str, Meta(max_length=40)]], Meta(min_length=1, max_length=500)]
+    #: For the audit.
+    reason: Words | None = None
+
+    def named(self) -> list[SuppressionId]:
+        """The ids, each once; an `InvalidError` that names those that are none."""
+        found: dict[SuppressionId, None] = {}
+        wrong: list[FieldError] = []
+        for place, text in enumerate(self.ids):
+            try:
+                found[SUPPRESSION.parse(text, field=f"ids[{place}]")] = None
+            except BadValueError as error:
+                wrong.append(FieldError(error.field, error.remedy))
+        if wrong:
+            raise InvalidError(wrong)
+        return list(found)
+
+
+class ReleasedSuppressions(Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    released: int
+    #: Those that held nothing back any more, or are none of the tenant's.
+    passed_over: int
 
 
 class SuppressionView(Struct, frozen=True, kw_only=True):

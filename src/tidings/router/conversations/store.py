@@ -87,6 +87,8 @@ class ConversationFilter:
     channel: Channel | None = None
     recipient_id: str | None = None
     since: datetime | None = None
+    #: Only those in which the person spoke last.
+    unanswered: bool = False
 
 
 async def find_taken(tx: TenantTx, ids: Sequence[str]) -> dict[str, Keyword | None]:

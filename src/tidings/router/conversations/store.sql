@@ -209,6 +209,7 @@ WHERE tenant_id = :tenant_id
   AND (:channel::text IS NULL OR channel = :channel::text)
   AND (:recipient_id::text IS NULL OR recipient_id = :recipient_id::text)
   AND (:since::timestamptz IS NULL OR last_seen_at >= :since::timestamptz)
+  AND (NOT :unanswered::boolean OR last_mo_at > coalesce(last_mt_at, '-infinity'))
 ORDER BY id DESC
 LIMIT :limit;
 

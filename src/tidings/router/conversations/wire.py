@@ -34,12 +34,19 @@ class ListConversations(PageQuery, frozen=True, kw_only=True, forbid_unknown_fie
     since: Annotated[
         Moment | None, Meta(description="Only those in which something was said then or later.")
     ] = None
+    unanswered: Annotated[
+        Literal["true", "false"], Meta(description="`true`: only those in which the person spoke last.")
+    ] = "false"
 
     def chosen(self) -> ConversationFilter:
         """Without the page."""
         recipient = None if self.recipient is None else RECIPIENT.parse(self.recipient, field="recipient")
         return ConversationFilter(
-            status=self.status, channel=self.channel, recipient_id=recipient, since=self.since
+            status=self.status,
+            channel=self.channel,
+            recipient_id=recipient,
+            since=self.since,
+            unanswered=self.unanswered == "true",
         )
 
 

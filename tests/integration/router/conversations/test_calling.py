@@ -69,6 +69,23 @@ async def test_conversations_are_listed_shown_and_read(
     assert await _audited(world, tenant_id) == [("conversation", "transcript.read")] * 2
 
 
+async def test_those_who_wait_for_an_answer_are_listed_apart(
+    world: ConversationWorld, tenant_id: TenantId
+) -> None:
+    account = await world.account(tenant_id)
+    await world.write(account, "hello", sender="+93701230001")
+    await world.write(account, "hello")
+    await world.job().drain()
+    await world.later(seconds=1)
+    await world.send(tenant_id, account)
+    async with world.client(tenant_id) as client:
+        every = (await client.get("/conversations")).json()["items"]
+        waiting = (await client.get("/conversations", params={"unanswered": "true"})).json()["items"]
+
+    assert len(every) == 2
+    assert [one["last_sent_at"] for one in waiting] == [None]
+
+
 async def _ordered(world: ConversationWorld, tenant_id: TenantId) -> list[Row]:
     """The notifications of the tenant, in the order in which they were accepted."""
     async with world.db.tenant(tenant_id) as tx:

@@ -1,0 +1,62 @@
+"""What operators do for good to people's data they attest; keys do it without."""
+
+from tests.integration.backoffice.sent import ConsoleWorld
+from tests.support.people import unused
+
+
+async def test_erasing_and_releasing_in_bulk_take_a_second_factor_of_now(sent: ConsoleWorld) -> None:
+    house = await sent.house()
+    admin = await sent.operator(house)
+    person = await sent.recipient(house, ("email", f"{unused()}@example.test"))
+    held = await admin.post(
+        "/api/v1/suppressions", {"channel": "email", "address": f"{unused()}@example.test"}
+    )
+    release = {"ids": [held.json()["id"]]}
+
+    refused = [
+        await admin.post(f"/api/v1/recipients/{person}/erase", {}),
+        await admin.post("/api/v1/suppressions/release", release),
+        await admin.post("/api/v1/suppressions/release", release, attested="recipient.erase"),
+    ]
+    released = await admin.post("/api/v1/suppressions/release", release, attested="suppression.release_many")
+    erased = await admin.post(f"/api/v1/recipients/{person}/erase", {}, attested="recipient.erase")
+
+    assert {(one.status_code, one.json()["code"]) for one in refused} == {(403, "attestation_required")}
+    assert released.json() == {"released": 1, "passed_over": 0}
+    assert erased.json()["statement"]["recipient_id"] == person
+    async with sent.http.as_tenant(house) as key:
+        other = await sent.recipient(house, ("email", f"{unused()}@example.test"))
+        assert (await key.post(f"/api/v1/recipients/{other}/erase", json={})).status_code == 200
+
+
+async def test_a_link_to_preferences_is_made_by_hand(sent: ConsoleWorld) -> None:
+    house = await sent.house()
+    admin = await sent.operator(house)
+    viewer = await sent.operator(house, "tenant.viewer")
+    person = await sent.recipient(
+        house, ("sms", "+93700123456"), ("email", f"{unused()}@example.test"), display_name="Laila"
+    )
+    nobody = await sent.recipient(house)
+    path = f"/api/v1/recipients/{person}/preference-link"
+
+    made = await admin.post(path)
+    by_text = await admin.post(path, {"channel": "sms"})
+    page = await admin.browser.client.get(made.json()["url"])
+    refused = await viewer.post(path)
+    missing = [
+        await admin.post(path, {"channel": "viber"}),
+        await admin.post(f"/api/v1/recipients/{nobody}/preference-link"),
+    ]
+    await admin.post(f"/api/v1/recipients/{person}/erase", {}, attested="recipient.erase")
+    gone = await admin.post(path)
+
+    assert (made.status_code, made.json()["channel"], by_text.json()["channel"]) == (201, "email", "sms")
+    assert made.json()["url"] != by_text.json()["url"]
+    assert page.status_code == 200
+    assert made.headers["cache-control"] == "no-store"
+    assert refused.status_code == 403
+    assert {(one.status_code, one.json()["errors"][0]["field"]) for one in missing} == {(400, "channel")}
+    assert gone.json()["code"] == "recipient_erased"
+    async with sent.db.tenant(house) as tx:
+        audited = await sent.system.kernel.audit.read_recent(tx, entity_type="recipient", entity_id=person)
+    assert [row.action for row in audited].count("preference_link_made") == 2
