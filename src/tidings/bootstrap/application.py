@@ -76,6 +76,7 @@ def application(
         tracer=tracing.tracer("http") if system.settings.observability.otlp_url else None,
         on_answer=on_answer or _counting(system.kernel.metrics),
         sockets=system.inbox.sockets(),
+        operator_witness=system.backoffice.activity,
         events=EventDocs(schemas=event_schemas, heard=HEARD_EVENTS, told_by_others=TOLD_BY_OTHERS),
     )
     system.backoffice.app = app

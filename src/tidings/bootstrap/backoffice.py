@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from tidings.backoffice.activity.record import ActivityRecorder
     from tidings.backoffice.attestations.attest import Attestor
     from tidings.backoffice.operators.change import OperatorChanger
     from tidings.backoffice.own_url import ConsoleUrl
@@ -136,7 +137,33 @@ class BackofficeStage:
 
     def api_jobs(self) -> "dict[str, Job]":
         """What a process needs that only serves the API."""
-        return {**self.devices.api_jobs()}
+        return {**self.devices.api_jobs(), "operator_activity": self.activity}
+
+    @cached_property
+    def activity(self) -> "ActivityRecorder":
+        """Writes down what operators do."""
+        from tidings.backoffice.activity.record import ActivityRecorder
+        from tidings.backoffice.credentials.pepper import OperatorPepper
+        from tidings.kernel.journal.journal import Journal
+
+        kernel = self._kernel
+        journal = Journal(
+            kernel.settings.journal_dir() / "activity",
+            kernel.kms,
+            name=kernel.worker_id,
+            monotonic=kernel.clock.monotonic,
+            on_missed=kernel.metrics.journal_missed.inc,
+        )
+        kernel.closing.push_async_callback(journal.close)
+        recorder = ActivityRecorder(
+            kernel.db,
+            self.parts.get(OperatorPepper),
+            journal,
+            clock=kernel.clock,
+            metrics=kernel.metrics,
+        )
+        kernel.closing.push_async_callback(recorder.close)
+        return recorder
 
     def sweeps(self) -> "dict[str, Sweep]":
         """Sessions, attestations, devices and alerts that are long over, and notes whose ledger is."""

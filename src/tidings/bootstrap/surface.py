@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, TypeAlias
 
+from tidings.backoffice.api import activity_routes as backoffice_activity_routes
 from tidings.backoffice.api import devices_routes as backoffice_devices_routes
 from tidings.backoffice.api import operators_routes as backoffice_operators_routes
 from tidings.backoffice.api import passkeys_routes as backoffice_passkeys_routes
@@ -77,6 +78,7 @@ def resources_of(system: "System") -> Served:
                 backoffice_sessions_routes.sessions,
                 backoffice_operators_routes.operators,
                 backoffice_devices_routes.devices,
+                backoffice_activity_routes.activity,
                 backoffice_stream_routes.stream_of_device,
                 backoffice_passkeys_routes.passkeys,
                 *CONSOLE_AREAS,

@@ -100,6 +100,13 @@ class Metrics:
         self.journal_missed = self.counter(
             "tidings_journal_missed_total",
             "Entries that could not be written to the journal on the local disk: a killed process forgets these.",
+            by=API | JOBS,
+        )
+        self.activity = self.counter(
+            "tidings_operator_activity_total",
+            "Rows of the activity ledger, by where they went: database; journal, on the local disk while the database was away; missed, nowhere.",
+            ("where",),
+            by=API,
         )
 
     def counter(

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -11,6 +12,7 @@ import pytest
 
 from tests.integration.pipeline.test_digests import gathered, somebody
 from tests.integration.pipeline.test_missed_outcomes import send_and_lose_the_outcome, sweeper
+from tests.support.activity import a_request
 from tests.support.alert_rules import RULES
 from tests.support.apart import apart
 from tests.support.pipeline import PipelineWorld, pipeline_world, prepared_database
@@ -18,6 +20,8 @@ from tests.support.postgres import TestServer
 from tests.support.promql import Scrape, evaluate
 from tests.support.tampering import tampering
 from tidings import settings
+from tidings.backoffice.activity.record import ActivityRecorder
+from tidings.backoffice.credentials.pepper import OperatorPepper
 from tidings.bootstrap import System
 from tidings.bootstrap.health import watch_app
 from tidings.bootstrap.kernel_observers import BusMetrics
@@ -25,10 +29,12 @@ from tidings.contracts.callback_forms import ParsedCallback, ReadEvent, ReadInbo
 from tidings.contracts.channel_configs import ConfigureAccount
 from tidings.kernel.bus import Subscription
 from tidings.kernel.bus_url import open_bus
+from tidings.kernel.db import Database
 from tidings.kernel.durable.claims import ClaimingJob
 from tidings.kernel.durable.job_watch import LATE
 from tidings.kernel.durable.jobs import run_jobs
 from tidings.kernel.errors import DegradedError
+from tidings.kernel.journal.journal import Journal
 from tidings.kernel.nats_bus.address import parse_address
 from tidings.kernel.nats_bus.connection import NatsConnection
 from tidings.kernel.nats_bus.outside_subjects import NatsOutsideSubjects
@@ -480,6 +486,17 @@ async def _webhook(world: PipelineWorld) -> None:
     await world.system.webhooks.consumer.drain()
 
 
+async def activity_missed(watched: Watched) -> None:
+    """Neither the database nor the disk takes a row."""
+    kernel, backoffice = watched.system.kernel, watched.system.backoffice
+    full = Journal(Path("/proc/none"), kernel.kms, name=lambda: "full", monotonic=lambda: 0.0)
+    away = Database("postgresql://nobody@127.0.0.1:1/none")
+    pepper = backoffice.parts.get(OperatorPepper)
+    recorder = ActivityRecorder(away, pepper, full, clock=kernel.clock, metrics=kernel.metrics)
+    await watched.scrape()
+    await recorder.note(a_request(None))
+
+
 async def hand_overs_repeated(watched: Watched) -> None:
     """Notify has announced one from a process of its own, and no router has heard it."""
     world = watched.world
@@ -529,6 +546,7 @@ CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
     "TidingsDigestsOverdue": digests_overdue,
     "TidingsWebhooksOverdue": webhooks_overdue,
     "TidingsWebhooksDisabled": webhooks_disabled,
+    "TidingsActivityMissed": activity_missed,
     "TidingsHandOversRepeated": hand_overs_repeated,
     "TidingsInboundDead": inbound_dead,
     "TidingsBouncesUnreadable": bounces_unreadable,

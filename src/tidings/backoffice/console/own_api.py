@@ -9,6 +9,7 @@ import msgspec
 
 from tidings.kernel.http.asgi import App, Message, Scope, SeenScope
 from tidings.kernel.http.callers import TENANT_HEADER
+from tidings.kernel.http.operator_requests import OF_OWN_PAGE
 from tidings.kernel.ids import TenantId
 
 #: What the API may know of the browser's request. What says which page sent it is ours to say: the page has been checked.
@@ -140,6 +141,7 @@ class OwnApi:
             ],
             "client": seen.get("client"),
             "server": seen.get("server"),
+            OF_OWN_PAGE: True,
         }
 
 

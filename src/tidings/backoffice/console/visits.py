@@ -1,7 +1,7 @@
 """Who looks at a page of the console, in which language, and what they typed."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -24,6 +24,7 @@ from tidings.kernel.http.requests import Request
 from tidings.kernel.http.tenant_gate import TenantGate
 from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.refusals import RefusalError, UnauthenticatedError
+from tidings.kernel.request_notes import note_operator, note_refusal
 
 #: What a form of ours may hold; editors of templates take more.
 MOST_BYTES: Final = 32 * 1024
@@ -100,6 +101,7 @@ class Visits:
             await self.gate.check(caller.home, writes=writes)
         me = await self.desk.whoami(caller)
         acting_for = self._acting_for(request) if caller.home is None else None
+        note_operator(replace(caller, acting_for=acting_for))
         csrf_token = await self.cookies.csrf_token(caller.session_id)
         api = OwnApi(self.app, request.scope, csrf_token=csrf_token, acting_for=acting_for)
         name = me.tenant_name or caller.home
@@ -211,22 +213,27 @@ def answering_with_pages(handler: Handler) -> Handler:
         visits: Visits = arguments["visits"]
         try:
             return await handler(**arguments)
-        except OtherDeviceError:
+        except OtherDeviceError as carried_off:
+            note_refusal(carried_off.code)
             return redirect("/console/sign-in?device", cookies=tuple(visits.cookies.closing(request.scope)))
         except DeviceProofMissingError as error:
+            note_refusal(error.code)
             # The session goes on in the application that has the key, with its cookie.
             return refused_page(visits.words_of(request), error)
-        except UnauthenticatedError:
+        except UnauthenticatedError as unknown:
+            note_refusal(unknown.code)
             has_cookie = visits.cookies.session_in(request.scope) is not None
             cookies = tuple(visits.cookies.closing(request.scope)) if has_cookie else ()
             return redirect("/console/sign-in", cookies=cookies)
         except TenantNotChosenError:
             return redirect("/console/acting-for")
         except ApiProblemError as problem:
+            note_refusal(problem.code)
             if problem.status == 401:
                 return redirect("/console/sign-in", cookies=tuple(visits.cookies.closing(request.scope)))
             return await _problem_page(visits, request, problem)
         except (RefusalError, BadValueError) as error:
+            note_refusal(error.code)
             return refused_page(visits.words_of(request), error)
 
     return answered

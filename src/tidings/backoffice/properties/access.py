@@ -11,6 +11,7 @@ from tidings.backoffice.properties.errors import PropertyNotFoundError
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.ids import TenantId
+from tidings.kernel.request_notes import note_property
 
 #: A property's id, as the systems call it that know properties.
 PropertyId = NewType("PropertyId", str)
@@ -39,6 +40,8 @@ class PropertyAccess:
 
 def check_property(caller: Caller, property_id: str) -> PropertyAccess:
     """The property, where the caller has a right to it; a `PropertyNotFoundError` otherwise, whether or not there is one."""
+    if re.fullmatch(_ID, property_id) is not None:
+        note_property(property_id)
     if caller.tenant_id is None or not holds_property(caller.properties, property_id):
         raise PropertyNotFoundError
     return PropertyAccess(tenant_id=caller.tenant_id, property_id=PropertyId(property_id))

@@ -27,6 +27,7 @@ from tidings.kernel.http.asgi import SeenScope, header
 from tidings.kernel.http.browsers import SAFE_METHODS
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.logs import get_logger
+from tidings.kernel.request_notes import note_operator
 from tidings.kernel.set_cache import SetCache
 
 #: Below a second, so that an end counts within one even when the look-up takes a while.
@@ -100,6 +101,8 @@ class SessionAuthenticator:
         session, operator, device, key = known
         if not hmac.compare_digest(session.token_hash, await hash_token(self._pepper, session, read[1])):
             raise SessionEndedError
+        # What they are refused from here on is theirs, too.
+        note_operator(_caller(session, operator))
         if session.state(self._clock.now()) != "active" or operator.status not in ("active", "locked"):
             raise SessionEndedError
         if not await self._is_on(scope, device) or not (

@@ -22,12 +22,14 @@ from tidings.kernel.http.endpoint import Endpoint
 from tidings.kernel.http.errors import NoRouteError, WrongMethodError
 from tidings.kernel.http.health import Check, health_resource
 from tidings.kernel.http.openapi import document
+from tidings.kernel.http.operator_requests import OperatorRequests, OperatorWitness
 from tidings.kernel.http.problems import MEDIA_TYPE, answer
 from tidings.kernel.http.request_ids import Answered, RequestIds, request_id_of
 from tidings.kernel.http.resources import Declared, Resource
 from tidings.kernel.http.routing import RouteTable
 from tidings.kernel.http.sockets import SocketRoute, Sockets
 from tidings.kernel.parts import Parts
+from tidings.kernel.request_notes import note_refusal
 
 TITLE = "Tidings"
 
@@ -68,11 +70,12 @@ def build_app(
     ready_timeout: float = 2.0,
     events: EventDocs | None = None,
     sockets: Sequence[SocketRoute] = (),
+    operator_witness: OperatorWitness | None = None,
 ) -> HttpApp:
     """The application over these resources, each with the parts that its handlers may name, and these WebSockets.
 
     `body_limit` is for routes that declare none; `tags` is the order of groups in the docs. `events` are those that
-    `/asyncapi.json` describes.
+    `/asyncapi.json` describes. `operator_witness` is told of every request of an operator.
     """
     routes: list[Declared] = []
     endpoints: RouteTable[Endpoint] = RouteTable()
@@ -109,7 +112,8 @@ def build_app(
             if declared.any_origin:
                 open_routes.add(declared.method, declared.path, True)
             routes.append(declared)
-    limited = BodyLimit(_Dispatch(endpoints, guard, sockets), limit=body_limit, by_route=limits)
+    told = OperatorRequests(_Dispatch(endpoints, guard, sockets), operator_witness, clock=clock)
+    limited = BodyLimit(told, limit=body_limit, by_route=limits)
     layers = RequestIds(
         Canonical(AnyOrigin(limited, routes=open_routes)),
         clock=clock,
@@ -122,6 +126,7 @@ def build_app(
 async def send_problem(error: Exception, scope: Scope, send: Send) -> None:
     """Answer with the problem document for `error`."""
     problem = answer(error, path=scope["path"], request_id=request_id_of(scope))
+    note_refusal(problem.problem.code)
     await respond(send, problem.status, problem.body, media_type=MEDIA_TYPE, extra=problem.headers)
 
 

@@ -23,6 +23,7 @@ from tidings.kernel.refusals import (
     UnauthenticatedError,
     WrongTenantError,
 )
+from tidings.kernel.request_notes import note_operator
 
 TENANT_HEADER = "X-Tenant-Id"
 #: Requests with a key or token that is none, from one place in a minute: more are answered with 429.
@@ -165,6 +166,8 @@ class AccessGuard:
         if caller.environment == "test" and not need.test_keys:
             raise TestKeyError
         caller = _for_tenant(caller, _named_tenant(scope), need)
+        if caller.kind == "operator":
+            note_operator(caller)
         tenant_id = caller.tenant_id
         bind_contextvars(caller_id=caller.actor, tenant_id=tenant_id)
         if tenant_id is not None:

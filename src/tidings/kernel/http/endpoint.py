@@ -14,6 +14,7 @@ from tidings.kernel.http.callers import AccessGuard, Caller, Need, StillAllowed,
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.injection import GIVEN_KEY, AfterCommit, OpenTx
 from tidings.kernel.http.once import Once, idempotency_key
+from tidings.kernel.http.operator_requests import DECLARED, PATH_VALUES
 from tidings.kernel.http.paging import Paging
 from tidings.kernel.http.requests import Request, body_of
 from tidings.kernel.http.resources import Declared
@@ -64,9 +65,11 @@ class Endpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send, values: list[str]) -> None:
         """Answer one request."""
         scope["path_template"] = self._declared.path
+        scope[DECLARED] = self._declared
+        scope[PATH_VALUES] = path_values = dict(zip(self._names, values, strict=True))
         if self._need is not None:
             scope[_CALLER] = await self._guard.admit(scope, self._need)
-        request = Request(scope, receive, dict(zip(self._names, values, strict=True)))
+        request = Request(scope, receive, path_values)
         reply = await self._reply(request, await self._arguments(request))
         await send_reply(reply, receive, send, status=self._operation.status, headers=self._headers)
 
