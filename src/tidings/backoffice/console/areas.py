@@ -3,6 +3,7 @@
 from tidings.backoffice.console.channels.routes import channels_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
 from tidings.backoffice.console.notifications.routes import notifications_pages
+from tidings.backoffice.console.policies.routes import policies_pages
 from tidings.backoffice.console.routes import console
 from tidings.backoffice.console.sign_in_routes import sign_in_pages
 from tidings.backoffice.console.templates.editor_routes import editor_pages
@@ -18,4 +19,5 @@ AREAS = (
     template_files,
     templates_pages,
     editor_pages,
+    policies_pages,
 )

@@ -5,9 +5,9 @@ from html import escape
 from typing import Final, TypeAlias, Union
 
 #: Elements without an end.
-_VOID: Final = frozenset(
-    {"br", "col", "hr", "img", "input", "link", "meta", "path", "line", "rect", "circle"}
-)
+_VOID: Final = frozenset({"br", "col", "hr", "img", "input", "link", "meta"})
+#: Those of SVG close themselves: without it, what follows would be inside them, and not be drawn.
+_SHAPES: Final = frozenset({"circle", "line", "path", "polyline", "rect"})
 
 
 class Html(str):
@@ -27,6 +27,8 @@ def el(name: str, /, *children: Child, **attributes: Attribute) -> Html:
     given = "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
         return Html(f"<{name}{given}>")
+    if name in _SHAPES:
+        return Html(f"<{name}{given}/>")
     return Html(f"<{name}{given}>{_text(children)}</{name}>")
 
 

@@ -55,6 +55,14 @@ PLACES: Final[tuple[Place, ...]] = (
         keys="g c",
         of_tenant=True,
     ),
+    Place(
+        key="policies",
+        path="/console/policies",
+        group="delivery",
+        scope="router:read",
+        keys="g l",
+        of_tenant=True,
+    ),
 )
 
 

@@ -6,12 +6,14 @@ from functools import wraps
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+from tidings.backoffice.attestations.actions import AttestedAction
 from tidings.backoffice.console.frame import THEMES, ConsoleReader, Told, page, redirect
 from tidings.backoffice.console.html import el
 from tidings.backoffice.console.own_api import ApiProblemError, OwnApi, OwnApp
 from tidings.backoffice.console.strings import LANGUAGE_COOKIE, ConsoleStrings, strings_accepted
 from tidings.backoffice.console.uploads import is_multipart, read_multipart
 from tidings.backoffice.desk import OperatorDesk
+from tidings.backoffice.operators.prove import MOST_OF_A_CODE
 from tidings.backoffice.sessions.authenticate import SessionAuthenticator
 from tidings.backoffice.sessions.cookies import SessionCookies
 from tidings.backoffice.sessions.errors import CsrfError, DeviceProofMissingError, OtherDeviceError
@@ -28,7 +30,7 @@ from tidings.kernel.request_notes import note_operator, note_refusal
 
 #: What a form of ours may hold; editors of templates take more.
 MOST_BYTES: Final = 32 * 1024
-_MOST_FIELDS: Final = 200
+_MOST_FIELDS: Final = 400
 #: The cookie that names the tenant for which somebody of the platform looks.
 ACTING_COOKIE: Final = "tidings_acting_for"
 THEME_COOKIE: Final = "tidings_theme"
@@ -72,6 +74,10 @@ class Visit:
         key = self.query.get("told", "")
         text = self.words.texts.get(f"told.{key}") if key.replace("_", "").isalnum() else None
         return None if text is None else Told(text=text)
+
+    async def attest(self, action: AttestedAction, fields: Mapping[str, str]) -> str:
+        """An attestation for one action, by the code or passkey in a form; its id, for `attestation` of the API's methods."""
+        return await self.api.attest(action, fields.get("code", "")[:MOST_OF_A_CODE])
 
     def refused(self, error: ApiProblemError) -> Told:
         """What the API says against it: in the reader's language where the catalogue knows it."""

@@ -10,7 +10,6 @@ from tidings.backoffice.console.channels.channels_page import (
     sender_of,
     vendors,
 )
-from tidings.backoffice.console.channels.names import channel_name
 from tidings.backoffice.console.frame import Told, page
 from tidings.backoffice.console.html import Child, Html, el, join
 from tidings.backoffice.console.kit.forms import (
@@ -63,7 +62,7 @@ def channel_page(
         dns = link_button(words["channels.dns"], f"{HERE}/email/dns", "quiet")
     return page(
         words,
-        channel_name(words, channel),
+        words.channel(channel),
         parts,
         reader=visit.reader,
         here=HERE,

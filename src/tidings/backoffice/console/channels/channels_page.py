@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tidings.backoffice.console.channels.names import CHANNELS, channel_name
+from tidings.backoffice.console.channels.names import CHANNELS
 from tidings.backoffice.console.frame import page
 from tidings.backoffice.console.html import Html, el, join
 from tidings.backoffice.console.kit.forms import link_button
@@ -22,7 +22,7 @@ def channels_page(visit: Visit, found: list[Row]) -> Reply:
     listed = table(
         words["channels.title"],
         [
-            Column[Row](words["channels.channel"], lambda one: channel_name(words, one["channel"])),
+            Column[Row](words["channels.channel"], lambda one: words.channel(one["channel"])),
             Column[Row](words["status"], lambda one: channel_status(visit, one["status"])),
             Column[Row](words["channels.vendor"], vendors),
             Column[Row](words["channels.sender"], sender_of, "grow"),
@@ -35,7 +35,7 @@ def channels_page(visit: Visit, found: list[Row]) -> Reply:
     missing = [one for one in CHANNELS if one not in {row["channel"] for row in found}]
     parts = [el("section", listed, class_="card", aria_label=words["channels.title"])]
     if missing and visit.may("channels:write"):
-        links = [link_button(channel_name(words, one), f"{HERE}/{one}", "quiet") for one in missing]
+        links = [link_button(words.channel(one), f"{HERE}/{one}", "quiet") for one in missing]
         parts.append(section(words["channels.more"], el("div", links, class_="actions"), id_="more"))
     actions = join(
         link_button(words["channels.secrets"], f"{HERE}/secrets", "quiet")

@@ -32,7 +32,7 @@ def dns_page(visit: Visit, found: Row) -> Reply:
         here=HERE,
         trail=[
             (words["channels.title"], HERE),
-            (words["channels.name.email"], f"{HERE}/email"),
+            (words.channel("email"), f"{HERE}/email"),
         ],
         actions=link_button(words["channels.check_again"], f"{HERE}/email/dns", "quiet"),
     )

@@ -1,4 +1,4 @@
-"""What people call a channel, for all pages that name one."""
+"""The channels that there are, for pages that let one be chosen."""
 
 from collections.abc import Sequence
 from typing import Final, get_args
@@ -9,11 +9,6 @@ from tidings.contracts.tenants import Channel
 CHANNELS: Final[Sequence[str]] = get_args(Channel)
 
 
-def channel_name(words: ConsoleStrings, channel: str) -> str:
-    """Its name in the reader's language; the channel itself where a later release made it."""
-    return words.get(f"channels.name.{channel}", channel)
-
-
 def channel_options(words: ConsoleStrings) -> list[tuple[str, str]]:
-    """All channels, for a choice."""
-    return [(channel, channel_name(words, channel)) for channel in CHANNELS]
+    """All of them, by their names."""
+    return [(channel, words.channel(channel)) for channel in CHANNELS]

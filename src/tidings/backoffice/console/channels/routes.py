@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from tidings.backoffice.attestations.actions import AttestedAction
 from tidings.backoffice.console.channels.channel_page import channel_page
 from tidings.backoffice.console.channels.channels_page import HERE, channels_page
 from tidings.backoffice.console.channels.dns_page import dns_page
@@ -22,8 +23,7 @@ from tidings.kernel.http.resources import Owner, Resource
 channels_pages = Resource("console-channels", at=HERE, tag="console", owner=Owner.PUBLIC, of_backoffice=True)
 
 _HTML: Final = "text/html"
-_CHANGES: Final = "credential.change"
-_LONGEST_CODE: Final = 40
+_CHANGES: Final[AttestedAction] = "credential.change"
 
 
 @channels_pages.get("/", media_type=_HTML)
@@ -50,7 +50,7 @@ async def keep_secret(request: Request, visits: Visits) -> Reply:
     typed = fields.get("value", "").strip()
     try:
         path = at("/api/v1/router/secrets/{}", text(fields, "name") or "-")
-        attestation = await visit.api.attest(_CHANGES, fields.get("code", "")[:_LONGEST_CODE])
+        attestation = await visit.attest(_CHANGES, fields)
         await visit.api.call("PUT", path, body={"value": _secret(typed)}, attestation=attestation)
     except ApiProblemError as error:
         # What was typed into `value` is a secret: it goes into no page.
@@ -65,7 +65,7 @@ async def remove_secret(request: Request, name: str, visits: Visits) -> Reply:
     """Remove a secret that nobody reads."""
     visit, fields = await visits.posted(request, writes=True, of_tenant=True)
     try:
-        attestation = await visit.api.attest(_CHANGES, fields.get("code", "")[:_LONGEST_CODE])
+        attestation = await visit.attest(_CHANGES, fields)
         await visit.api.call("DELETE", at("/api/v1/router/secrets/{}", name), attestation=attestation)
     except ApiProblemError as error:
         return await _secrets(visit, error)
@@ -97,7 +97,7 @@ async def save_channel(request: Request, channel: str, visits: Visits) -> Reply:
         body = _channel_of(fields, await _looks(visit, channel))
         attestation = None
         if "accounts" in body:
-            attestation = await visit.api.attest(_CHANGES, fields.get("code", "")[:_LONGEST_CODE])
+            attestation = await visit.attest(_CHANGES, fields)
         await visit.api.call(
             "PUT",
             at("/api/v1/channels/{}", channel),
@@ -119,7 +119,7 @@ async def rotate_credential(request: Request, channel: str, visits: Visits) -> R
         secret_ref=text(fields, "secret_ref"), vendor=text(fields, "vendor"), check="check" in fields
     )
     try:
-        attestation = await visit.api.attest(_CHANGES, fields.get("code", "")[:_LONGEST_CODE])
+        attestation = await visit.attest(_CHANGES, fields)
         await visit.api.post(
             at("/api/v1/channels/{}/credentials/rotate", channel), body, attestation=attestation
         )
