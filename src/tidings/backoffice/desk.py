@@ -1,6 +1,6 @@
 """What the API and the pages do alike for an operator at work: who they are, ending sessions, changing colleagues."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -98,6 +98,12 @@ class OperatorDesk:
         found = await store.list_operators(tx, after_id=after_id, limit=limit)
         people = await self.people.open(tx, found)
         return [SeenOperator(one, people.get(one.id)) for one in found]
+
+    async def names(self, tx: TenantTx | PlatformTx, operator_ids: Iterable[str]) -> dict[str, str]:
+        """What operators of the tenant, or of the platform, are called; others and those who were erased are left out."""
+        wanted = [OperatorId(one) for one in dict.fromkeys(operator_ids)]
+        people = await self.people.open(tx, await store.find_operators(tx, wanted))
+        return {operator_id: person.name for operator_id, person in people.items()}
 
     async def seen(self, tx: TenantTx | PlatformTx, operator: OperatorRecord) -> SeenOperator:
         """One of them."""

@@ -39,6 +39,7 @@ class BackofficeStage:
     @cached_property
     def parts(self) -> "Parts":
         """What handlers name."""
+        from tidings.backoffice.alerts.count import AlertCounter
         from tidings.backoffice.console.own_api import OwnApp
         from tidings.backoffice.credentials.passwords import Passwords
         from tidings.backoffice.desk import OperatorDesk
@@ -65,6 +66,7 @@ class BackofficeStage:
         parts.get(SessionAuthenticator, changes=kernel.changes)
         upstreams = parts.get(Upstreams, places=self.places)
         kernel.closing.push_async_callback(upstreams.close)
+        parts.get(AlertCounter, changes=kernel.changes)
         for kind in (OperatorDesk, SignIn, Joiner, OwnSignInChanger):
             parts.get(kind)
         parts.add_late(DeviceStreams, lambda: self.devices.streams)
@@ -167,7 +169,7 @@ class BackofficeStage:
 
     def sweeps(self) -> "dict[str, Sweep]":
         """Sessions, attestations, devices and alerts that are long over, and notes whose ledger is."""
-        from tidings.backoffice.alerts.store import sweep_alerts
+        from tidings.backoffice.alerts.store import sweep_alerts, sweep_mutes
         from tidings.backoffice.attestations.store import sweep_attestations
         from tidings.backoffice.notes.store import sweep_notes
         from tidings.backoffice.passkeys.store import sweep_challenges
@@ -193,6 +195,7 @@ class BackofficeStage:
 
         async def alerts(most: int) -> int:
             async with db.worker() as tx:
+                await sweep_mutes(tx, before=clock.now())
                 return await sweep_alerts(tx, before=clock.now() - _ALERTS_KEPT, limit=most)
 
         async def challenges(most: int) -> int:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tidings.backoffice.api import activity_routes as backoffice_activity_routes
 from tidings.backoffice.api import devices_routes as backoffice_devices_routes
+from tidings.backoffice.api import alerts_routes as backoffice_alerts_routes
 from tidings.backoffice.api import operators_routes as backoffice_operators_routes
 from tidings.backoffice.api import passkeys_routes as backoffice_passkeys_routes
 from tidings.backoffice.api import sessions_routes as backoffice_sessions_routes
@@ -81,6 +82,7 @@ def resources_of(system: "System") -> Served:
                 backoffice_activity_routes.activity,
                 backoffice_stream_routes.stream_of_device,
                 backoffice_passkeys_routes.passkeys,
+                backoffice_alerts_routes.alerts,
                 *CONSOLE_AREAS,
             ],
         ),

@@ -12,6 +12,8 @@ FORCE_LOGOUT_SUBJECT: Final = "backoffice.force_logout.v1"
 DEVICE_OFFLINE_SUBJECT: Final = "backoffice.device.offline.v1"
 DEVICE_ONLINE_SUBJECT: Final = "backoffice.device.online.v1"
 ALERT_RAISED_SUBJECT: Final = "backoffice.alert.raised.v1"
+ALERT_ACKNOWLEDGED_SUBJECT: Final = "backoffice.alert.acknowledged.v1"
+ALERT_WITHDRAWN_SUBJECT: Final = "backoffice.alert.acknowledgement_withdrawn.v1"
 ALERT_RESOLVED_SUBJECT: Final = "backoffice.alert.resolved.v1"
 
 #: Why a session ended before its time.
@@ -66,6 +68,28 @@ class AlertRaised(Struct, frozen=True, kw_only=True, omit_defaults=True):
     facts: dict[str, str | int] = {}
 
 
+class AlertAcknowledged(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An operator says that they look after an alert."""
+
+    alert_id: str
+    category: str
+    severity: AlertSeverity
+    property_id: str | None = None
+    operator_id: str
+
+
+class AlertAcknowledgementWithdrawn(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An operator takes their acknowledgement back."""
+
+    alert_id: str
+    category: str
+    severity: AlertSeverity
+    property_id: str | None = None
+    operator_id: str
+    #: Whether nobody else has acknowledged it.
+    is_raised_again: bool = False
+
+
 class AlertResolved(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """It is over."""
 
@@ -102,6 +126,8 @@ BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
     SESSION_REVOKED_SUBJECT: SessionRevoked,
     FORCE_LOGOUT_SUBJECT: ForceLogout,
     ALERT_RAISED_SUBJECT: AlertRaised,
+    ALERT_ACKNOWLEDGED_SUBJECT: AlertAcknowledged,
+    ALERT_WITHDRAWN_SUBJECT: AlertAcknowledgementWithdrawn,
     ALERT_RESOLVED_SUBJECT: AlertResolved,
     DEVICE_OFFLINE_SUBJECT: DeviceOffline,
     DEVICE_ONLINE_SUBJECT: DeviceOnline,

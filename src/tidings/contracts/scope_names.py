@@ -17,6 +17,7 @@ _RESOURCES: Final[dict[str, tuple[str, str]]] = {
     "router": ("See policies, executions, circuits and conversations.", "Change policies, adapters, circuits and routes."),
     "audit": ("Read the audit.", ""),
     "api_keys": ("See API keys; never their secrets.", "Create, rotate and revoke API keys."),
+    "alerts": ("See alerts of the back office.", "Acknowledge, resolve and mute alerts."),
     "operators": ("See operators of the back office, and their sessions.", "Invite operators, change their rights, end their sessions."),
     "tenants": ("See all tenants.", "Create, change, freeze and suspend tenants."),
 }  # fmt: skip

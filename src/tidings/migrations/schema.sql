@@ -538,7 +538,7 @@ COMMENT ON COLUMN bff_backoffice.ai_decision_log.delta_ciphertext IS 'JSON under
 COMMENT ON COLUMN bff_backoffice.ai_decision_log.provenance_ciphertext IS 'JSON under the tenant''s key: where the suggestion came from.';
 
 CREATE TABLE bff_backoffice.alert_ack_log (
-    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    tenant_id text COLLATE pg_catalog."C",
     alert_id text NOT NULL COLLATE pg_catalog."C",
     acknowledged_by text NOT NULL COLLATE pg_catalog."C",
     property_id text COLLATE pg_catalog."C",
@@ -547,14 +547,33 @@ CREATE TABLE bff_backoffice.alert_ack_log (
     raised_at timestamp with time zone NOT NULL,
     acknowledged_at timestamp with time zone DEFAULT now() NOT NULL,
     device_id text NOT NULL COLLATE pg_catalog."C",
-    note_id text COLLATE pg_catalog."C"
+    note_id text COLLATE pg_catalog."C",
+    withdrawn_at timestamp with time zone
 );
 
 ALTER TABLE ONLY bff_backoffice.alert_ack_log FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE bff_backoffice.alert_ack_log IS 'Who acknowledged which alert, once each; 365 days.';
+COMMENT ON TABLE bff_backoffice.alert_ack_log IS 'Who acknowledged which alert, once each; 365 days. tenant_id null: an alert of the platform.';
 
 COMMENT ON COLUMN bff_backoffice.alert_ack_log.note_id IS 'In bff_backoffice.notes; null: without a note.';
+
+COMMENT ON COLUMN bff_backoffice.alert_ack_log.withdrawn_at IS 'When they took it back; null again if they acknowledge once more.';
+
+CREATE TABLE bff_backoffice.alert_mutes (
+    tenant_id text COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    muted_until timestamp with time zone NOT NULL,
+    muted_by text NOT NULL COLLATE pg_catalog."C",
+    muted_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY bff_backoffice.alert_mutes REPLICA IDENTITY FULL;
+
+ALTER TABLE ONLY bff_backoffice.alert_mutes FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.alert_mutes IS 'Categories of alerts of which nobody is told until then. tenant_id null: the platform''s own.';
+
+COMMENT ON COLUMN bff_backoffice.alert_mutes.muted_by IS 'Not personal: an operator''s id.';
 
 CREATE TABLE bff_backoffice.alerts (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -4949,7 +4968,7 @@ ALTER TABLE ONLY bff_backoffice.ai_decision_log
     ADD CONSTRAINT pk_ai_decision_log PRIMARY KEY (tenant_id, decided_at, id);
 
 ALTER TABLE ONLY bff_backoffice.alert_ack_log
-    ADD CONSTRAINT pk_alert_ack_log PRIMARY KEY (tenant_id, alert_id, acknowledged_by);
+    ADD CONSTRAINT pk_alert_ack_log PRIMARY KEY (alert_id, acknowledged_by);
 
 ALTER TABLE ONLY bff_backoffice.alerts
     ADD CONSTRAINT pk_alerts PRIMARY KEY (id);
@@ -5037,6 +5056,9 @@ ALTER TABLE ONLY bff_backoffice.operator_activity
 
 ALTER TABLE ONLY bff_backoffice.operator_preferences
     ADD CONSTRAINT uq_operator_preferences_operator UNIQUE NULLS NOT DISTINCT (tenant_id, operator_id, property_id);
+
+ALTER TABLE ONLY bff_backoffice.alert_mutes
+    ADD CONSTRAINT ux_alert_mutes UNIQUE NULLS NOT DISTINCT (tenant_id, category);
 
 ALTER TABLE ONLY chan.channel_adapter_configs
     ADD CONSTRAINT pk_channel_adapter_configs PRIMARY KEY (id);
@@ -5467,6 +5489,8 @@ ALTER TABLE ONLY notification_platform.templates
 CREATE INDEX ix_ai_decision_log_suggestion ON ONLY bff_backoffice.ai_decision_log USING btree (tenant_id, suggestion_id, decided_at DESC);
 
 CREATE INDEX ix_alert_ack_log_time ON bff_backoffice.alert_ack_log USING btree (tenant_id, acknowledged_at DESC);
+
+CREATE INDEX ix_alert_mutes_until ON bff_backoffice.alert_mutes USING btree (muted_until);
 
 CREATE INDEX ix_alerts_open ON bff_backoffice.alerts USING btree (tenant_id, id) WHERE (resolved_at IS NULL);
 
@@ -5900,6 +5924,10 @@ ALTER INDEX notification.ix_notifications_recipient ATTACH PARTITION notificatio
 
 CREATE TRIGGER announce AFTER INSERT ON bff_backoffice.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
 
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE ON bff_backoffice.alert_mutes FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
+CREATE TRIGGER announce_change AFTER INSERT OR DELETE OR UPDATE OF status, severity ON bff_backoffice.alerts FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('tenant_id');
+
 CREATE TRIGGER announce_change AFTER INSERT OR DELETE ON bff_backoffice.device_keys FOR EACH ROW EXECUTE FUNCTION kernel.announce_change('session_id');
 
 CREATE TRIGGER announce_change AFTER UPDATE ON bff_backoffice.operators FOR EACH ROW WHEN ((old.grant_hash IS DISTINCT FROM new.grant_hash)) EXECUTE FUNCTION kernel.announce_change('id');
@@ -6134,6 +6162,8 @@ ALTER TABLE bff_backoffice.ai_decision_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.alert_ack_log ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE bff_backoffice.alert_mutes ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE bff_backoffice.alerts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.announcement_heads ENABLE ROW LEVEL SECURITY;
@@ -6151,6 +6181,8 @@ CREATE POLICY break_glass ON bff_backoffice.ai_decision_keys FOR SELECT TO tidin
 CREATE POLICY break_glass ON bff_backoffice.ai_decision_log FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alert_ack_log FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.alert_mutes FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alerts FOR SELECT TO tidings_breakglass USING (true);
 
@@ -6206,6 +6238,8 @@ CREATE POLICY caller_role_deletes ON bff_backoffice.ai_decision_log AS RESTRICTI
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.alert_ack_log AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON bff_backoffice.alert_mutes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON bff_backoffice.consumed_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.exports AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6225,6 +6259,8 @@ CREATE POLICY caller_role_writes ON bff_backoffice.ai_decision_keys AS RESTRICTI
 CREATE POLICY caller_role_writes ON bff_backoffice.ai_decision_log AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.alert_ack_log AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.alert_mutes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.consumed_events AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6273,6 +6309,10 @@ ALTER TABLE bff_backoffice.outbox ENABLE ROW LEVEL SECURITY;
 ALTER TABLE bff_backoffice.passkey_challenges ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.passkeys ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY platform_access ON bff_backoffice.alert_ack_log TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.alert_mutes TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.alerts TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
@@ -6327,6 +6367,8 @@ CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_keys TO tidings_run
 CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alert_ack_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.alert_mutes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alerts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6395,6 +6437,8 @@ CREATE POLICY tenant_sets ON bff_backoffice.operator_activity TO tidings_runtime
 CREATE POLICY worker_claims ON bff_backoffice.ai_decision_log TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.alert_ack_log TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.alert_mutes TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.alerts TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8132,15 +8176,37 @@ GRANT SELECT ON TABLE bff_backoffice.alert_ack_log TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
 
-GRANT DELETE ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+GRANT SELECT,INSERT ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
 
-GRANT SELECT(tenant_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+GRANT UPDATE(acknowledged_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
 
-GRANT SELECT(alert_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+GRANT UPDATE(acknowledged_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
 
-GRANT SELECT(acknowledged_by) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+GRANT UPDATE(device_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
 
-GRANT SELECT(acknowledged_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+GRANT UPDATE(device_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
+
+GRANT UPDATE(note_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
+
+GRANT UPDATE(note_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
+
+GRANT UPDATE(withdrawn_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
+
+GRANT UPDATE(withdrawn_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
+
+GRANT SELECT ON TABLE bff_backoffice.alert_mutes TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.alert_mutes TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.alert_mutes TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.alert_mutes TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.alert_mutes TO tidings_worker;
+
+GRANT SELECT(category) ON TABLE bff_backoffice.alert_mutes TO tidings_worker;
+
+GRANT SELECT(muted_until) ON TABLE bff_backoffice.alert_mutes TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.alerts TO tidings_breakglass;
 

@@ -6,6 +6,8 @@ from typing import Final
 
 from tidings.backoffice.alerts import store
 from tidings.backoffice.alerts.model import Alert, NewAlert, once_each
+from tidings.backoffice.announcements.model import NewAnnouncement
+from tidings.backoffice.announcements.tell import Announcements
 from tidings.backoffice.ids import ALERT
 from tidings.contracts.backoffice import (
     ALERT_RAISED_SUBJECT,
@@ -29,6 +31,7 @@ class Alerts:
     """The one way in which an alert begins, and ends without an operator. A tenant's transaction: the tenant's; else the platform's."""
 
     outbox: Outbox
+    announcements: Announcements
     clock: Clock
 
     async def raise_(self, tx: TenantTx | PlatformTx, alerts: Sequence[NewAlert]) -> list[Alert]:
@@ -59,6 +62,7 @@ class Alerts:
                 for alert in fresh
             ],
         )
+        await tell_of(self.announcements, tx, fresh)
         return fresh
 
     async def resolve(
@@ -87,4 +91,27 @@ class Alerts:
                 for alert in ended
             ],
         )
+        await tell_of(self.announcements, tx, ended)
         return ended
+
+
+async def tell_of(
+    announcements: Announcements, tx: TenantTx | PlatformTx, changed: Sequence[Alert]
+) -> None:
+    """Tell open streams of operators' devices which alerts changed."""
+    await announcements.tell(
+        tx,
+        [
+            NewAnnouncement(
+                channel="alerts",
+                property_id=alert.property_id,
+                facts={
+                    "alert_id": alert.id,
+                    "category": alert.category,
+                    "severity": alert.severity,
+                    "status": alert.status,
+                },
+            )
+            for alert in changed
+        ],
+    )

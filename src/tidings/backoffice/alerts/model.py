@@ -74,6 +74,50 @@ class Alert:
     resolved_by: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledgement:
+    """An operator looks after an alert."""
+
+    alert_id: AlertId
+    operator_id: str
+    acknowledged_at: datetime
+    device_id: str
+    #: What they wrote stands in the notes, sealed.
+    note_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlertFilter:
+    """Which alerts are wanted."""
+
+    with_open: bool = True
+    with_resolved: bool = False
+    severity: AlertSeverity | None = None
+    category: str | None = None
+    property_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenCount:
+    """How many open alerts there are of one kind, in one place."""
+
+    property_id: str | None
+    category: str
+    severity: AlertSeverity
+    status: AlertStatus
+    alerts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mute:
+    """A category of which nobody is told for a time."""
+
+    category: str
+    muted_until: datetime
+    muted_by: str
+    muted_at: datetime
+
+
 def facts_of(text: str) -> Facts:
     """The facts of a row."""
     return msgspec.json.decode(text, type=dict[str, str | int])

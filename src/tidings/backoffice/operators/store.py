@@ -39,6 +39,15 @@ async def list_operators(
     return [_from_row(row) for row in rows]
 
 
+async def find_operators(
+    tx: TenantTx | PlatformTx, operator_ids: Sequence[OperatorId]
+) -> list[OperatorRecord]:
+    """Those of the tenant, or of the platform, among these."""
+    if not operator_ids:
+        return []
+    return [_from_row(row) for row in await tx.fetch(QUERIES.find_operators, ids=list(operator_ids))]
+
+
 async def find_by_email(tx: PlatformTx, email_hash: str) -> list[OperatorRecord]:
     """Everybody with this mail, of all tenants and the platform; for signing in alone."""
     rows = await tx.fetch(QUERIES.find_by_email, email_hash=email_hash, limit=MOST_OF_ONE_MAIL)
@@ -76,6 +85,7 @@ _from_row = RowMapper(
         QUERIES.find_operator,
         QUERIES.lock_operator,
         QUERIES.list_operators,
+        QUERIES.find_operators,
         QUERIES.find_by_email,
         QUERIES.find_of_tenant_by_email,
         QUERIES.find_any,

@@ -35,6 +35,12 @@ WHERE tenant_id IS NOT DISTINCT FROM :tenant_id AND (CAST(:after_id AS text) IS 
 ORDER BY id DESC
 LIMIT :limit;
 
+-- name: find_operators
+-- Whose ids stand in a ledger, for what they are called.
+SELECT {columns}
+FROM bff_backoffice.operators
+WHERE id = ANY(CAST(:ids AS text[])) AND tenant_id IS NOT DISTINCT FROM :tenant_id;
+
 -- name: find_by_email
 -- For signing in, before the tenant is known; the oldest first, so that a page of choices keeps its order.
 SELECT {columns}

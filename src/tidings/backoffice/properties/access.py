@@ -38,6 +38,25 @@ class PropertyAccess:
     property_id: PropertyId
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PropertyReach:
+    """All the properties that somebody may see, for what is listed across them."""
+
+    #: Every property of the tenant.
+    is_every: bool
+    properties: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, caller: Caller) -> "PropertyReach":
+        """What the caller may see."""
+        held = in_order(caller.properties)
+        return cls(is_every=held == (ALL_PROPERTIES,), properties=held)
+
+    def holds(self, property_id: str | None) -> bool:
+        """Whether something of this property, or of none, may be seen."""
+        return property_id is None or self.is_every or property_id in self.properties
+
+
 def check_property(caller: Caller, property_id: str) -> PropertyAccess:
     """The property, where the caller has a right to it; a `PropertyNotFoundError` otherwise, whether or not there is one."""
     if re.fullmatch(_ID, property_id) is not None:

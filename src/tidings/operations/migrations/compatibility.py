@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=108, newest=108)
+SERVES: Final = SchemaRange(oldest=109, newest=109)
 
 
 async def check_servable(
