@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import get_args
 
+from tidings.backoffice.alerts.model import AlertStatus
 from tidings.backoffice.ids import OperatorId
 from tidings.backoffice.operators.model import MOST_FAILURES, OperatorRecord, OperatorStatus
 from tidings.backoffice.sessions.model import SessionState
@@ -245,3 +246,14 @@ def test_an_attestation_is_used_by_the_statement_that_looks_whether_it_is_over()
     assert states == {"issued", "used", "expired"}
     assert arrows == {("issued", "used"), ("issued", "expired")}
     assert "used_at IS NULL AND expires_at > :now" in taking
+
+
+def test_an_alert_has_the_states_that_are_drawn() -> None:
+    states, drawn = drawing("Alert")
+
+    assert states == {*get_args(AlertStatus)}
+    assert drawn == {
+        ("raised", "acknowledged"),
+        ("acknowledged", "raised"),
+        *product(states - {"resolved"}, {"resolved"}),
+    }

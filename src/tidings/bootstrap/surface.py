@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 from tidings.backoffice.api import activity_routes as backoffice_activity_routes
-from tidings.backoffice.api import devices_routes as backoffice_devices_routes
 from tidings.backoffice.api import alerts_routes as backoffice_alerts_routes
+from tidings.backoffice.api import devices_routes as backoffice_devices_routes
 from tidings.backoffice.api import operators_routes as backoffice_operators_routes
 from tidings.backoffice.api import passkeys_routes as backoffice_passkeys_routes
 from tidings.backoffice.api import sessions_routes as backoffice_sessions_routes

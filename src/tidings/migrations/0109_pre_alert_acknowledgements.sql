@@ -21,7 +21,7 @@ CREATE TABLE IF NOT EXISTS bff_backoffice.alert_mutes (
     muted_until TIMESTAMPTZ NOT NULL,
     muted_by    TEXT COLLATE "C" NOT NULL,
     muted_at    TIMESTAMPTZ NOT NULL,
-    CONSTRAINT ux_alert_mutes UNIQUE NULLS NOT DISTINCT (tenant_id, category)
+    CONSTRAINT uq_alert_mutes_category UNIQUE NULLS NOT DISTINCT (tenant_id, category)
 );
 ALTER TABLE bff_backoffice.alert_mutes REPLICA IDENTITY FULL;
 CREATE INDEX IF NOT EXISTS ix_alert_mutes_until ON bff_backoffice.alert_mutes (muted_until);

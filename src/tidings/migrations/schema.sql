@@ -5024,6 +5024,9 @@ ALTER TABLE ONLY bff_backoffice.passkeys
 ALTER TABLE ONLY bff_backoffice.sessions
     ADD CONSTRAINT pk_sessions PRIMARY KEY (id);
 
+ALTER TABLE ONLY bff_backoffice.alert_mutes
+    ADD CONSTRAINT uq_alert_mutes_category UNIQUE NULLS NOT DISTINCT (tenant_id, category);
+
 ALTER TABLE ONLY bff_backoffice.announcement_heads
     ADD CONSTRAINT uq_announcement_heads_tenant UNIQUE NULLS NOT DISTINCT (tenant_id);
 
@@ -5056,9 +5059,6 @@ ALTER TABLE ONLY bff_backoffice.operator_activity
 
 ALTER TABLE ONLY bff_backoffice.operator_preferences
     ADD CONSTRAINT uq_operator_preferences_operator UNIQUE NULLS NOT DISTINCT (tenant_id, operator_id, property_id);
-
-ALTER TABLE ONLY bff_backoffice.alert_mutes
-    ADD CONSTRAINT ux_alert_mutes UNIQUE NULLS NOT DISTINCT (tenant_id, category);
 
 ALTER TABLE ONLY chan.channel_adapter_configs
     ADD CONSTRAINT pk_channel_adapter_configs PRIMARY KEY (id);

@@ -95,11 +95,9 @@ class Alerts:
         return ended
 
 
-async def tell_of(
-    announcements: Announcements, tx: TenantTx | PlatformTx, changed: Sequence[Alert]
-) -> None:
+async def tell_of(announcements: Announcements, tx: TenantTx | PlatformTx, changed: Sequence[Alert]) -> None:
     """Tell open streams of operators' devices which alerts changed."""
-    await announcements.tell(
+    await announcements.tell_all(
         tx,
         [
             NewAnnouncement(

@@ -1,5 +1,6 @@
 """The areas of the console: a resource for each part of its pages."""
 
+from tidings.backoffice.console.alerts.routes import alerts_pages
 from tidings.backoffice.console.channels.routes import channels_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
 from tidings.backoffice.console.notifications.routes import notifications_pages
@@ -13,6 +14,7 @@ from tidings.backoffice.console.templates.routes import templates_pages
 AREAS = (
     sign_in_pages,
     console,
+    alerts_pages,
     channels_pages,
     find_pages,
     notifications_pages,

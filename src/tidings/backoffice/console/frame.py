@@ -43,6 +43,8 @@ class ConsoleReader:
     csrf_token: str = field(repr=False)
     #: The tenant that somebody of the platform looks at.
     acting_for: str | None = None
+    #: How many alerts are open that they may see.
+    open_alerts: int = 0
     #: The theme that they have chosen; None: that of their system.
     theme: str | None = None
 
@@ -180,7 +182,7 @@ def _nav(words: ConsoleStrings, reader: ConsoleReader, here: str) -> Html:
     places = places_for(reader.scopes, is_platform=reader.is_platform)
     groups = []
     for group in GROUPS:
-        links = [_link(words, place, here) for place in places if place.group == group]
+        links = [_link(words, reader, place, here) for place in places if place.group == group]
         if links:
             name = f"nav-{group}" if group else None
             heading = el("h2", words[f"group.{group}"], id=name) if group else None
@@ -189,13 +191,28 @@ def _nav(words: ConsoleStrings, reader: ConsoleReader, here: str) -> Html:
     return el("nav", close, groups, id="menu", class_="side", aria_label=words["menu"])
 
 
-def _link(words: ConsoleStrings, place: Place, here: str) -> Html:
+def open_alerts(words: ConsoleStrings, reader: ConsoleReader) -> Html:
+    """The number beside the link to the alerts; the script asks for it anew."""
+    shown: Child = NOTHING
+    if reader.open_alerts:
+        known = words["open_alerts"].replace("{count}", str(reader.open_alerts))
+        shown = join(
+            el("span", min(reader.open_alerts, 99), aria_hidden="true", class_="badge bad"),
+            el("span", f" ({known})", class_="unseen"),
+        )
+    return el(
+        "span", shown, id="open-alerts", class_="count", data_live=30, data_from="/console/alerts/count"
+    )
+
+
+def _link(words: ConsoleStrings, reader: ConsoleReader, place: Place, here: str) -> Html:
     current = "page" if place.path == here else None
     return el(
         "li",
         el(
             "a",
             words[f"place.{place.key}"],
+            open_alerts(words, reader) if place.key == "alerts" else None,
             href=place.path,
             aria_current=current,
             data_keys=place.keys or None,

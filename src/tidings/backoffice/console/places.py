@@ -36,6 +36,7 @@ class Place:
 
 PLACES: Final[tuple[Place, ...]] = (
     Place(key="home", path="/console", group="", keys="g h"),
+    Place(key="alerts", path="/console/alerts", group="", scope="alerts:read", keys="g l"),
     Place(
         key="notifications",
         path="/console/notifications",

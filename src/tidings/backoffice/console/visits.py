@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any, Final
 from urllib.parse import parse_qsl
 
+from tidings.backoffice.alerts.count import AlertCounter
 from tidings.backoffice.attestations.actions import AttestedAction
 from tidings.backoffice.console.frame import THEMES, ConsoleReader, Told, page, redirect
 from tidings.backoffice.console.html import el
@@ -14,6 +15,7 @@ from tidings.backoffice.console.strings import LANGUAGE_COOKIE, ConsoleStrings, 
 from tidings.backoffice.console.uploads import is_multipart, read_multipart
 from tidings.backoffice.desk import OperatorDesk
 from tidings.backoffice.operators.prove import MOST_OF_A_CODE
+from tidings.backoffice.properties.access import PropertyReach
 from tidings.backoffice.sessions.authenticate import SessionAuthenticator
 from tidings.backoffice.sessions.cookies import SessionCookies
 from tidings.backoffice.sessions.errors import CsrfError, DeviceProofMissingError, OtherDeviceError
@@ -94,6 +96,7 @@ class Visits:
     desk: OperatorDesk
     gate: TenantGate
     app: OwnApp
+    counter: AlertCounter
 
     async def open(self, request: Request, *, writes: bool = False, of_tenant: bool = False) -> Visit:
         """Whoever is signed in; an `UnauthenticatedError` where nobody is.
@@ -122,6 +125,7 @@ class Visits:
             is_platform=caller.home is None,
             csrf_token=csrf_token,
             acting_for=acting_for,
+            open_alerts=await self._open_alerts(caller, acting_for),
             theme=theme if theme in THEMES else None,
         )
         visit = Visit(
@@ -130,6 +134,12 @@ class Visits:
         if of_tenant and visit.tenant_is_missing:
             raise TenantNotChosenError
         return visit
+
+    async def _open_alerts(self, caller: Caller, acting_for: TenantId | None) -> int:
+        """Remembered until one changes, so that a page costs no statement for it."""
+        if "alerts:read" not in caller.scopes:
+            return 0
+        return (await self.counter.of(acting_for or caller.home, PropertyReach.of(caller))).open
 
     def cookie(self, request: Request, name: str) -> str | None:
         """What a cookie of ours holds."""

@@ -81,7 +81,7 @@
       const part = document.getElementById(id);
       if (!part?.dataset.live) return;
       const busy = part.contains(document.activeElement) && typing();
-      if (!document.hidden && !busy && !one("details.confirm[open]", part)) await refresh([id]);
+      if (!document.hidden && !busy && !one("details.confirm[open]", part)) await refresh([id], part.dataset.from ?? location.href);
       schedule(id, seconds);
     }, seconds * 1000);
   }

@@ -1,0 +1,1 @@
+"""The area of alerts: the inbox, what to do next, and mutes."""
