@@ -166,7 +166,7 @@ async def test_viewers_read_and_change_nothing(world: HttpWorld, tenant: Tenant)
 
 
 async def test_the_platform_has_alerts_of_its_own(world: HttpWorld, tenant: Tenant) -> None:
-    platform = await an_operator(world, None, role="platform.channel.admin")
+    platform = await an_operator(world, None, email="of.alerts")
     [alert] = await raised(world, None, an_alert(f"outbox_lag:{tenant.id}", "critical"))
     [theirs] = await raised(world, tenant.id, an_alert())
     at = f"{ALERTS}/{alert.id}"

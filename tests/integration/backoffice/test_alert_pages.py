@@ -79,7 +79,7 @@ async def test_a_viewer_sees_no_buttons(world: HttpWorld, tenant: Tenant) -> Non
 
 
 async def test_the_platform_sees_its_own_until_it_chooses_a_tenant(world: HttpWorld, tenant: Tenant) -> None:
-    platform = await an_operator(world, None)
+    platform = await an_operator(world, None, email="of.alert.pages")
     [alert] = await raised(
         world, None, an_alert(f"partition_missing:{tenant.id}", "critical", partitions=2, table="x")
     )

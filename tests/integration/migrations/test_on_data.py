@@ -37,6 +37,7 @@ _ANEW: Final = {
 }
 #: Tables of which a down file removes the rows that the schema before it can't hold.
 _LOSES: Final[dict[int, set[str]]] = {
+    109: {"bff_backoffice.alert_ack_log"},
     106: _ANEW,
     93: {"notification.webhook_deliveries"},
     82: {"notification.notification_trigger_map"},
