@@ -52,6 +52,7 @@ class BackofficeStage:
         from tidings.backoffice.stream.hub import DeviceStreams
         from tidings.backoffice.upstreams.client import Upstreams
         from tidings.contracts.conversations import TenantNames
+        from tidings.kernel.flags.flags import Flags
         from tidings.kernel.http.tenant_gate import TenantGate
         from tidings.kernel.idempotency import Idempotency
         from tidings.notify.tenants.store import StoredTenantNames
@@ -70,6 +71,7 @@ class BackofficeStage:
         for kind in (OperatorDesk, SignIn, Joiner, OwnSignInChanger):
             parts.get(kind)
         parts.add_late(DeviceStreams, lambda: self.devices.streams)
+        parts.add_late(Flags, lambda: kernel.flags)
         return parts
 
     @cached_property

@@ -7,6 +7,7 @@ from tidings.backoffice.api import alerts_routes as backoffice_alerts_routes
 from tidings.backoffice.api import devices_routes as backoffice_devices_routes
 from tidings.backoffice.api import operators_routes as backoffice_operators_routes
 from tidings.backoffice.api import passkeys_routes as backoffice_passkeys_routes
+from tidings.backoffice.api import preferences_routes as backoffice_preferences_routes
 from tidings.backoffice.api import sessions_routes as backoffice_sessions_routes
 from tidings.backoffice.api import stream_routes as backoffice_stream_routes
 from tidings.backoffice.console.areas import AREAS as CONSOLE_AREAS
@@ -80,6 +81,7 @@ def resources_of(system: "System") -> Served:
                 backoffice_operators_routes.operators,
                 backoffice_devices_routes.devices,
                 backoffice_activity_routes.activity,
+                backoffice_preferences_routes.preferences,
                 backoffice_stream_routes.stream_of_device,
                 backoffice_passkeys_routes.passkeys,
                 backoffice_alerts_routes.alerts,

@@ -11,6 +11,7 @@ SESSION_REVOKED_SUBJECT: Final = "backoffice.session.revoked.v1"
 FORCE_LOGOUT_SUBJECT: Final = "backoffice.force_logout.v1"
 DEVICE_OFFLINE_SUBJECT: Final = "backoffice.device.offline.v1"
 DEVICE_ONLINE_SUBJECT: Final = "backoffice.device.online.v1"
+PREFERENCES_CHANGED_SUBJECT: Final = "backoffice.operator_preferences.changed.v1"
 ALERT_RAISED_SUBJECT: Final = "backoffice.alert.raised.v1"
 ALERT_ACKNOWLEDGED_SUBJECT: Final = "backoffice.alert.acknowledged.v1"
 ALERT_WITHDRAWN_SUBJECT: Final = "backoffice.alert.acknowledgement_withdrawn.v1"
@@ -121,6 +122,15 @@ class DeviceOnline(Struct, frozen=True, kw_only=True, omit_defaults=True):
     offline_since: Moment
 
 
+class PreferencesChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An operator likes to work otherwise; how, the service that keeps preferences knows."""
+
+    operator_id: str
+    #: Left out: for all properties.
+    property_id: str | None = None
+    version: int
+
+
 BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
     SESSION_OPENED_SUBJECT: SessionOpened,
     SESSION_REVOKED_SUBJECT: SessionRevoked,
@@ -131,4 +141,5 @@ BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
     ALERT_RESOLVED_SUBJECT: AlertResolved,
     DEVICE_OFFLINE_SUBJECT: DeviceOffline,
     DEVICE_ONLINE_SUBJECT: DeviceOnline,
+    PREFERENCES_CHANGED_SUBJECT: PreferencesChanged,
 }

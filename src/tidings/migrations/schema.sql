@@ -1035,20 +1035,23 @@ CREATE TABLE bff_backoffice.operator_preferences (
     id text NOT NULL COLLATE pg_catalog."C",
     operator_id text NOT NULL COLLATE pg_catalog."C",
     property_id text COLLATE pg_catalog."C",
-    payload text NOT NULL,
     version integer DEFAULT 1 NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
     updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    payload_ciphertext bytea NOT NULL,
+    fetched_at timestamp with time zone,
     CONSTRAINT ck_operator_preferences_id CHECK ((id ~ '^opr_[0-9A-HJKMNP-TV-Z]{26}$'::text))
 );
 
 ALTER TABLE ONLY bff_backoffice.operator_preferences FORCE ROW LEVEL SECURITY;
 
-COMMENT ON TABLE bff_backoffice.operator_preferences IS 'Mirror of operators'' preferences, with versions.';
+COMMENT ON TABLE bff_backoffice.operator_preferences IS 'Mirror of operators'' preferences, with the version that the service `operators` gives them.';
 
 COMMENT ON COLUMN bff_backoffice.operator_preferences.property_id IS 'Null: for all properties.';
 
-COMMENT ON COLUMN bff_backoffice.operator_preferences.payload IS 'JSON.';
+COMMENT ON COLUMN bff_backoffice.operator_preferences.payload_ciphertext IS 'JSON under the tenant''s key.';
+
+COMMENT ON COLUMN bff_backoffice.operator_preferences.fetched_at IS 'When it was as the service has it; null: it has changed there since.';
 
 CREATE TABLE bff_backoffice.operators (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -6248,8 +6251,6 @@ CREATE POLICY caller_role_deletes ON bff_backoffice.idempotency_keys AS RESTRICT
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.notes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
-CREATE POLICY caller_role_deletes ON bff_backoffice.operator_preferences AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
 CREATE POLICY caller_role_deletes ON bff_backoffice.operators AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6269,8 +6270,6 @@ CREATE POLICY caller_role_writes ON bff_backoffice.exports AS RESTRICTIVE TO tid
 CREATE POLICY caller_role_writes ON bff_backoffice.idempotency_keys AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.notes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
-
-CREATE POLICY caller_role_writes ON bff_backoffice.operator_preferences AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.operators AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 

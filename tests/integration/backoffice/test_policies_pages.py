@@ -98,7 +98,11 @@ async def test_the_simulator_says_what_would_happen_and_writes_nothing(
         await publish(key)
     at = admin.browser
     await at.open("/console/policies/new")
-    message: dict[str, Any] = {"recipient": "laila@example.test", "template": "parcel", "variables": '{"title": "A-1"}'}
+    message: dict[str, Any] = {
+        "recipient": "laila@example.test",
+        "template": "parcel",
+        "variables": '{"title": "A-1"}',
+    }
     shown = await at.post("/console/policies/preview", **FORM, **message)
 
     assert shown.status_code == 200, at.html

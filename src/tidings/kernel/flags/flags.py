@@ -81,6 +81,10 @@ class Flags:
             general.percentage is None or in_share(flag.key, tenant_id, general.percentage)
         )
 
+    async def all_of(self, tenant_id: TenantId | None) -> dict[str, bool]:
+        """Which of all flags are on, for this tenant or for work that belongs to none."""
+        return {key: await self.enabled(flag, tenant_id) for key, flag in self._registry.items()}
+
     async def switches(self) -> list[Switch]:
         """Everything that is set, read anew."""
         self.invalidate()

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=109, newest=109)
+SERVES: Final = SchemaRange(oldest=110, newest=110)
 
 
 async def check_servable(

@@ -1,0 +1,1 @@
+"""How operators like to work: a mirror of their preferences, and which keys do what."""
