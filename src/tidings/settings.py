@@ -74,6 +74,12 @@ def _hot_state_url(value: Secret | None) -> str | None:
     return "must be postgres: or a URL of the form redis://user:password@host:port/0 (also rediss, valkey, valkeys)"
 
 
+def _cache_url(value: Secret | None) -> str | None:
+    if value is None or value.reveal().startswith(("redis://", "rediss://", "valkey://", "valkeys://")):
+        return None
+    return "must be a URL of the form redis://user:password@host:port/0 (also rediss, valkey, valkeys)"
+
+
 def _bus_url(value: Secret | None) -> str | None:
     if value is None or value.reveal() == "postgres:":
         return None
@@ -271,6 +277,14 @@ class StoreSettings:
         "Where limits are counted: `postgres:`, or redis://, rediss://, valkey://, valkeys:// with Postgres behind it "
         "(extra `redis`); default: Postgres. The same for all processes.",
         _hot_state_url,
+    )
+    cache_url: Secret | None = setting(
+        "TIDINGS_CACHE_URL",
+        None,
+        "Where dashboards and boards are kept for seconds, so that processes share them: redis://, rediss://, valkey://, valkeys:// "
+        "(extra `redis`), another server than that of TIDINGS_HOT_STATE_URL, with maxmemory-policy allkeys-lru; default: each "
+        "process keeps its own.",
+        _cache_url,
     )
     bus_url: Secret | None = setting(
         "TIDINGS_BUS_URL",

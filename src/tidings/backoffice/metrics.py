@@ -26,3 +26,22 @@ class BackofficeMetrics:
             ("upstream",),
             by=API | JOBS,
         )
+        self.views = metrics.counter(
+            "tidings_views_total",
+            "Dashboards, boards and lists of properties that were asked for, by where they came from: this process' memory (hit, "
+            "stale where they are made anew beside it), another request that was making it (joined), another process (shared), the "
+            "upstream services (made).",
+            ("view", "result"),
+            by=API,
+        )
+        self.views_partial = metrics.counter(
+            "tidings_views_partial_total",
+            "Views that were made without the answer of an upstream service.",
+            ("view", "upstream"),
+            by=API,
+        )
+        self.view_cache_away = metrics.gauge(
+            "tidings_view_cache_away",
+            "1 while the shared cache of views (TIDINGS_CACHE_URL) does not answer and each process makes its own; 0 otherwise.",
+            by=API | JOBS,
+        )

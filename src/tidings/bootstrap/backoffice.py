@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from tidings.backoffice.activity.record import ActivityRecorder
     from tidings.backoffice.attestations.attest import Attestor
+    from tidings.backoffice.metrics import BackofficeMetrics
     from tidings.backoffice.operators.change import OperatorChanger
     from tidings.backoffice.own_url import ConsoleUrl
     from tidings.backoffice.sessions.authenticate import SessionAuthenticator
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.access import AccessStage
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.operator_devices import OperatorDevicesStage
+    from tidings.bootstrap.property_views import PropertyViewsStage
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.kernel.http.asgi import App
@@ -43,6 +45,7 @@ class BackofficeStage:
         from tidings.backoffice.console.own_api import OwnApp
         from tidings.backoffice.credentials.passwords import Passwords
         from tidings.backoffice.desk import OperatorDesk
+        from tidings.backoffice.metrics import BackofficeMetrics
         from tidings.backoffice.own_url import ConsoleUrl
         from tidings.backoffice.passkeys.options import RelyingParty
         from tidings.backoffice.sessions.authenticate import SessionAuthenticator
@@ -65,14 +68,30 @@ class BackofficeStage:
         parts.add(RelyingParty, RelyingParty(kernel.base_url))
         parts.add(OwnApp, OwnApp(get=self._own_app))
         parts.get(SessionAuthenticator, changes=kernel.changes)
+        parts.add(BackofficeMetrics, self.metrics)
         upstreams = parts.get(Upstreams, places=self.places)
         kernel.closing.push_async_callback(upstreams.close)
         parts.get(AlertCounter, changes=kernel.changes)
         for kind in (OperatorDesk, SignIn, Joiner, OwnSignInChanger):
             parts.get(kind)
+        self.views.register(parts)
         parts.add_late(DeviceStreams, lambda: self.devices.streams)
         parts.add_late(Flags, lambda: kernel.flags)
         return parts
+
+    @cached_property
+    def metrics(self) -> "BackofficeMetrics":
+        """What the back office counts."""
+        from tidings.backoffice.metrics import BackofficeMetrics
+
+        return BackofficeMetrics(self._kernel.metrics)
+
+    @cached_property
+    def views(self) -> "PropertyViewsStage":
+        """Dashboards and boards."""
+        from tidings.bootstrap.property_views import PropertyViewsStage
+
+        return PropertyViewsStage(self._kernel, self.metrics)
 
     @cached_property
     def places(self) -> "UpstreamPlaces":
@@ -137,7 +156,7 @@ class BackofficeStage:
 
     def jobs(self) -> "dict[str, Job]":
         """What a worker runs; sessions end by their time, and are looked at when they are used."""
-        return {**self.devices.jobs()}
+        return {**self.views.jobs(), **self.devices.jobs()}
 
     def api_jobs(self) -> "dict[str, Job]":
         """What a process needs that only serves the API."""

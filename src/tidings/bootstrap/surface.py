@@ -10,6 +10,7 @@ from tidings.backoffice.api import passkeys_routes as backoffice_passkeys_routes
 from tidings.backoffice.api import preferences_routes as backoffice_preferences_routes
 from tidings.backoffice.api import sessions_routes as backoffice_sessions_routes
 from tidings.backoffice.api import stream_routes as backoffice_stream_routes
+from tidings.backoffice.api import views_routes as backoffice_views_routes
 from tidings.backoffice.console.areas import AREAS as CONSOLE_AREAS
 from tidings.bootstrap.parts import notify_parts, router_parts
 from tidings.kernel.http.resources import Resource
@@ -83,6 +84,7 @@ def resources_of(system: "System") -> Served:
                 backoffice_activity_routes.activity,
                 backoffice_preferences_routes.preferences,
                 backoffice_stream_routes.stream_of_device,
+                backoffice_views_routes.properties,
                 backoffice_passkeys_routes.passkeys,
                 backoffice_alerts_routes.alerts,
                 *CONSOLE_AREAS,
