@@ -189,6 +189,8 @@
     const frame = all("iframe[data-shows]").find((one) => one.contentWindow === event.source);
     if (frame && event.data?.ready) frames(event.source);
     if (frame && event.data?.height) frame.style.height = `${Math.min(Math.max(event.data.height, 160), 1600)}px`;
+  });
+
   // Alt with an arrow moves the step in which somebody types, as its buttons do.
   document.addEventListener("keydown", (event) => {
     const verb = { ArrowUp: "up", ArrowDown: "down" }[event.key];
