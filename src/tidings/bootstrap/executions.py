@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.router.executions.model import ExecutionId
+    from tidings.router.statistics.roll_up import StatisticsJob
 
 
 class ExecutionsStage:
@@ -107,6 +108,13 @@ class ExecutionsStage:
         )
 
     @cached_property
+    def statistics(self) -> "StatisticsJob":
+        """Rolls up how sending went."""
+        from tidings.router.statistics.roll_up import StatisticsJob
+
+        return self._parts.get(StatisticsJob)
+
+    @cached_property
     def requests(self) -> "Runner":
         """Hears what notify in other processes hands over."""
         # Executions that begin there are in no worker's hands: all processes of the router hear of them.
@@ -151,7 +159,12 @@ class ExecutionsStage:
 
     def jobs(self) -> "dict[str, Job]":
         """Steps that are due; what people open, click and read in the application."""
-        return {"due": self.due, "engagement": self.engagement, "read_in_app": self.read_in_app}
+        return {
+            "due": self.due,
+            "engagement": self.engagement,
+            "read_in_app": self.read_in_app,
+            "statistics": self.statistics,
+        }
 
     def sweeps(self) -> "dict[str, Sweep]":
         """Ledgers of deliveries, vendors' answers, codes that nothing is known about."""
@@ -165,5 +178,6 @@ class ExecutionsStage:
             "delivery_ledgers": lambda most: sweep_ledgers(kernel.db, kernel.clock, limit=most),
             "answer_journals": self._parts.get(JournalSweeper).sweep,
             "vendor_answers": self._parts.get(AnswerSweeper).sweep,
+            "statistics": self.statistics.sweep,
             "unknown_codes": lambda most: sweep_unknown(kernel.db, kernel.clock, limit=most),
         }

@@ -61,6 +61,7 @@ from tidings.router.policies import routes as policies_routes
 from tidings.router.profiles import routes as profiles_routes
 from tidings.router.sealed_secrets import routes as secrets_routes
 from tidings.router.spend import routes as spend_routes
+from tidings.router.statistics import routes as statistics_routes
 from tidings.router.status_map import routes as status_map_routes
 from tidings.router.traffic import routes as traffic_routes
 
@@ -154,6 +155,8 @@ def resources_of(system: "System") -> Served:
                 profiles_routes.profiles,
                 secrets_routes.secrets,
                 spend_routes.spend,
+                statistics_routes.statistics,
+                statistics_routes.statistics_of_all,
                 status_map_routes.status_map,
                 traffic_routes.weights,
             ],

@@ -1660,6 +1660,24 @@ COMMENT ON TABLE chan.erased_executions IS 'Ladders to people who were erased: n
 
 COMMENT ON COLUMN chan.erased_executions.pending IS 'The bodies that had come before the erasure are still to be destroyed.';
 
+CREATE TABLE chan.error_statistics (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    day date NOT NULL,
+    channel text NOT NULL COLLATE pg_catalog."C",
+    vendor text NOT NULL COLLATE pg_catalog."C",
+    code text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY chan.error_statistics FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.error_statistics IS 'Calls that came to nothing and steps that were skipped, by day (UTC) and code.';
+
+COMMENT ON COLUMN chan.error_statistics.vendor IS 'Empty for a step that called none.';
+
+COMMENT ON COLUMN chan.error_statistics.code IS 'The vendor''s, or one of ours; its first 64 characters.';
+
 CREATE TABLE chan.executions_live (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -1739,6 +1757,7 @@ CREATE TABLE chan.fallback_executions (
     cost_currency text COLLATE pg_catalog."C",
     fallback_path text DEFAULT '[]'::text NOT NULL,
     trace_id text COLLATE pg_catalog."C",
+    recorded_in bigint DEFAULT ((pg_current_xact_id())::text)::bigint,
     CONSTRAINT ck_fallback_executions_currency CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
     CONSTRAINT ck_fallback_executions_evidence CHECK ((evidence = ANY (ARRAY['accepted'::text, 'sent'::text, 'delivered'::text, 'read'::text]))),
     CONSTRAINT ck_fallback_executions_id CHECK (((id ~~ 'exec\_%'::text) AND (length(id) = 31))),
@@ -1757,6 +1776,8 @@ COMMENT ON COLUMN chan.fallback_executions.started_at IS 'The time inside the id
 COMMENT ON COLUMN chan.fallback_executions.evidence IS 'What DELIVERED rests on; accepted where the channel has no receipts.';
 
 COMMENT ON COLUMN chan.fallback_executions.trace_id IS 'The trace of the request that ordered the notification.';
+
+COMMENT ON COLUMN chan.fallback_executions.recorded_in IS 'The transaction that wrote it: what reads the history in turn misses none that commits late. Null: of before statistics.';
 
 CREATE TABLE chan.fallback_policies (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -1927,6 +1948,22 @@ ALTER TABLE chan.outbox ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE chan.outcome_statistics (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    hour timestamp with time zone NOT NULL,
+    use_case text NOT NULL COLLATE pg_catalog."C",
+    channel text NOT NULL COLLATE pg_catalog."C",
+    outcome text NOT NULL COLLATE pg_catalog."C",
+    n bigint NOT NULL
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY chan.outcome_statistics FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.outcome_statistics IS 'How executions ended, by the hour in which they did; older ones by the day.';
+
+COMMENT ON COLUMN chan.outcome_statistics.channel IS 'The one that it ended on; empty where none was called.';
+
 CREATE TABLE chan.recipient_profiles (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     id text NOT NULL COLLATE pg_catalog."C",
@@ -2019,6 +2056,38 @@ COMMENT ON COLUMN chan.spend_daily.estimated_micros IS 'By the price lists, as i
 COMMENT ON COLUMN chan.spend_daily.real_micros IS 'What the vendors said they take; the estimate where they said nothing.';
 
 COMMENT ON COLUMN chan.spend_daily.corrected IS 'Of how many the vendor has told the price.';
+
+CREATE TABLE chan.step_statistics (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    hour timestamp with time zone NOT NULL,
+    step integer NOT NULL,
+    channel text NOT NULL COLLATE pg_catalog."C",
+    vendor text NOT NULL COLLATE pg_catalog."C",
+    reached bigint NOT NULL,
+    delivered bigint NOT NULL,
+    calls bigint NOT NULL,
+    accepted bigint NOT NULL,
+    failed bigint NOT NULL,
+    timed_out bigint NOT NULL,
+    skipped bigint NOT NULL,
+    latency_ms bigint NOT NULL,
+    latencies bigint[] NOT NULL
+)
+WITH (fillfactor='70');
+
+ALTER TABLE ONLY chan.step_statistics FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE chan.step_statistics IS 'What became of the steps of ladders and of vendor calls, by the hour in which they began; older ones by the day.';
+
+COMMENT ON COLUMN chan.step_statistics.vendor IS 'Empty for a step that called none.';
+
+COMMENT ON COLUMN chan.step_statistics.reached IS 'Executions that came to this step; counted with its last call.';
+
+COMMENT ON COLUMN chan.step_statistics.delivered IS 'Executions that ended as delivered in this step.';
+
+COMMENT ON COLUMN chan.step_statistics.latency_ms IS 'Of all calls together.';
+
+COMMENT ON COLUMN chan.step_statistics.latencies IS 'Calls by how long the vendor took: up to 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 30000 ms, and longer.';
 
 CREATE TABLE chan.tenant_inbound_routes (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -2540,6 +2609,22 @@ CREATE TABLE kernel.platform_keys (
 ALTER TABLE ONLY kernel.platform_keys FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE kernel.platform_keys IS 'The platform''s own keys, wrapped by the master key: its pepper, and the key for callbacks that nobody has claimed yet.';
+
+CREATE TABLE kernel.roll_up_marks (
+    name text NOT NULL COLLATE pg_catalog."C",
+    after_xid bigint NOT NULL,
+    not_before timestamp with time zone NOT NULL
+);
+
+ALTER TABLE ONLY kernel.roll_up_marks FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.roll_up_marks IS 'How far the history has been rolled up; its row is locked by whoever does it.';
+
+COMMENT ON COLUMN kernel.roll_up_marks.name IS 'Not personal: what is rolled up.';
+
+COMMENT ON COLUMN kernel.roll_up_marks.after_xid IS 'Transactions before this one are in the statistics.';
+
+COMMENT ON COLUMN kernel.roll_up_marks.not_before IS 'Rows that began earlier are in the statistics whatever their transaction: it was one of another cluster, before the database moved.';
 
 CREATE TABLE kernel.schema_migrations (
     number integer NOT NULL,
@@ -5093,6 +5178,9 @@ ALTER TABLE ONLY chan.delivery_outbox
 ALTER TABLE ONLY chan.erased_executions
     ADD CONSTRAINT pk_erased_executions PRIMARY KEY (tenant_id, execution_id);
 
+ALTER TABLE ONLY chan.error_statistics
+    ADD CONSTRAINT pk_error_statistics PRIMARY KEY (tenant_id, day, channel, vendor, code);
+
 ALTER TABLE ONLY chan.executions_live
     ADD CONSTRAINT pk_executions_live PRIMARY KEY (tenant_id, id);
 
@@ -5117,6 +5205,9 @@ ALTER TABLE ONLY chan.inbound_unmatched
 ALTER TABLE ONLY chan.outbox
     ADD CONSTRAINT pk_outbox PRIMARY KEY (seq);
 
+ALTER TABLE ONLY chan.outcome_statistics
+    ADD CONSTRAINT pk_outcome_statistics PRIMARY KEY (tenant_id, hour, use_case, channel, outcome);
+
 ALTER TABLE ONLY chan.recipient_profiles
     ADD CONSTRAINT pk_recipient_profiles PRIMARY KEY (tenant_id, recipient_id);
 
@@ -5125,6 +5216,9 @@ ALTER TABLE ONLY chan.shared_number_contacts
 
 ALTER TABLE ONLY chan.spend_daily
     ADD CONSTRAINT pk_spend_daily PRIMARY KEY (tenant_id, day, stripe, channel, vendor, currency);
+
+ALTER TABLE ONLY chan.step_statistics
+    ADD CONSTRAINT pk_step_statistics PRIMARY KEY (tenant_id, hour, step, channel, vendor);
 
 ALTER TABLE ONLY chan.tenant_inbound_routes
     ADD CONSTRAINT pk_tenant_inbound_routes PRIMARY KEY (tenant_id, id);
@@ -5206,6 +5300,9 @@ ALTER TABLE ONLY kernel.partitioned_tables
 
 ALTER TABLE ONLY kernel.platform_keys
     ADD CONSTRAINT pk_platform_keys PRIMARY KEY (purpose, version);
+
+ALTER TABLE ONLY kernel.roll_up_marks
+    ADD CONSTRAINT pk_roll_up_marks PRIMARY KEY (name);
 
 ALTER TABLE ONLY kernel.schema_migrations
     ADD CONSTRAINT pk_schema_migrations PRIMARY KEY (number);
@@ -5615,6 +5712,8 @@ CREATE INDEX ix_executions_live_waits ON chan.executions_live USING btree (due_a
 
 CREATE INDEX ix_fallback_executions_notification ON ONLY chan.fallback_executions USING btree (tenant_id, notification_id, recipient_id);
 
+CREATE INDEX ix_fallback_executions_recorded ON ONLY chan.fallback_executions USING brin (recorded_in) WITH (autosummarize='on', pages_per_range='32');
+
 CREATE INDEX ix_inbound_deliveries_claimed ON chan.inbound_deliveries USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
 
 CREATE INDEX ix_inbound_deliveries_conversation ON chan.inbound_deliveries USING btree (tenant_id, conversation_id);
@@ -5634,6 +5733,8 @@ CREATE INDEX ix_inbound_messages_due ON chan.inbound_messages USING btree (next_
 CREATE INDEX ix_inbound_messages_turns ON chan.inbound_messages USING btree (adapter, next_attempt_at, id) WHERE (status = 'queued'::text);
 
 CREATE INDEX ix_inbound_unmatched_bucket ON chan.inbound_unmatched USING btree (bucket);
+
+CREATE INDEX ix_outcome_statistics_hour ON chan.outcome_statistics USING btree (hour);
 
 CREATE INDEX ix_recipient_profiles_discovery ON chan.recipient_profiles USING btree (tenant_id, discovery_state, id) WHERE (NOT erased);
 
@@ -6515,6 +6616,8 @@ CREATE POLICY break_glass ON chan.delivery_outbox FOR SELECT TO tidings_breakgla
 
 CREATE POLICY break_glass ON chan.erased_executions FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON chan.error_statistics FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON chan.executions_live FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.fallback_executions FOR SELECT TO tidings_breakglass USING (true);
@@ -6531,11 +6634,15 @@ CREATE POLICY break_glass ON chan.inbound_unmatched FOR SELECT TO tidings_breakg
 
 CREATE POLICY break_glass ON chan.outbox FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON chan.outcome_statistics FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON chan.recipient_profiles FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.shared_number_contacts FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.spend_daily FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON chan.step_statistics FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON chan.tenant_inbound_routes FOR SELECT TO tidings_breakglass USING (true);
 
@@ -6571,6 +6678,8 @@ CREATE POLICY caller_role_deletes ON chan.delivery_outbox AS RESTRICTIVE FOR DEL
 
 CREATE POLICY caller_role_deletes ON chan.erased_executions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON chan.error_statistics AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON chan.executions_live AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.fallback_executions AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6585,11 +6694,15 @@ CREATE POLICY caller_role_deletes ON chan.inbound_messages AS RESTRICTIVE FOR DE
 
 CREATE POLICY caller_role_deletes ON chan.outbox AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON chan.outcome_statistics AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON chan.recipient_profiles AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.shared_number_contacts AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.spend_daily AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_deletes ON chan.step_statistics AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON chan.tenant_inbound_routes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6623,6 +6736,8 @@ CREATE POLICY caller_role_writes ON chan.delivery_outbox AS RESTRICTIVE TO tidin
 
 CREATE POLICY caller_role_writes ON chan.erased_executions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON chan.error_statistics AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON chan.executions_live AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.fallback_executions AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6637,11 +6752,15 @@ CREATE POLICY caller_role_writes ON chan.inbound_messages AS RESTRICTIVE TO tidi
 
 CREATE POLICY caller_role_writes ON chan.outbox AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_writes ON chan.outcome_statistics AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_writes ON chan.recipient_profiles AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.shared_number_contacts AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.spend_daily AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON chan.step_statistics AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON chan.tenant_inbound_routes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6673,6 +6792,8 @@ ALTER TABLE chan.delivery_outbox ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.erased_executions ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE chan.error_statistics ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE chan.executions_live ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.fallback_executions ENABLE ROW LEVEL SECURITY;
@@ -6688,6 +6809,8 @@ ALTER TABLE chan.inbound_messages ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chan.inbound_unmatched ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.outbox ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.outcome_statistics ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY owner_seeds ON chan.adapter_status_map TO tidings_owner USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
@@ -6713,6 +6836,8 @@ CREATE POLICY platform_access ON chan.inbound_unmatched TO tidings_platform USIN
 
 CREATE POLICY platform_access ON chan.outbox TO tidings_platform USING (true) WITH CHECK (true);
 
+CREATE POLICY platform_access ON chan.outcome_statistics TO tidings_platform USING (true) WITH CHECK (true);
+
 CREATE POLICY platform_access ON chan.unknown_provider_codes TO tidings_platform USING (true) WITH CHECK (true);
 
 CREATE POLICY platform_access ON chan.vendor_weights TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -6734,6 +6859,8 @@ ALTER TABLE chan.recipient_profiles ENABLE ROW LEVEL SECURITY;
 ALTER TABLE chan.shared_number_contacts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.spend_daily ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE chan.step_statistics ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE chan.tenant_inbound_routes ENABLE ROW LEVEL SECURITY;
 
@@ -6763,6 +6890,8 @@ CREATE POLICY tenant_isolation ON chan.delivery_outbox TO tidings_runtime USING 
 
 CREATE POLICY tenant_isolation ON chan.erased_executions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON chan.error_statistics TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON chan.executions_live TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.fallback_executions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -6777,11 +6906,15 @@ CREATE POLICY tenant_isolation ON chan.inbound_messages TO tidings_runtime USING
 
 CREATE POLICY tenant_isolation ON chan.outbox TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON chan.outcome_statistics TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON chan.recipient_profiles TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.shared_number_contacts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.spend_daily TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON chan.step_statistics TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON chan.tenant_inbound_routes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6885,7 +7018,11 @@ CREATE POLICY worker_claims ON chan.delivery_outbox TO tidings_worker USING (tru
 
 CREATE POLICY worker_claims ON chan.erased_executions TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON chan.error_statistics TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON chan.executions_live TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.fallback_executions TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.inbound_deliveries TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -6895,7 +7032,11 @@ CREATE POLICY worker_claims ON chan.inbound_unmatched TO tidings_worker USING (t
 
 CREATE POLICY worker_claims ON chan.outbox TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON chan.outcome_statistics TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON chan.shared_number_contacts TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON chan.step_statistics TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON chan.tenant_inbound_routes TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -6948,6 +7089,8 @@ CREATE POLICY break_glass ON kernel.hot_presence FOR SELECT TO tidings_breakglas
 CREATE POLICY break_glass ON kernel.hot_seen FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON kernel.platform_keys FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON kernel.roll_up_marks FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON kernel.sweep_marks FOR SELECT TO tidings_breakglass USING (true);
 
@@ -7057,6 +7200,8 @@ CREATE POLICY platform_rows_readable ON kernel.exported_months FOR SELECT TO tid
 
 CREATE POLICY platform_rows_readable ON kernel.feature_flags FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
 
+ALTER TABLE kernel.roll_up_marks ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE kernel.sweep_marks ENABLE ROW LEVEL SECURITY;
 
 CREATE POLICY tenant_isolation ON kernel.audit_anchor_lines TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -7126,6 +7271,8 @@ CREATE POLICY worker_claims ON kernel.hot_limits TO tidings_worker USING (true) 
 CREATE POLICY worker_claims ON kernel.hot_presence TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON kernel.hot_seen TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.roll_up_marks TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON kernel.sweep_marks TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8715,6 +8862,12 @@ GRANT SELECT(erased_at) ON TABLE chan.erased_executions TO tidings_worker;
 
 GRANT SELECT(pending),UPDATE(pending) ON TABLE chan.erased_executions TO tidings_worker;
 
+GRANT SELECT ON TABLE chan.error_statistics TO tidings_breakglass;
+
+GRANT SELECT ON TABLE chan.error_statistics TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.error_statistics TO tidings_worker;
+
 GRANT SELECT ON TABLE chan.executions_live TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.executions_live TO tidings_runtime;
@@ -8736,6 +8889,24 @@ GRANT SELECT(waits_for) ON TABLE chan.executions_live TO tidings_worker;
 GRANT SELECT ON TABLE chan.fallback_executions TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE chan.fallback_executions TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE chan.fallback_executions TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE chan.fallback_executions TO tidings_worker;
+
+GRANT SELECT(started_at) ON TABLE chan.fallback_executions TO tidings_worker;
+
+GRANT SELECT(terminated_at) ON TABLE chan.fallback_executions TO tidings_worker;
+
+GRANT SELECT(use_case) ON TABLE chan.fallback_executions TO tidings_worker;
+
+GRANT SELECT(final_channel) ON TABLE chan.fallback_executions TO tidings_worker;
+
+GRANT SELECT(outcome) ON TABLE chan.fallback_executions TO tidings_worker;
+
+GRANT SELECT(fallback_path) ON TABLE chan.fallback_executions TO tidings_worker;
+
+GRANT SELECT(recorded_in) ON TABLE chan.fallback_executions TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.fallback_policies TO tidings_breakglass;
 
@@ -8819,6 +8990,14 @@ GRANT INSERT ON TABLE chan.outbox TO tidings_platform;
 
 GRANT SELECT,DELETE ON TABLE chan.outbox TO tidings_worker;
 
+GRANT SELECT ON TABLE chan.outcome_statistics TO tidings_breakglass;
+
+GRANT SELECT ON TABLE chan.outcome_statistics TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.outcome_statistics TO tidings_worker;
+
+GRANT SELECT ON TABLE chan.outcome_statistics TO tidings_platform;
+
 GRANT SELECT ON TABLE chan.recipient_profiles TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.recipient_profiles TO tidings_runtime;
@@ -8842,6 +9021,12 @@ GRANT SELECT(last_sent_at) ON TABLE chan.shared_number_contacts TO tidings_worke
 GRANT SELECT ON TABLE chan.spend_daily TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE chan.spend_daily TO tidings_runtime;
+
+GRANT SELECT ON TABLE chan.step_statistics TO tidings_breakglass;
+
+GRANT SELECT ON TABLE chan.step_statistics TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE chan.step_statistics TO tidings_worker;
 
 GRANT SELECT ON TABLE chan.tenant_inbound_routes TO tidings_breakglass;
 
@@ -9126,6 +9311,10 @@ GRANT SELECT,INSERT ON TABLE kernel.platform_keys TO tidings_platform;
 GRANT UPDATE(wrapped_key) ON TABLE kernel.platform_keys TO tidings_platform;
 
 GRANT UPDATE(master_key_id) ON TABLE kernel.platform_keys TO tidings_platform;
+
+GRANT SELECT ON TABLE kernel.roll_up_marks TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE kernel.roll_up_marks TO tidings_worker;
 
 GRANT SELECT ON TABLE kernel.schema_migrations TO tidings_runtime;
 

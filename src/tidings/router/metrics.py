@@ -37,6 +37,11 @@ class RouterMetrics:
             "Answers of vendors that were found in the journal of a worker that had died before it recorded them.",
         )
 
+        self.statistics_rolled_up = metrics.counter(
+            "tidings_statistics_rolled_up_total",
+            "Ended executions that were added to the statistics.",
+        )
+
         self.circuits_not_closed = metrics.gauge(
             "tidings_circuits_not_closed",
             "Vendor accounts whose circuit is open or being tried again.",

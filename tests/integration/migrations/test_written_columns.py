@@ -20,6 +20,7 @@ _WHY_NOT: Final = {
     "chan.outbox.publish_attempts": "a bus behind a network",
     "chan.outbox.last_error": "a bus behind a network",
     "chan.webhook_inbound.tenant_id": "a request may bring events of several tenants; each event has its own",
+    "chan.fallback_executions.recorded_in": "the transaction, which is its default",
     "kernel.bus_stream.singleton": "one row",
     "notification.delivery_attempts.latency_ms": "rows of before; the router writes down the calls",
     "notification.delivery_attempts.raw_response_ref": "rows of before; the router writes down the calls",

@@ -21,6 +21,7 @@ _TYPED = {
 }
 _TYPED |= {
     "status-map": "status-map",
+    "statistics": "statistics",
     "weights": "weights",
     "policies": "policy",
     "categories": "category",

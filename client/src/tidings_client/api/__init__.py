@@ -67,6 +67,10 @@ if TYPE_CHECKING:
     from tidings_client.api.secrets import Secrets
     from tidings_client.api.spend import AsyncSpend
     from tidings_client.api.spend import Spend
+    from tidings_client.api.statistics import AsyncStatistics
+    from tidings_client.api.statistics import AsyncStatisticsOfPlatform
+    from tidings_client.api.statistics import Statistics
+    from tidings_client.api.statistics import StatisticsOfPlatform
     from tidings_client.api.status_map import AsyncStatusMap
     from tidings_client.api.status_map import StatusMap
     from tidings_client.api.suppressions import AsyncSuppressions
@@ -121,6 +125,7 @@ class TenantResources(Resources):
         "scheduled": "Scheduled",
         "secrets": "Secrets",
         "spend": "Spend",
+        "statistics": "Statistics",
         "status_map": "StatusMap",
         "suppressions": "Suppressions",
         "templates": "Templates",
@@ -156,6 +161,7 @@ class TenantResources(Resources):
     scheduled: "Scheduled"
     secrets: "Secrets"
     spend: "Spend"
+    statistics: "Statistics"
     status_map: "StatusMap"
     suppressions: "Suppressions"
     templates: "Templates"
@@ -178,6 +184,7 @@ class PlatformResources(Resources):
         "inbound_unmatched": "InboundUnmatched",
         "platform_suppressions": "PlatformSuppressions",
         "secrets": "Secrets",
+        "statistics": "StatisticsOfPlatform",
         "status_map": "StatusMap",
         "suppressions": "SuppressionsOfPlatform",
         "tenants": "Tenants",
@@ -192,6 +199,7 @@ class PlatformResources(Resources):
     inbound_unmatched: "InboundUnmatched"
     platform_suppressions: "PlatformSuppressions"
     secrets: "Secrets"
+    statistics: "StatisticsOfPlatform"
     status_map: "StatusMap"
     suppressions: "SuppressionsOfPlatform"
     tenants: "Tenants"
@@ -231,6 +239,7 @@ class AsyncTenantResources(Resources):
         "scheduled": "AsyncScheduled",
         "secrets": "AsyncSecrets",
         "spend": "AsyncSpend",
+        "statistics": "AsyncStatistics",
         "status_map": "AsyncStatusMap",
         "suppressions": "AsyncSuppressions",
         "templates": "AsyncTemplates",
@@ -266,6 +275,7 @@ class AsyncTenantResources(Resources):
     scheduled: "AsyncScheduled"
     secrets: "AsyncSecrets"
     spend: "AsyncSpend"
+    statistics: "AsyncStatistics"
     status_map: "AsyncStatusMap"
     suppressions: "AsyncSuppressions"
     templates: "AsyncTemplates"
@@ -288,6 +298,7 @@ class AsyncPlatformResources(Resources):
         "inbound_unmatched": "AsyncInboundUnmatched",
         "platform_suppressions": "AsyncPlatformSuppressions",
         "secrets": "AsyncSecrets",
+        "statistics": "AsyncStatisticsOfPlatform",
         "status_map": "AsyncStatusMap",
         "suppressions": "AsyncSuppressionsOfPlatform",
         "tenants": "AsyncTenants",
@@ -302,6 +313,7 @@ class AsyncPlatformResources(Resources):
     inbound_unmatched: "AsyncInboundUnmatched"
     platform_suppressions: "AsyncPlatformSuppressions"
     secrets: "AsyncSecrets"
+    statistics: "AsyncStatisticsOfPlatform"
     status_map: "AsyncStatusMap"
     suppressions: "AsyncSuppressionsOfPlatform"
     tenants: "AsyncTenants"

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=110, newest=110)
+SERVES: Final = SchemaRange(oldest=111, newest=111)
 
 
 async def check_servable(
