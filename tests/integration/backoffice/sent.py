@@ -2,10 +2,13 @@
 
 import html
 import re
+from collections.abc import Mapping
 from typing import Any
 
+import httpx2
+
 from tests.integration.notifications.world import HOME, SentWorld, order, publish
-from tests.support.operators import SignedIn, an_operator
+from tests.support.operators import AtBrowser, SignedIn, an_operator
 from tests.support.people import unused
 from tidings.kernel.ids import TenantId
 
@@ -34,6 +37,12 @@ class ConsoleWorld(SentWorld):
             assert who.who.tenant_id is not None
             await self.arrange(who.who.tenant_id, made, status=status)  # type: ignore[arg-type]
         return made
+
+
+async def send_form(at: AtBrowser, path: str, fields: Mapping[str, str]) -> httpx2.Response:
+    """Send a form with fields whose names are no Python names."""
+    follow = True
+    return await at.post(path, follow, **fields)
 
 
 def words_of(page: str) -> str:

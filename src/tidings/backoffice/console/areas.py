@@ -4,6 +4,9 @@ from tidings.backoffice.console.alerts.routes import alerts_pages
 from tidings.backoffice.console.channels.routes import channels_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
 from tidings.backoffice.console.notifications.routes import notifications_pages
+from tidings.backoffice.console.people.choice_routes import choice_pages
+from tidings.backoffice.console.people.privacy_routes import privacy_pages
+from tidings.backoffice.console.people.routes import people_pages
 from tidings.backoffice.console.policies.routes import policies_pages
 from tidings.backoffice.console.routes import console
 from tidings.backoffice.console.sign_in_routes import sign_in_pages
@@ -18,6 +21,9 @@ AREAS = (
     channels_pages,
     find_pages,
     notifications_pages,
+    people_pages,
+    choice_pages,
+    privacy_pages,
     template_files,
     templates_pages,
     editor_pages,

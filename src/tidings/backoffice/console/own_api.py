@@ -1,12 +1,14 @@
 """Calls Tidings' own API as whoever looks at a page, in this process: the access guard, scopes and audit are those of any caller."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
+from tidings.backoffice.console.own_streams import AnswerStream, receiving
+from tidings.kernel.http.answers import Reply
 from tidings.kernel.http.asgi import App, Message, Scope, SeenScope
 from tidings.kernel.http.callers import TENANT_HEADER
 from tidings.kernel.http.operator_requests import OF_OWN_PAGE
@@ -92,38 +94,52 @@ class OwnApi:
         *,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
-        content: bytes | None = None,
+        content: bytes | AsyncIterator[bytes] | None = None,
         media_type: str = "application/json",
         if_match: str | None = None,
         attestation: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> ApiAnswer:
-        """Any request; `body` goes as JSON, `content` as it is."""
+        """Any request; `body` goes as JSON, `content` as it is, or as it arrives."""
         sent = content if content is not None else b"" if body is None else msgspec.json.encode(body)
         given = {
-            "x-csrf-token": self._csrf_token,
-            "sec-fetch-site": "same-origin",
-            "content-length": str(len(sent)),
+            **({"content-length": str(len(sent))} if isinstance(sent, bytes) else {}),
             **({"content-type": media_type} if sent else {}),
             **({"if-match": if_match} if if_match else {}),
             **({"x-attestation": attestation} if attestation else {}),
             **(headers or {}),
         }
-        if self._acting_for is not None and not path.startswith(_PLATFORM_ONLY):
-            given[TENANT_HEADER.lower()] = self._acting_for
-        wanted = {key: value for key, value in (query or {}).items() if value not in (None, "")}
-        answered = await _ask(self._app.get(), self._scope_of(method, path, wanted, given), sent)
+        answered = await _ask(self._app.get(), self._scope_of(method, path, query or {}, given), sent)
         if answered.status >= 400:
             raise ApiProblemError(answered.status, _problem(answered))
         return answered
+
+    async def download(self, method: str, path: str, **query: Any) -> Reply:
+        """A file that the API sends, passed on while it is made."""
+        scope = self._scope_of(method, path, query, {"content-length": "0"})
+        stream = AnswerStream(self._app.get(), scope, b"")
+        status, headers = await stream.start()
+        if status >= 400:
+            answered = ApiAnswer(status=status, headers=headers, content=await stream.whole())
+            raise ApiProblemError(status, _problem(answered))
+        kept = {
+            "content-disposition": headers.get("content-disposition", "attachment"),
+            "cache-control": "no-store",
+            "x-content-type-options": "nosniff",
+        }
+        return Reply(body=stream.pieces(), media_type=headers.get("content-type"), headers=kept)
 
     async def attest(self, action: str, code: str) -> str:
         """An attestation for one action, by the code that somebody typed; its id, for `attestation`."""
         made = await self.post("/bff/v1/attestations", {"action": action, "code": code})
         return str(made["id"])
 
-    def _scope_of(self, method: str, path: str, query: Mapping[str, Any], given: Mapping[str, str]) -> Scope:
+    def _scope_of(self, method: str, path: str, query: Mapping[str, Any], more: Mapping[str, str]) -> Scope:
         seen = self._scope
+        given = {"x-csrf-token": self._csrf_token, "sec-fetch-site": "same-origin", **more}
+        if self._acting_for is not None and not path.startswith(_PLATFORM_ONLY):
+            given[TENANT_HEADER.lower()] = self._acting_for
+        wanted = {key: value for key, value in query.items() if value not in (None, "")}
         passed = [(name, value) for name, value in seen["headers"] if name in _PASSED_ON]
         return {
             "type": "http",
@@ -134,7 +150,7 @@ class OwnApi:
             "path": unquote(path),
             "raw_path": path.encode("ascii"),
             "root_path": "",
-            "query_string": urlencode(query, doseq=True).encode("ascii"),
+            "query_string": urlencode(wanted, doseq=True).encode("ascii"),
             "headers": [
                 *passed,
                 *((name.encode("latin-1"), value.encode("latin-1")) for name, value in given.items()),
@@ -145,18 +161,10 @@ class OwnApi:
         }
 
 
-async def _ask(app: App, scope: Scope, content: bytes) -> ApiAnswer:
+async def _ask(app: App, scope: Scope, content: bytes | AsyncIterator[bytes]) -> ApiAnswer:
     status = 500
     headers: dict[str, str] = {}
     pieces: list[bytes] = []
-    sent = False
-
-    async def receive() -> Message:
-        nonlocal sent
-        if sent:
-            return {"type": "http.disconnect"}
-        sent = True
-        return {"type": "http.request", "body": content, "more_body": False}
 
     async def send(message: Message) -> None:
         nonlocal status
@@ -168,7 +176,7 @@ async def _ask(app: App, scope: Scope, content: bytes) -> ApiAnswer:
         elif message["type"] == "http.response.body":
             pieces.append(message.get("body", b""))
 
-    await app(scope, receive, send)
+    await app(scope, receiving(content), send)
     return ApiAnswer(status=status, headers=headers, content=b"".join(pieces))
 
 

@@ -32,7 +32,7 @@ from tidings.kernel.request_notes import note_operator, note_refusal
 
 #: What a form of ours may hold; editors of templates take more.
 MOST_BYTES: Final = 32 * 1024
-_MOST_FIELDS: Final = 400
+_MOST_FIELDS: Final = 1000
 #: The cookie that names the tenant for which somebody of the platform looks.
 ACTING_COOKIE: Final = "tidings_acting_for"
 THEME_COOKIE: Final = "tidings_theme"

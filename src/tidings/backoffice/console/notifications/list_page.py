@@ -70,8 +70,10 @@ def list_page(
     )
 
 
-def notifications_table(visit: Visit, rows: Sequence[Row], *, is_filtered: bool = False) -> Html:
-    """Some of them; each leads to its explanation."""
+def notifications_table(
+    visit: Visit, rows: Sequence[Row], *, is_filtered: bool = False, of_one: bool = False
+) -> Html:
+    """Some of them, of several people or `of_one`; each leads to its explanation."""
     words = visit.words
     nothing = empty(
         words["notifications.none_here"] if is_filtered else words["notifications.none"],
@@ -86,7 +88,7 @@ def notifications_table(visit: Visit, rows: Sequence[Row], *, is_filtered: bool 
                 words["notifications.channel"],
                 lambda one: words.channel(one["final_channel"] or one["channel"]),
             ),
-            Column[Row](words["notifications.recipient"], _recipient, "tight"),
+            *([] if of_one else [Column[Row](words["notifications.recipient"], _recipient, "tight")]),
             Column[Row](
                 words["notifications.reference"], lambda one: el("bdi", one["correlation_id"] or "–")
             ),
