@@ -52,6 +52,15 @@ class BatchTotals(ApiStruct, frozen=True, kw_only=True):
     clicked: int
 
 
+class BatchVariablesView(ApiStruct, frozen=True, kw_only=True):
+    """What a batch's template gets, for who goes on writing it."""
+
+    #: Of everybody.
+    variables: Mapping[str, Any]
+    #: Over those, of each share of an A/B test in their order.
+    variants: tuple[Mapping[str, Any], ...]
+
+
 class CloneBatch(TypedDict):
     """How the copy differs."""
 
@@ -362,6 +371,10 @@ class Batches(Namespace):
         """Send a batch's words to a few people you name. Real messages, beside the batch: they are in no ledger and no total. Their metadata says `batch_test`."""
         return self._client.call(self._json("POST", f"/batches/{segment(batch_id)}/test", TestedBatch, body=body))
 
+    def variables(self, batch_id: str, /) -> BatchVariablesView:
+        """Show the variables of a batch, which are sealed. For who writes batches: a draft is written as a whole, its variables too."""
+        return self._client.call(self._json("GET", f"/batches/{segment(batch_id)}/variables", BatchVariablesView))
+
 
 class AsyncBatches(AsyncNamespace):
     """The calls of `batches`."""
@@ -441,3 +454,7 @@ class AsyncBatches(AsyncNamespace):
     async def test(self, batch_id: str, /, **body: Unpack[TestBatch]) -> TestedBatch:
         """Send a batch's words to a few people you name. Real messages, beside the batch: they are in no ledger and no total. Their metadata says `batch_test`."""
         return await self._client.call(self._json("POST", f"/batches/{segment(batch_id)}/test", TestedBatch, body=body))
+
+    async def variables(self, batch_id: str, /) -> BatchVariablesView:
+        """Show the variables of a batch, which are sealed. For who writes batches: a draft is written as a whole, its variables too."""
+        return await self._client.call(self._json("GET", f"/batches/{segment(batch_id)}/variables", BatchVariablesView))

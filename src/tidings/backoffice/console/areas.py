@@ -1,6 +1,7 @@
 """The areas of the console: a resource for each part of its pages."""
 
 from tidings.backoffice.console.alerts.routes import alerts_pages
+from tidings.backoffice.console.batches.routes import batches_pages
 from tidings.backoffice.console.channels.routes import channels_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
 from tidings.backoffice.console.notifications.routes import notifications_pages
@@ -28,4 +29,5 @@ AREAS = (
     templates_pages,
     editor_pages,
     policies_pages,
+    batches_pages,
 )

@@ -54,6 +54,14 @@ PLACES: Final[tuple[Place, ...]] = (
         of_tenant=True,
     ),
     Place(key="templates", path="/console/templates", group="content", scope="templates:read", keys="g t"),
+    Place(
+        key="batches",
+        path="/console/batches",
+        group="content",
+        scope="batches:read",
+        keys="g b",
+        of_tenant=True,
+    ),
     Place(key="account", path="/console/account", group="settings", keys="g a"),
     Place(key="operators", path="/console/operators", group="settings", scope="operators:read", keys="g o"),
     Place(

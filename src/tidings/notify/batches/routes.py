@@ -34,6 +34,7 @@ from tidings.notify.batches.wire import (
     BatchPersonView,
     BatchPreview,
     BatchReport,
+    BatchVariablesView,
     BatchView,
     CloneBatch,
     ListBatches,
@@ -144,6 +145,16 @@ async def change_batch(
         tx, batch_id, body.draft(clock.now()), expect=if_match.expect, actor=caller.actor
     )
     return await _answer(tx, batch)
+
+
+@batches.get(f"{_ONE}/variables", verb="variables", scope="batches:write", problems=_KNOWN)
+async def show_batch_variables(tx: TenantTx, batch_id: BatchId, orders: BatchOrders) -> BatchVariablesView:
+    """Show the variables of a batch, which are sealed.
+
+    For who writes batches: a draft is written as a whole, its variables too.
+    """
+    opened = await orders.open(tx, await store.find_batch(tx, batch_id))
+    return BatchVariablesView(variables=dict(opened.all), variants=[dict(one) for one in opened.variants])
 
 
 @batches.post(f"{_ONE}/clone", status=201, idempotent=True, problems=_KNOWN)

@@ -277,6 +277,15 @@ def _spec(one: str | RecipientInput, field: str) -> RecipientSpec:
     return spec_of(one, field=field)
 
 
+class BatchVariablesView(Struct, frozen=True, kw_only=True):
+    """What a batch's template gets, for who goes on writing it."""
+
+    #: Of everybody.
+    variables: dict[str, Any]
+    #: Over those, of each share of an A/B test in their order.
+    variants: list[dict[str, Any]]
+
+
 class VariantView(Struct, frozen=True, kw_only=True):
     """A share of an A/B test."""
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 from tidings.backoffice.console.frame import page
 from tidings.backoffice.console.html import Child, Html, el, join
 from tidings.backoffice.console.kit.marks import badge, empty, section
-from tidings.backoffice.console.templates.list_page import channel_name
 from tidings.backoffice.console.templates.paths import HERE, template_path
 from tidings.backoffice.console.visits import Visit
 from tidings.kernel.http.answers import Reply
@@ -47,7 +46,7 @@ def diff_page(visit: Visit, key: str, channel: str, found: Mapping[str, Any]) ->
         here=HERE,
         trail=[
             (words["templates.title"], HERE),
-            (f"{key} · {channel_name(words, channel)}", template_path(key, channel)),
+            (f"{key} · {words.channel(channel)}", template_path(key, channel)),
         ],
     )
 

@@ -30,7 +30,6 @@ from tidings.backoffice.console.templates.editor_form import (
     texts_of,
 )
 from tidings.backoffice.console.templates.faults import beside, elsewhere, verdict
-from tidings.backoffice.console.templates.list_page import channel_name
 from tidings.backoffice.console.templates.paths import HERE, template_path, version_path
 from tidings.backoffice.console.templates.shapes import mail_frame, preview
 from tidings.backoffice.console.templates.version_actions import actions, provenance
@@ -99,14 +98,14 @@ def editor_page(visit: Visit, editor: Editor, *, told: Told | None = None, statu
     )
     return page(
         words,
-        f"{editor.key} {version['semver']} · {channel_name(words, editor.channel)}",
+        f"{editor.key} {version['semver']} · {words.channel(editor.channel)}",
         join(provenance(visit, editor.names, version, editor.asked_by), form),
         reader=visit.reader,
         here=HERE,
         trail=[
             (words["templates.title"], HERE),
             (
-                f"{editor.key} · {channel_name(words, editor.channel)}",
+                f"{editor.key} · {words.channel(editor.channel)}",
                 template_path(editor.key, editor.channel, editor.owner),
             ),
         ],

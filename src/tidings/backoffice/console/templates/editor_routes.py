@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from tidings.backoffice.console.approvals import Approvable, Approvals
 from tidings.backoffice.console.frame import Told, redirect
 from tidings.backoffice.console.kit.tables import address
 from tidings.backoffice.console.own_api import ApiAnswer, ApiProblemError
-from tidings.backoffice.console.templates.approvals import Approvals
 from tidings.backoffice.console.templates.copy_version import copy_version
 from tidings.backoffice.console.templates.editor_form import TypedVersion, read_form, sides_of
 from tidings.backoffice.console.templates.editor_page import editor_page
@@ -56,7 +56,7 @@ async def show_version(
         tags=tags,
         fields=visit.query,
         made_from=read.data["version"],
-        asked_by=await approvals.asked_by(visit, read.data),
+        asked_by=await _asked_by(visit, approvals, Which(key, channel), read.data),
     )
     return editor_page(visit, editor)
 
@@ -101,7 +101,7 @@ async def save_version(
             tags=_tags(fields) or tuple(read.data["locales"])[:1],
             fields=fields,
             made_from=made_from,
-            asked_by=await approvals.asked_by(visit, read.data),
+            asked_by=await _asked_by(visit, approvals, Which(key, channel), read.data),
             **more,
         )
         return editor_page(visit, editor, told=told, status=status)
@@ -158,7 +158,7 @@ async def delete_draft(
     read = await _read(visit, key, channel, semver, None)
     wanted = f'"v{_number(fields.get("version"))}"'
     await visit.api.call("DELETE", version_api(key, channel, semver), if_match=wanted)
-    await approvals.settled(visit, read.data)
+    await approvals.settled(visit, _approvable(Which(key, channel), read.data))
     return redirect("/console/templates?told=draft_deleted")
 
 
@@ -177,15 +177,32 @@ async def _saved_and_done(
         saved = await visit.api.call("PATCH", path, body=typed.changes, if_match=tag)
         version, tag = saved.data, saved.etag
         # What was asked for was an approval of the words before.
-        await approvals.settled(visit, version)
+        await approvals.settled(visit, _approvable(which, version))
     if do == "approve":
         await visit.api.call("POST", f"{path}/approve", if_match=tag)
-        await approvals.settled(visit, version)
+        await approvals.settled(visit, _approvable(which, version))
     elif do == "publish":
         await visit.api.post(f"{path}/publish")
-        await approvals.settled(visit, version)
+        await approvals.settled(visit, _approvable(which, version))
     elif do == "ask":
-        await approvals.ask(visit, which, version)
+        await approvals.ask(visit, _approvable(which, version))
+
+
+def _approvable(which: Which, version: Mapping[str, Any]) -> Approvable:
+    return Approvable(
+        category="template_approval",
+        id=version["id"],
+        version=version["version"],
+        facts={"key": which.key, "channel": which.channel, "semver": version["semver"]},
+    )
+
+
+async def _asked_by(
+    visit: Visit, approvals: Approvals, which: Which, version: Mapping[str, Any]
+) -> str | None:
+    if version["status"] != "draft" or version["approved_by"] is not None:
+        return None
+    return await approvals.asked_by(visit, _approvable(which, version))
 
 
 async def _read(visit: Visit, key: str, channel: str, semver: str, owner: str | None) -> ApiAnswer:

@@ -8,7 +8,6 @@ from tidings.backoffice.console.html import Child, Html, el, join
 from tidings.backoffice.console.kit.forms import button, post_form
 from tidings.backoffice.console.kit.marks import badge, note, section, status_badge
 from tidings.backoffice.console.kit.tables import Column, table
-from tidings.backoffice.console.templates.list_page import channel_name
 from tidings.backoffice.console.templates.paths import HERE, version_path
 from tidings.backoffice.console.visits import Visit
 from tidings.kernel.http.answers import Reply
@@ -58,7 +57,7 @@ def _report(visit: Visit, report: Mapping[str, Any]) -> Html:
     )
 
     def name(one: Mapping[str, Any]) -> Child:
-        text = el("bdi", f"{one['key']} · {channel_name(words, one['channel'])} {one['semver']}")
+        text = el("bdi", f"{one['key']} · {words.channel(one['channel'])} {one['semver']}")
         if not report["written"]:
             return text
         return el("a", text, href=version_path(one["key"], one["channel"], one["semver"]))

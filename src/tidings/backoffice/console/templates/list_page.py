@@ -52,9 +52,7 @@ def templates_page(
         words["templates.title"],
         [
             Column[dict[str, Any]](words["templates.key"], lambda one: el("bdi", one["key"], dir="ltr")),
-            Column[dict[str, Any]](
-                words["templates.channel"], lambda one: channel_name(words, one["channel"])
-            ),
+            Column[dict[str, Any]](words["templates.channel"], lambda one: words.channel(one["channel"])),
             Column[dict[str, Any]](words["status"], lambda one: _state(visit, one, names, waiting)),
             Column[dict[str, Any]](words["templates.newest"], lambda one: _newest(visit, one)),
             Column[dict[str, Any]](words["templates.languages"], _languages),
@@ -147,12 +145,7 @@ def new_template_page(
 
 def channels(words: ConsoleStrings) -> list[tuple[str, str]]:
     """The channels by their names."""
-    return [(one, channel_name(words, one)) for one in CHANNELS]
-
-
-def channel_name(words: ConsoleStrings, channel: str) -> str:
-    """What people call a channel."""
-    return words.get(f"templates.channel.{channel}", channel)
+    return [(one, words.channel(one)) for one in CHANNELS]
 
 
 def _actions(visit: Visit) -> Child:

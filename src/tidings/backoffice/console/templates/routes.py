@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tidings.backoffice.console.approvals import Approvals
 from tidings.backoffice.console.frame import redirect
 from tidings.backoffice.console.own_api import ApiProblemError
 from tidings.backoffice.console.people_names import names_of_operators
-from tidings.backoffice.console.templates.approvals import Approvals
 from tidings.backoffice.console.templates.diff_page import diff_page
 from tidings.backoffice.console.templates.editor_form import formats_of
 from tidings.backoffice.console.templates.list_page import new_template_page, templates_page
@@ -38,7 +38,9 @@ async def show_templates(request: Request, visits: Visits, approvals: Approvals)
         cursor=query.get("cursor"),
     )
     names = await names_of_operators(visit)
-    return templates_page(visit, found, names, await approvals.waiting(visit))
+    asked = await approvals.waiting(visit, "template_approval")
+    waiting = {(str(one["key"]), str(one["channel"])): str(one["asked_by"]) for one in asked}
+    return templates_page(visit, found, names, waiting)
 
 
 @templates_pages.get("/new", media_type=_HTML)

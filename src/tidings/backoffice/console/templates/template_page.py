@@ -17,7 +17,6 @@ from tidings.backoffice.console.kit.forms import (
 )
 from tidings.backoffice.console.kit.marks import badge, empty, facts, moment, note, section, status_badge
 from tidings.backoffice.console.kit.tables import Column, address, pager, table
-from tidings.backoffice.console.templates.list_page import channel_name
 from tidings.backoffice.console.templates.paths import HERE, template_path, version_path
 from tidings.backoffice.console.visits import Visit
 from tidings.kernel.http.answers import Reply
@@ -66,7 +65,7 @@ def template_page(
     )
     return page(
         words,
-        f"{key} · {channel_name(words, channel)}",
+        f"{key} · {words.channel(channel)}",
         body,
         reader=visit.reader,
         here=HERE,

@@ -1,0 +1,1 @@
+"""Pages on batches: the list, the builder with its live count, and how one is going."""
