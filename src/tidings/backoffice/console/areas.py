@@ -14,6 +14,8 @@ from tidings.backoffice.console.sign_in_routes import sign_in_pages
 from tidings.backoffice.console.templates.editor_routes import editor_pages
 from tidings.backoffice.console.templates.files_routes import template_files
 from tidings.backoffice.console.templates.routes import templates_pages
+from tidings.backoffice.console.webhooks.inbound_routes import inbound_pages
+from tidings.backoffice.console.webhooks.routes import webhooks_pages
 
 AREAS = (
     sign_in_pages,
@@ -30,4 +32,6 @@ AREAS = (
     editor_pages,
     policies_pages,
     batches_pages,
+    inbound_pages,
+    webhooks_pages,
 )

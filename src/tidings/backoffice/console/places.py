@@ -80,6 +80,14 @@ PLACES: Final[tuple[Place, ...]] = (
         keys="g l",
         of_tenant=True,
     ),
+    Place(
+        key="webhooks",
+        path="/console/webhooks",
+        group="delivery",
+        scope="webhooks:read",
+        keys="g w",
+        of_tenant=True,
+    ),
 )
 
 

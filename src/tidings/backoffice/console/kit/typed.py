@@ -1,11 +1,14 @@
 """What somebody typed into a form, as the API wants it. What is not of its kind goes as it was typed: the API names the field."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 _MICROS: Final = 1_000_000
+_LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?")
+_WITHOUT_SECONDS: Final = len("2026-11-15T12:00")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +80,11 @@ def lines(fields: Mapping[str, str], name: str) -> list[str]:
 
 
 def moment_of(fields: Mapping[str, str], name: str) -> str | None:
-    """A time of a `datetime-local` field, which is in UTC here."""
+    """A time of a `datetime-local` field, which is in UTC here, and has no seconds where they are nothing."""
     typed = text(fields, name)
-    return f"{typed}Z" if typed and typed[-1:].isdigit() and "+" not in typed else typed
+    if typed is None or not _LOCAL.fullmatch(typed):
+        return typed
+    return f"{typed}:00Z" if len(typed) == _WITHOUT_SECONDS else f"{typed}Z"
 
 
 def given(**values: Any) -> dict[str, Any]:
