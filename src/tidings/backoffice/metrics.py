@@ -45,3 +45,11 @@ class BackofficeMetrics:
             "1 while the shared cache of views (TIDINGS_CACHE_URL) does not answer and each process makes its own; 0 otherwise.",
             by=API | JOBS,
         )
+        self.exports = metrics.counter(
+            "tidings_exports_total", "Parquet files of ledgers that were written and read back.", ("ledger",)
+        )
+        self.export_failures = metrics.counter(
+            "tidings_export_failures_total",
+            "Exports of a ledger that ended in an error; the next hour tries again.",
+            ("ledger",),
+        )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.access import AccessStage
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.operator_devices import OperatorDevicesStage
+    from tidings.bootstrap.operator_ledgers import OperatorLedgersStage
     from tidings.bootstrap.property_views import PropertyViewsStage
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
@@ -154,9 +155,16 @@ class BackofficeStage:
 
         return OperatorDevicesStage(self._kernel, self.parts)
 
+    @cached_property
+    def ledgers(self) -> "OperatorLedgersStage":
+        """What operators leave behind."""
+        from tidings.bootstrap.operator_ledgers import OperatorLedgersStage
+
+        return OperatorLedgersStage(self._kernel, self.parts)
+
     def jobs(self) -> "dict[str, Job]":
         """What a worker runs; sessions end by their time, and are looked at when they are used."""
-        return {**self.views.jobs(), **self.devices.jobs()}
+        return {**self.views.jobs(), **self.devices.jobs(), **self.ledgers.jobs()}
 
     def api_jobs(self) -> "dict[str, Job]":
         """What a process needs that only serves the API."""

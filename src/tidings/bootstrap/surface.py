@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tidings.backoffice.api import activity_routes as backoffice_activity_routes
 from tidings.backoffice.api import alerts_routes as backoffice_alerts_routes
 from tidings.backoffice.api import devices_routes as backoffice_devices_routes
+from tidings.backoffice.api import exports_routes as backoffice_exports_routes
 from tidings.backoffice.api import operators_routes as backoffice_operators_routes
 from tidings.backoffice.api import passkeys_routes as backoffice_passkeys_routes
 from tidings.backoffice.api import preferences_routes as backoffice_preferences_routes
@@ -84,6 +85,7 @@ def resources_of(system: "System") -> Served:
                 backoffice_devices_routes.devices,
                 backoffice_activity_routes.activity,
                 backoffice_preferences_routes.preferences,
+                backoffice_exports_routes.exports,
                 backoffice_stream_routes.stream_of_device,
                 backoffice_views_routes.properties,
                 backoffice_passkeys_routes.passkeys,

@@ -65,6 +65,7 @@ COMMANDS: Final = {
     "inbound-unmatched": "Messages that people wrote and no tenant claims, with a key of the platform.",
     "router-audit": "What was done to policies, accounts, secrets and other things of the router, and by which caller.",
     "erasure": "Prove receipts of erasures.",
+    "exports": "Ledgers of operators as Parquet files: list, export now, verify, fetch.",
     "operator": "Operators: the people who sign in to the web console; invite, list, disable, unlock, begin anew, open.",
     "api-key": "Create, list and revoke API keys.",
     "keys": "See which keys are in use, and rotate them.",

@@ -11,7 +11,6 @@ from tests.support.written_columns import written_columns
 #: Whole tables, or all tables of a schema, that belong to what is still to come.
 _TO_COME: Final = {
     "bff_backoffice": "the back office",
-    "kernel.exported_months": "exports of the back office",
     "kernel.hot_seen": "events from outside, which arrive more than once",
 }
 #: Single columns.

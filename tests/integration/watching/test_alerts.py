@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import pytest
 
 from tests.integration.pipeline.test_digests import gathered, somebody
 from tests.integration.pipeline.test_missed_outcomes import send_and_lose_the_outcome, sweeper
-from tests.support.activity import a_request
+from tests.support.activity import a_request, an_activity, no_blobs
 from tests.support.alert_rules import RULES
 from tests.support.apart import apart
 from tests.support.pipeline import PipelineWorld, pipeline_world, prepared_database
@@ -21,6 +22,7 @@ from tests.support.promql import Scrape, evaluate
 from tests.support.tampering import tampering
 from tidings import settings
 from tidings.backoffice.activity.record import ActivityRecorder
+from tidings.backoffice.activity.store import insert_activity
 from tidings.backoffice.credentials.pepper import OperatorPepper
 from tidings.bootstrap import System
 from tidings.bootstrap.health import watch_app
@@ -486,6 +488,18 @@ async def _webhook(world: PipelineWorld) -> None:
     await world.system.webhooks.consumer.drain()
 
 
+async def exports_fail(watched: Watched) -> None:
+    """The blob store takes nothing."""
+    job = watched.system.backoffice.ledgers.exports
+    await watched.scrape()
+    long_ago = watched.system.clock.now() - timedelta(days=3)
+    async with watched.system.db.platform() as tx:
+        await insert_activity(tx, [an_activity(None, long_ago)])
+    whole, job.exporter = job.exporter, replace(job.exporter, blobs=no_blobs)
+    assert not await job.run_once()
+    job.exporter = whole
+
+
 async def activity_missed(watched: Watched) -> None:
     """Neither the database nor the disk takes a row."""
     kernel, backoffice = watched.system.kernel, watched.system.backoffice
@@ -547,6 +561,7 @@ CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
     "TidingsWebhooksOverdue": webhooks_overdue,
     "TidingsWebhooksDisabled": webhooks_disabled,
     "TidingsActivityMissed": activity_missed,
+    "TidingsExportsFail": exports_fail,
     "TidingsHandOversRepeated": hand_overs_repeated,
     "TidingsInboundDead": inbound_dead,
     "TidingsBouncesUnreadable": bounces_unreadable,

@@ -58,8 +58,9 @@ async def list_activity(
 ) -> list[Activity]:
     """The newest first, from a cursor on."""
     after_at = time_of(after_id) if after_id is not None else None
-    rows = await tx.fetch(QUERIES.list_activity, wanted, after_id=after_id, after_at=after_at, limit=limit)
+    query = QUERIES.list_activity_of_platform if isinstance(tx, PlatformTx) else QUERIES.list_activity
+    rows = await tx.fetch(query, wanted, after_id=after_id, after_at=after_at, limit=limit)
     return [_from_row(row) for row in rows]
 
 
-_from_row = RowMapper(Activity, [QUERIES.list_activity])
+_from_row = RowMapper(Activity, [QUERIES.list_activity, QUERIES.list_activity_of_platform])

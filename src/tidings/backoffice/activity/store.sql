@@ -14,13 +14,8 @@ FROM unnest(
 ) AS row ({columns})
 ON CONFLICT (tenant_id, occurred_at, id) DO NOTHING;
 
--- name: list_activity
--- The newest first, from a cursor on; each filter that is left out asks for nothing. Of properties that the reader has no right to, only
--- their own rows. The times keep to the months that are asked for.
-SELECT {columns}
-FROM bff_backoffice.operator_activity
-WHERE tenant_id IS NOT DISTINCT FROM :tenant_id
-  AND (CAST(:properties AS text[]) IS NULL OR property_id IS NULL OR property_id = ANY(CAST(:properties AS text[])) OR operator_id = :reader)
+-- part: wanted
+(CAST(:properties AS text[]) IS NULL OR property_id IS NULL OR property_id = ANY(CAST(:properties AS text[])) OR operator_id = :reader)
   AND occurred_at >= :since AND occurred_at <= :until
   AND (CAST(:after_id AS text) IS NULL OR (occurred_at, id) < (CAST(:after_at AS timestamptz), CAST(:after_id AS text)))
   AND (CAST(:operator_id AS text) IS NULL OR operator_id = :operator_id)
@@ -30,4 +25,17 @@ WHERE tenant_id IS NOT DISTINCT FROM :tenant_id
   AND (CAST(:outcome AS text) IS NULL OR outcome = :outcome)
   AND (CAST(:resource_id AS text) IS NULL OR resource_id = :resource_id)
 ORDER BY occurred_at DESC, id DESC
-LIMIT :limit;
+LIMIT :limit
+
+-- name: list_activity
+-- The newest first, from a cursor on; each filter that is left out asks for nothing. Of properties that the reader has no right to, only
+-- their own rows. The times keep to the months that are asked for.
+SELECT {columns}
+FROM bff_backoffice.operator_activity
+WHERE tenant_id = :tenant_id AND {wanted};
+
+-- name: list_activity_of_platform
+-- The same for the platform's own: an index on a nullable tenant serves `=` and `IS NULL`, and nothing that means both.
+SELECT {columns}
+FROM bff_backoffice.operator_activity
+WHERE tenant_id IS NULL AND {wanted};

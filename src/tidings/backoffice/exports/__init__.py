@@ -1,0 +1,1 @@
+"""Ledgers as Parquet in the blob store: month by month, ids alone, each row once."""
