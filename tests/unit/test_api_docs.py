@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tidings.bootstrap.surface
-import tidings.notify.access.jwks  # noqa: F401
+import tidings.kernel.token_keys  # noqa: F401
 from tidings.contracts.scope_names import SCOPES
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.problems import catalogue

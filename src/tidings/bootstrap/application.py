@@ -87,7 +87,7 @@ def _tokens(auth: AuthSettings, clock: Clock) -> Authenticator | None:
     if auth.jwks_url is None or auth.issuer is None or auth.audience is None:
         return None
     # Imported only where tokens are used: the library behind it is a tenth of a second of every start.
-    from tidings.notify.access.jwks import Jwks
+    from tidings.kernel.token_keys import Jwks
     from tidings.notify.access.jwt import JwtAuthenticator, JwtSettings
 
     return JwtAuthenticator(

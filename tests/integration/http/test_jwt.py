@@ -22,7 +22,7 @@ from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import NotConfiguredError
 from tidings.kernel.refusals import UnauthenticatedError
-from tidings.notify.access.jwks import Jwks, KeysUnavailableError
+from tidings.kernel.token_keys import Jwks, KeysUnavailableError
 from tidings.notify.access.jwt import JwtAuthenticator, JwtSettings
 
 ISSUER, AUDIENCE = "https://login.example", "tidings"
