@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
+from urllib.parse import urlsplit
 
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.secrets import Secret
@@ -110,6 +111,16 @@ def _public_url(value: str | None) -> str | None:
     return (
         "must be a URL that starts with https:// or http://, without user name, password, query or fragment"
     )
+
+
+def _issuer(value: str | None) -> str | None:
+    fault = _public_url(value)
+    if value is None or fault is not None:
+        return fault
+    parts = urlsplit(value)
+    if parts.scheme == "https" or parts.hostname in _LOOPBACK_HOSTS:
+        return None
+    return "must start with https://, but for a provider on this very machine: its answers say who signs in"
 
 
 def _networks(value: str) -> str | None:
@@ -484,6 +495,30 @@ class BounceSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OidcSettings:
+    """The identity provider by which operators sign in to the console (OpenID Connect)."""
+
+    issuer: str | None = setting(
+        "TIDINGS_OIDC_ISSUER",
+        None,
+        "Its issuer, such as https://login.example.com/tenant; its configuration is read from /.well-known/openid-configuration "
+        "under it. None: operators sign in by password and passkey.",
+        _issuer,
+    )
+    client_id: str | None = setting(
+        "TIDINGS_OIDC_CLIENT_ID", None, "What it calls Tidings; required with TIDINGS_OIDC_ISSUER."
+    )
+    client_secret: Secret | None = setting(
+        "TIDINGS_OIDC_CLIENT_SECRET",
+        None,
+        "The secret it gave Tidings; none for a client that PKCE alone proves.",
+    )
+    name: str = setting(
+        "TIDINGS_OIDC_NAME", "SSO", "What the button at the sign-in calls it, such as the name of your house."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UpstreamSettings:
     """The services that know what happens in hotels and schools; the back office shows it."""
 
@@ -593,6 +628,7 @@ class Settings:
     observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
     jobs: JobSettings = field(default_factory=JobSettings)
     bounces: BounceSettings = field(default_factory=BounceSettings)
+    oidc: OidcSettings = field(default_factory=OidcSettings)
     upstreams: UpstreamSettings = field(default_factory=UpstreamSettings)
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
 
@@ -762,5 +798,9 @@ def _pairs(settings: Settings) -> list[str]:
     if auth.jwks_url and not (auth.issuer and auth.audience):
         problems.append(
             "TIDINGS_JWKS_URL needs TIDINGS_JWT_ISSUER and TIDINGS_JWT_AUDIENCE, so that both are pinned"
+        )
+    if settings.oidc.issuer and not settings.oidc.client_id:
+        problems.append(
+            "TIDINGS_OIDC_ISSUER needs TIDINGS_OIDC_CLIENT_ID, by which the provider knows Tidings"
         )
     return problems

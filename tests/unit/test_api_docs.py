@@ -32,6 +32,7 @@ def codes_of_the_edge() -> dict[str, int]:
                 "tidings.kernel.errors",
                 "tidings.kernel.refusals",
                 "tidings.kernel.http",
+                "tidings.kernel.token_keys",
                 "tidings.notify",
                 "tidings.router",
             )

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from tidings.backoffice.activity.record import ActivityRecorder
     from tidings.backoffice.attestations.attest import Attestor
     from tidings.backoffice.metrics import BackofficeMetrics
+    from tidings.backoffice.oidc.provider import OidcClient
     from tidings.backoffice.operators.change import OperatorChanger
     from tidings.backoffice.own_url import ConsoleUrl
     from tidings.backoffice.sessions.authenticate import SessionAuthenticator
@@ -47,6 +48,7 @@ class BackofficeStage:
         from tidings.backoffice.credentials.passwords import Passwords
         from tidings.backoffice.desk import OperatorDesk
         from tidings.backoffice.metrics import BackofficeMetrics
+        from tidings.backoffice.oidc.provider import IdentityProvider
         from tidings.backoffice.own_url import ConsoleUrl
         from tidings.backoffice.passkeys.options import RelyingParty
         from tidings.backoffice.sessions.authenticate import SessionAuthenticator
@@ -70,6 +72,8 @@ class BackofficeStage:
         parts.add(OwnApp, OwnApp(get=self._own_app))
         parts.get(SessionAuthenticator, changes=kernel.changes)
         parts.add(BackofficeMetrics, self.metrics)
+        provider = parts.get(IdentityProvider, client=self.oidc_client)
+        kernel.closing.push_async_callback(provider.close)
         upstreams = parts.get(Upstreams, places=self.places)
         kernel.closing.push_async_callback(upstreams.close)
         parts.get(AlertCounter, changes=kernel.changes)
@@ -79,6 +83,22 @@ class BackofficeStage:
         parts.add_late(DeviceStreams, lambda: self.devices.streams)
         parts.add_late(Flags, lambda: kernel.flags)
         return parts
+
+    @property
+    def oidc_client(self) -> "OidcClient | None":
+        """What the house's identity provider knows us by, where there is one."""
+        from tidings.backoffice.oidc.provider import OidcClient
+
+        chosen, kernel = self._kernel.settings.oidc, self._kernel
+        if chosen.issuer is None or chosen.client_id is None:
+            return None
+        return OidcClient(
+            issuer=chosen.issuer,
+            client_id=chosen.client_id,
+            client_secret=chosen.client_secret.reveal() if chosen.client_secret else None,
+            name=chosen.name,
+            redirect_uri=f"{kernel.base_url}/console/oidc/callback",
+        )
 
     @cached_property
     def metrics(self) -> "BackofficeMetrics":

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tidings.backoffice.console.frame import ConsoleReader, Told, page
 from tidings.backoffice.console.html import Child, Html, el, filled
@@ -9,6 +10,7 @@ from tidings.backoffice.console.kit.forms import (
     button,
     code_field,
     hidden,
+    link_button,
     passkey_button,
     post_form,
     radio_field,
@@ -22,9 +24,14 @@ from tidings.kernel.http.answers import Reply
 
 
 def sign_in_page(
-    words: ConsoleStrings, *, email: str = "", told: Told | None = None, status: int = 200
+    words: ConsoleStrings,
+    *,
+    email: str = "",
+    provider: str | None = None,
+    told: Told | None = None,
+    status: int = 200,
 ) -> Reply:
-    """Asks for mail and password."""
+    """Asks for mail and password; `provider`: what the house's identity provider is called."""
     mail = text_field(
         "email",
         words["email"],
@@ -43,7 +50,12 @@ def sign_in_page(
         button(words["go_on"]),
     )
     by_key = el("form", passkey_button(words, "sign_in"), method="post", action="/console/passkey")
-    return page(words, words["sign_in"], _card(asked, by_key), told=told, status=status)
+    elsewhere = provider and el(
+        "p",
+        link_button(words["oidc_begin"].replace("{name}", provider), "/console/oidc", "quiet"),
+        class_="alone",
+    )
+    return page(words, words["sign_in"], _card(elsewhere, asked, by_key), told=told, status=status)
 
 
 def code_page(
@@ -63,6 +75,24 @@ def code_page(
     return page(
         words, words["code_title"], _card(post_form(None, "/console/code", fields)), told=told, status=status
     )
+
+
+def choose_page(words: ConsoleStrings, ticket: str, choices: Sequence[tuple[str, str | None]]) -> Reply:
+    """Asks somebody whom the identity provider has named for which tenant they come."""
+    named = [(id_, name or words["platform"]) for id_, name in choices]
+    fields = (
+        hidden("ticket", ticket),
+        radio_field("operator", words["choose_tenant"], named),
+        button(words["sign_in"]),
+    )
+    return page(words, words["sign_in"], _card(post_form(None, "/console/oidc/choose", fields)))
+
+
+def entered_page(words: ConsoleStrings, cookies: Sequence[str]) -> Reply:
+    """Leads on by a step of our own: browsers send the session's cookie only where a page of ours leads, not another site's."""
+    body = _card(el("p", el("a", words["go_on"], href="/console", class_="button")))
+    shown = page(words, words["oidc_entered"], body, cookies=tuple(cookies))
+    return replace(shown, headers={**shown.headers, "refresh": "0;url=/console"})
 
 
 def join_page(

@@ -7,24 +7,29 @@ import msgspec
 from tidings.backoffice.console.frame import Told, page, redirect
 from tidings.backoffice.console.sign_in_pages import (
     authenticator_page,
+    choose_page,
     code_page,
     codes_page,
+    entered_page,
     join_page,
     open_page,
     sign_in_page,
 )
 from tidings.backoffice.console.static import static_file
 from tidings.backoffice.console.strings import ConsoleStrings
-from tidings.backoffice.console.visits import MOST_BYTES, Visits, answering_with_pages, place
+from tidings.backoffice.console.visits import MOST_BYTES, Visits, answering_with_pages, place, query_of
+from tidings.backoffice.oidc.provider import BEGUN_FOR, IdentityProvider
 from tidings.backoffice.operators.prove import MOST_OF_A_CODE
 from tidings.backoffice.passkeys.challenge import PasskeyChallenger
+from tidings.backoffice.sign_in.by_oidc import OidcSignIn
 from tidings.backoffice.sign_in.errors import SignInRefusedError
 from tidings.backoffice.sign_in.join import Joiner, WeakPasswordError
-from tidings.backoffice.sign_in.sign_in import SignIn
+from tidings.backoffice.sign_in.sign_in import Passed, SignIn
 from tidings.backoffice.sign_in.ticket import Choice
 from tidings.contracts.conversations import TenantNames
 from tidings.kernel.db import Database
 from tidings.kernel.http.answers import Reply
+from tidings.kernel.http.browsers import set_cookie
 from tidings.kernel.http.requests import Request
 from tidings.kernel.http.resources import Owner, Resource
 
@@ -40,7 +45,9 @@ _WORDS: Final = {
     "locked": "operator_locked",
     "no_factor": "second_factor_missing",
 }
-_STATUS: Final = {"busy": 429, "over": 410}
+_STATUS: Final = {"busy": 429, "over": 410, "provider_away": 503}
+#: What a browser holds while somebody is at the identity provider.
+_OIDC_COOKIE: Final = "tidings_oidc"
 
 
 @sign_in_pages.get("/static/{name}", media_type="text/css")
@@ -55,19 +62,24 @@ async def console_file(name: str) -> Reply:
 
 @sign_in_pages.get("/sign-in", media_type=_HTML)
 @answering_with_pages
-async def ask_to_sign_in(request: Request, visits: Visits) -> Reply:
+async def ask_to_sign_in(request: Request, visits: Visits, provider: IdentityProvider) -> Reply:
     """Ask for mail and password, as a page."""
     words = visits.words_of(request)
     visits.check_connection(request)
     from_elsewhere = request.scope.get("query_string") == b"device"
     told = Told(text=words.error("session_of_another_device"), is_error=True) if from_elsewhere else None
-    return sign_in_page(words, told=told)
+    return sign_in_page(words, provider=provider.name, told=told)
 
 
 @sign_in_pages.post("/sign-in", media_type=_HTML, body_limit=MOST_BYTES)
 @answering_with_pages
 async def check_password(
-    request: Request, visits: Visits, sign_in: SignIn, db: Database, names: TenantNames
+    request: Request,
+    visits: Visits,
+    sign_in: SignIn,
+    provider: IdentityProvider,
+    db: Database,
+    names: TenantNames,
 ) -> Reply:
     """Check mail and password, and ask for the code."""
     words = visits.words_of(request)
@@ -81,7 +93,9 @@ async def check_password(
             place=place(request),
         )
     except SignInRefusedError as refused:
-        return sign_in_page(words, email=email, told=_told(words, refused), status=_status(refused))
+        return sign_in_page(
+            words, email=email, provider=provider.name, told=_told(words, refused), status=_status(refused)
+        )
     choices = [(one.operator_id, await _name(db, names, one)) for one in passed.choices]
     return code_page(words, passed.ticket, choices)
 
@@ -89,7 +103,12 @@ async def check_password(
 @sign_in_pages.post("/code", media_type=_HTML, body_limit=MOST_BYTES)
 @answering_with_pages
 async def check_code(
-    request: Request, visits: Visits, sign_in: SignIn, db: Database, names: TenantNames
+    request: Request,
+    visits: Visits,
+    sign_in: SignIn,
+    provider: IdentityProvider,
+    db: Database,
+    names: TenantNames,
 ) -> Reply:
     """Check the code, and open a session on this device."""
     words = visits.words_of(request)
@@ -105,7 +124,9 @@ async def check_code(
         )
     except SignInRefusedError as refused:
         if refused.why != "code":
-            return sign_in_page(words, told=_told(words, refused), status=_status(refused))
+            return sign_in_page(
+                words, provider=provider.name, told=_told(words, refused), status=_status(refused)
+            )
         choices = [
             (one.operator_id, await _name(db, names, one)) for one in await sign_in.tickets.read(ticket)
         ]
@@ -125,7 +146,9 @@ async def ask_for_passkey(request: Request, visits: Visits, challenger: PasskeyC
 
 @sign_in_pages.post("/passkey", media_type=_HTML, body_limit=MOST_BYTES)
 @answering_with_pages
-async def check_passkey(request: Request, visits: Visits, sign_in: SignIn) -> Reply:
+async def check_passkey(
+    request: Request, visits: Visits, sign_in: SignIn, provider: IdentityProvider
+) -> Reply:
     """Open a session for a passkey."""
     fields = await visits.posted_by_stranger(request)
     try:
@@ -136,7 +159,81 @@ async def check_passkey(request: Request, visits: Visits, sign_in: SignIn) -> Re
         )
     except SignInRefusedError as refused:
         words = visits.words_of(request)
-        return sign_in_page(words, told=_told(words, refused), status=_status(refused))
+        return sign_in_page(
+            words, provider=provider.name, told=_told(words, refused), status=_status(refused)
+        )
+    return redirect("/console", cookies=tuple(visits.cookies.opening(request.scope, opened)))
+
+
+@sign_in_pages.get("/oidc", media_type=_HTML)
+@answering_with_pages
+async def begin_at_provider(
+    request: Request, visits: Visits, oidc: OidcSignIn, provider: IdentityProvider
+) -> Reply:
+    """Lead somebody to the house's identity provider."""
+    visits.check_connection(request)
+    try:
+        begun = await oidc.begin(place=place(request))
+    except SignInRefusedError as refused:
+        words = visits.words_of(request)
+        return sign_in_page(
+            words, provider=provider.name, told=_told(words, refused), status=_status(refused)
+        )
+    kept = _oidc_cookie(visits, request, begun.kept, int(BEGUN_FOR.total_seconds()))
+    return redirect(begun.url, cookies=(kept,))
+
+
+@sign_in_pages.get("/oidc/callback", media_type=_HTML)
+@answering_with_pages
+async def come_from_provider(
+    request: Request,
+    visits: Visits,
+    oidc: OidcSignIn,
+    provider: IdentityProvider,
+    db: Database,
+    names: TenantNames,
+) -> Reply:
+    """Where the provider leads people back to: who began in this browser, and is an operator, is let in."""
+    words, query = visits.words_of(request), query_of(request)
+    visits.check_connection(request)
+    try:
+        opened = await oidc.finish(
+            visits.cookie(request, _OIDC_COOKIE),
+            state=query.get("state", ""),
+            code=query.get("code", ""),
+            device_cookie=visits.cookies.device_in(request.scope),
+            place=place(request),
+        )
+    except SignInRefusedError as refused:
+        return sign_in_page(
+            words, provider=provider.name, told=_told(words, refused), status=_status(refused)
+        )
+    if isinstance(opened, Passed):
+        choices = [(one.operator_id, await _name(db, names, one)) for one in opened.choices]
+        return choose_page(words, opened.ticket, choices)
+    over = _oidc_cookie(visits, request, "", 0)
+    return entered_page(words, (*visits.cookies.opening(request.scope, opened), over))
+
+
+@sign_in_pages.post("/oidc/choose", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def choose_after_provider(
+    request: Request, visits: Visits, oidc: OidcSignIn, provider: IdentityProvider
+) -> Reply:
+    """Open a session as one of the operators that somebody is."""
+    fields = await visits.posted_by_stranger(request)
+    try:
+        opened = await oidc.choose(
+            fields.get("ticket", ""),
+            fields.get("operator", ""),
+            device_cookie=visits.cookies.device_in(request.scope),
+            place=place(request),
+        )
+    except SignInRefusedError as refused:
+        words = visits.words_of(request)
+        return sign_in_page(
+            words, provider=provider.name, told=_told(words, refused), status=_status(refused)
+        )
     return redirect("/console", cookies=tuple(visits.cookies.opening(request.scope, opened)))
 
 
@@ -207,6 +304,12 @@ async def open_console(request: Request, token: str, visits: Visits, sign_in: Si
     except SignInRefusedError as refused:
         return _over(visits.words_of(request), refused)
     return redirect("/console", cookies=tuple(visits.cookies.opening(request.scope, opened)))
+
+
+def _oidc_cookie(visits: Visits, request: Request, value: str, seconds: int) -> str:
+    # The provider's page leads back by a link: a strict cookie would stay behind.
+    secure = visits.cookies.is_secure(request.scope)
+    return set_cookie(_OIDC_COOKIE, value, secure=secure, seconds=seconds, from_links=True)
 
 
 async def _name(db: Database, names: TenantNames, choice: Choice) -> str | None:

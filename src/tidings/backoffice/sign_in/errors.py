@@ -11,8 +11,23 @@ from typing import Literal
 
 from tidings.kernel.refusals import ConflictError, NotAllowedError, NotFoundError, RefusalError
 
-#: `wrong`: mail or password; `code`: the second factor; `passkey`: none of anybody; `over`: the ticket or link; `again`: the password has to be chosen anew; `suspended`: the tenant.
-Why = Literal["wrong", "code", "passkey", "locked", "busy", "over", "again", "suspended", "no_factor"]
+#: `wrong`: mail or password; `code`: the second factor; `passkey`: none of anybody; `over`: the ticket or link; `again`: the password has to be chosen anew; `suspended`: the tenant;
+#: `unknown`: the identity provider names somebody who is no operator; `provider…`: it lets nobody in.
+Why = Literal[
+    "wrong",
+    "code",
+    "passkey",
+    "locked",
+    "busy",
+    "over",
+    "again",
+    "suspended",
+    "no_factor",
+    "unknown",
+    "provider",
+    "provider_away",
+    "provider_mail",
+]
 
 
 class SignInRefusedError(RefusalError):

@@ -1,7 +1,5 @@
 """What a browser holds between password and code: sealed, for some minutes, and good for nothing but the code."""
 
-import base64
-import binascii
 import hashlib
 import hmac
 from datetime import timedelta
@@ -9,6 +7,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from tidings.backoffice.credentials.boxes import BrowserBoxes
 from tidings.backoffice.ids import OPERATOR, OperatorId
 from tidings.backoffice.operators.model import OperatorRecord
 from tidings.contracts.moments import Moment
@@ -16,18 +15,19 @@ from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.ids import TENANT, TenantId
-from tidings.kernel.keys.ciphers import UnreadableError
-from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.keys.keyring import Keyring
 
 #: The platform key that seals them.
 PURPOSE: Final = "sign_in_tickets"
-_LASTS: Final = {"sign_in": timedelta(minutes=5), "join": timedelta(minutes=30)}
-_LONGEST: Final = 4000
+_LASTS: Final = {
+    "sign_in": timedelta(minutes=5),
+    "join": timedelta(minutes=30),
+    "oidc": timedelta(minutes=5),
+}
 
 
-#: Before the code of who signs in, or the first code of who joins.
-TicketUse = Literal["sign_in", "join"]
+#: Before the code of who signs in, the first code of who joins, or the choice of who came from an identity provider.
+TicketUse = Literal["sign_in", "join", "oidc"]
 
 
 class Choice(NamedTuple):
@@ -62,10 +62,8 @@ class SignInTickets:
     """Makes and reads them."""
 
     def __init__(self, db: Database, keyring: Keyring, *, clock: Clock) -> None:
-        self._db = db
-        self._keyring = keyring
+        self._boxes = BrowserBoxes(db, keyring, PURPOSE)
         self._clock = clock
-        self._key: DataKey | None = None
 
     async def make(self, choices: list[Choice], use: TicketUse = "sign_in") -> str:
         """A ticket for these."""
@@ -74,38 +72,23 @@ class SignInTickets:
             [(one.tenant_id, one.operator_id, one.password_mark) for one in choices],
             self._clock.now() + _LASTS[use],
         )
-        box = (await self._sealing()).seal(msgspec.msgpack.encode(said), PURPOSE)
-        return base64.urlsafe_b64encode(box).rstrip(b"=").decode()
+        return await self._boxes.seal(msgspec.msgpack.encode(said))
 
     async def read(self, text: str, use: TicketUse = "sign_in") -> list[Choice]:
-        """Whose password was right; nobody's where it is no ticket for that, or an old one."""
-        if len(text) > _LONGEST:
+        """Who proved themselves so far; nobody where it is no ticket for that, or an old one."""
+        content = await self._boxes.open(text)
+        if content is None:
             return []
         try:
-            box = base64.urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
-            said = msgspec.msgpack.decode((await self._sealing()).unseal(box, PURPOSE), type=_Sealed)
+            said = msgspec.msgpack.decode(content, type=_Sealed)
             if said.use != use or said.expires_at <= self._clock.now():
                 return []
             return [
                 Choice(None if tenant is None else TENANT.parse(tenant), OPERATOR.parse(operator), mark)
                 for tenant, operator, mark in said.choices
             ]
-        except (
-            binascii.Error,
-            ValueError,
-            UnreadableError,
-            DestroyedKeyError,
-            msgspec.MsgspecError,
-            BadValueError,
-        ):
+        except (msgspec.MsgspecError, BadValueError):
             return []
-
-    async def _sealing(self) -> DataKey:
-        if self._key is None:
-            async with self._db.platform() as tx:
-                key = await self._keyring.platform_key(tx, PURPOSE)
-            self._key = key
-        return self._key
 
 
 def _mark(operator: OperatorRecord) -> str:

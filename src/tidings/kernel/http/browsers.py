@@ -51,10 +51,11 @@ def read_cookie(scope: SeenScope, name: str, *, secure: bool) -> str | None:
     return values.pop() if len(values) == 1 else None
 
 
-def set_cookie(name: str, value: str, *, secure: bool, seconds: int) -> str:
-    """A `Set-Cookie` that no script reads and no other site sends; with no seconds it is taken away."""
+def set_cookie(name: str, value: str, *, secure: bool, seconds: int, from_links: bool = False) -> str:
+    """A `Set-Cookie` that no script reads and no other site sends, but by a link where `from_links`; with no seconds it is taken away."""
     prefix, only = (_PREFIX, "; Secure") if secure else ("", "")
-    return f"{prefix}{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{only}"
+    site = "Lax" if from_links else "Strict"
+    return f"{prefix}{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite={site}{only}"
 
 
 def is_from_another_site(scope: SeenScope, *, secure: bool) -> bool:

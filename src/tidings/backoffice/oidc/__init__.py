@@ -1,0 +1,1 @@
+"""OpenID Connect: operators prove themselves to the identity provider of their house."""
