@@ -16,6 +16,7 @@ from tidings.backoffice.console.templates.files_routes import template_files
 from tidings.backoffice.console.templates.routes import templates_pages
 from tidings.backoffice.console.webhooks.inbound_routes import inbound_pages
 from tidings.backoffice.console.webhooks.routes import webhooks_pages
+from tidings.backoffice.console.workbench.routes import workbench_pages
 
 AREAS = (
     sign_in_pages,
@@ -34,4 +35,5 @@ AREAS = (
     batches_pages,
     inbound_pages,
     webhooks_pages,
+    workbench_pages,
 )

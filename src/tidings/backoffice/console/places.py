@@ -37,6 +37,7 @@ class Place:
 PLACES: Final[tuple[Place, ...]] = (
     Place(key="home", path="/console", group="", keys="g h"),
     Place(key="alerts", path="/console/alerts", group="", scope="alerts:read", keys="g l"),
+    Place(key="workbench", path="/console/workbench", group="work", keys="g k", of_tenant=True),
     Place(
         key="notifications",
         path="/console/notifications",
