@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.operator_devices import OperatorDevicesStage
     from tidings.bootstrap.operator_ledgers import OperatorLedgersStage
     from tidings.bootstrap.property_views import PropertyViewsStage
+    from tidings.bootstrap.suggestions import SuggestionsStage
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.kernel.http.asgi import App
@@ -57,8 +58,8 @@ class BackofficeStage:
         from tidings.backoffice.sign_in.sign_in import SignIn
         from tidings.backoffice.stream.hub import DeviceStreams
         from tidings.backoffice.upstreams.client import Upstreams
+        from tidings.bootstrap.suggestions import SuggestionsStage
         from tidings.contracts.conversations import TenantNames
-        from tidings.kernel.flags.flags import Flags
         from tidings.kernel.http.tenant_gate import TenantGate
         from tidings.kernel.idempotency import Idempotency
         from tidings.notify.tenants.store import StoredTenantNames
@@ -81,7 +82,7 @@ class BackofficeStage:
             parts.get(kind)
         self.views.register(parts)
         parts.add_late(DeviceStreams, lambda: self.devices.streams)
-        parts.add_late(Flags, lambda: kernel.flags)
+        SuggestionsStage.register(kernel, parts)
         return parts
 
     @property
@@ -182,9 +183,16 @@ class BackofficeStage:
 
         return OperatorLedgersStage(self._kernel, self.parts)
 
+    @cached_property
+    def suggestions(self) -> "SuggestionsStage":
+        """What an AI suggests."""
+        from tidings.bootstrap.suggestions import SuggestionsStage
+
+        return SuggestionsStage(self._kernel, lambda: self.parts)
+
     def jobs(self) -> "dict[str, Job]":
         """What a worker runs; sessions end by their time, and are looked at when they are used."""
-        return {**self.views.jobs(), **self.devices.jobs(), **self.ledgers.jobs()}
+        return {**self.views.jobs(), **self.devices.jobs(), **self.suggestions.jobs(), **self.ledgers.jobs()}
 
     def api_jobs(self) -> "dict[str, Job]":
         """What a process needs that only serves the API."""

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, TypeAlias
 
 from tidings.backoffice.api import activity_routes as backoffice_activity_routes
+from tidings.backoffice.api import ai_inbox_routes as backoffice_ai_inbox_routes
 from tidings.backoffice.api import alerts_routes as backoffice_alerts_routes
 from tidings.backoffice.api import devices_routes as backoffice_devices_routes
 from tidings.backoffice.api import exports_routes as backoffice_exports_routes
@@ -82,6 +83,7 @@ def resources_of(system: "System") -> Served:
             [
                 backoffice_sessions_routes.sessions,
                 backoffice_operators_routes.operators,
+                backoffice_ai_inbox_routes.ai_inbox,
                 backoffice_devices_routes.devices,
                 backoffice_activity_routes.activity,
                 backoffice_preferences_routes.preferences,

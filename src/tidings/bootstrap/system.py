@@ -354,6 +354,7 @@ class System:
                 self.digests.free_orphans,
                 self.batches.free_orphans,
                 self.webhooks.free_orphans,
+                self.backoffice.suggestions.free_orphans,
             ]
         if self._runs_router:
             rescues += [self.executions.free_orphans, self.conversations.free_orphans]

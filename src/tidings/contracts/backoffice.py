@@ -12,6 +12,7 @@ FORCE_LOGOUT_SUBJECT: Final = "backoffice.force_logout.v1"
 DEVICE_OFFLINE_SUBJECT: Final = "backoffice.device.offline.v1"
 DEVICE_ONLINE_SUBJECT: Final = "backoffice.device.online.v1"
 PREFERENCES_CHANGED_SUBJECT: Final = "backoffice.operator_preferences.changed.v1"
+AI_SUGGESTION_DECIDED_SUBJECT: Final = "backoffice.ai_suggestion.decided.v1"
 ALERT_RAISED_SUBJECT: Final = "backoffice.alert.raised.v1"
 ALERT_ACKNOWLEDGED_SUBJECT: Final = "backoffice.alert.acknowledged.v1"
 ALERT_WITHDRAWN_SUBJECT: Final = "backoffice.alert.acknowledgement_withdrawn.v1"
@@ -131,6 +132,19 @@ class PreferencesChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int
 
 
+class AiSuggestionDecided(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Somebody has accepted, rejected or changed what an AI suggests; what they changed and why is in the ledger."""
+
+    #: As who suggested it calls it; of the draft of a template its version, `tpv_…`.
+    suggestion_id: str
+    inbox_entry_id: str
+    property_id: str | None = None
+    category: str
+    severity: AlertSeverity
+    outcome: Literal["accepted", "rejected", "modified"]
+    decided_by: str
+
+
 BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
     SESSION_OPENED_SUBJECT: SessionOpened,
     SESSION_REVOKED_SUBJECT: SessionRevoked,
@@ -142,4 +156,5 @@ BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
     DEVICE_OFFLINE_SUBJECT: DeviceOffline,
     DEVICE_ONLINE_SUBJECT: DeviceOnline,
     PREFERENCES_CHANGED_SUBJECT: PreferencesChanged,
+    AI_SUGGESTION_DECIDED_SUBJECT: AiSuggestionDecided,
 }

@@ -17,7 +17,14 @@ ROLE_SCOPES: Final[dict[CallerRole, frozenset[str]]] = {
     "platform.support": _READS,
     "tenant.admin": frozenset(SCOPES) - _PLATFORM_ONLY,
     "tenant.support": (_READS - _PLATFORM_ONLY - {"api_keys:read", "operators:read"})
-    | {"notifications:write", "recipients:write", "suppressions:write", "inbox:write", "alerts:write"},
+    | {
+        "notifications:write",
+        "recipients:write",
+        "suppressions:write",
+        "inbox:write",
+        "alerts:write",
+        "ai_inbox:write",
+    },
     "tenant.viewer": _READS - _PLATFORM_ONLY - {"api_keys:read", "audit:read", "operators:read"},
 }
 

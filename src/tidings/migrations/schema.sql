@@ -494,6 +494,26 @@ $$;
 
 COMMENT ON FUNCTION notification_platform.refuse_published_asset() IS 'Trigger that raises: pictures of what was published are frozen.';
 
+CREATE TABLE bff_backoffice.ai_decision_deliveries (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    entry_id text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'waiting'::text NOT NULL COLLATE pg_catalog."C",
+    due_at timestamp with time zone NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    last_error text COLLATE pg_catalog."C",
+    claimed_by text COLLATE pg_catalog."C",
+    CONSTRAINT ck_ai_decision_deliveries_id CHECK ((id ~ '^sdl_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_ai_decision_deliveries_status CHECK ((status = ANY (ARRAY['waiting'::text, 'dead'::text])))
+)
+WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
+
+ALTER TABLE ONLY bff_backoffice.ai_decision_deliveries FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.ai_decision_deliveries IS 'Decisions of ai_decision_log that the service has to be told; the id is that of the decision. Removed when it knows.';
+
+COMMENT ON COLUMN bff_backoffice.ai_decision_deliveries.last_error IS 'Why the last attempt failed: a code.';
+
 CREATE TABLE bff_backoffice.ai_decision_keys (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
     suggestion_id text NOT NULL COLLATE pg_catalog."C",
@@ -536,6 +556,53 @@ COMMENT ON COLUMN bff_backoffice.ai_decision_log.note_id IS 'In bff_backoffice.n
 COMMENT ON COLUMN bff_backoffice.ai_decision_log.delta_ciphertext IS 'JSON under the tenant''s key: what was changed before accepting; of modified ones.';
 
 COMMENT ON COLUMN bff_backoffice.ai_decision_log.provenance_ciphertext IS 'JSON under the tenant''s key: where the suggestion came from.';
+
+CREATE TABLE bff_backoffice.ai_inbox_entries (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    id text NOT NULL COLLATE pg_catalog."C",
+    source text NOT NULL COLLATE pg_catalog."C",
+    suggestion_id text NOT NULL COLLATE pg_catalog."C",
+    property_id text COLLATE pg_catalog."C",
+    category text NOT NULL COLLATE pg_catalog."C",
+    severity text NOT NULL COLLATE pg_catalog."C",
+    status text DEFAULT 'open'::text NOT NULL COLLATE pg_catalog."C",
+    content_ciphertext bytea NOT NULL,
+    suggested_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone,
+    decided_at timestamp with time zone,
+    decided_by text COLLATE pg_catalog."C",
+    closed_at timestamp with time zone,
+    delivery text COLLATE pg_catalog."C",
+    CONSTRAINT ck_ai_inbox_entries_closed CHECK (((status = 'open'::text) = (closed_at IS NULL))),
+    CONSTRAINT ck_ai_inbox_entries_decided CHECK (((status = ANY (ARRAY['accepted'::text, 'rejected'::text, 'modified'::text])) = (decided_by IS NOT NULL))),
+    CONSTRAINT ck_ai_inbox_entries_delivery CHECK ((delivery = ANY (ARRAY['waiting'::text, 'delivered'::text, 'refused'::text, 'dead'::text]))),
+    CONSTRAINT ck_ai_inbox_entries_id CHECK ((id ~ '^aim_[0-9A-HJKMNP-TV-Z]{26}$'::text)),
+    CONSTRAINT ck_ai_inbox_entries_severity CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text]))),
+    CONSTRAINT ck_ai_inbox_entries_source CHECK ((source = ANY (ARRAY['assistant'::text, 'template'::text]))),
+    CONSTRAINT ck_ai_inbox_entries_status CHECK ((status = ANY (ARRAY['open'::text, 'accepted'::text, 'rejected'::text, 'modified'::text, 'expired'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.ai_inbox_entries FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.ai_inbox_entries IS 'Suggestions of an AI, until some weeks after they were decided or expired.';
+
+COMMENT ON COLUMN bff_backoffice.ai_inbox_entries.property_id IS 'Null: it is about the whole tenant, such as the draft of a template.';
+
+COMMENT ON COLUMN bff_backoffice.ai_inbox_entries.content_ciphertext IS 'JSON under the tenant''s key: title, body, proposal, provenance.';
+
+COMMENT ON COLUMN bff_backoffice.ai_inbox_entries.delivery IS 'Whether the service that suggested it knows the decision; null: there is none to tell.';
+
+CREATE TABLE bff_backoffice.ai_inbox_places (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    property_id text NOT NULL COLLATE pg_catalog."C",
+    pulled_at timestamp with time zone
+);
+
+ALTER TABLE ONLY bff_backoffice.ai_inbox_places FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.ai_inbox_places IS 'When the service `assistant` was asked last about a property.';
+
+COMMENT ON COLUMN bff_backoffice.ai_inbox_places.pulled_at IS 'Null: it has said that something is different since.';
 
 CREATE TABLE bff_backoffice.alert_ack_log (
     tenant_id text COLLATE pg_catalog."C",
@@ -5049,11 +5116,20 @@ ALTER TABLE ONLY notification.notifications ATTACH PARTITION notification.notifi
 
 ALTER TABLE ONLY notification.notifications ATTACH PARTITION notification.notifications_standard FOR VALUES IN ('standard');
 
+ALTER TABLE ONLY bff_backoffice.ai_decision_deliveries
+    ADD CONSTRAINT pk_ai_decision_deliveries PRIMARY KEY (tenant_id, id);
+
 ALTER TABLE ONLY bff_backoffice.ai_decision_keys
     ADD CONSTRAINT pk_ai_decision_keys PRIMARY KEY (tenant_id, suggestion_id, decided_by);
 
 ALTER TABLE ONLY bff_backoffice.ai_decision_log
     ADD CONSTRAINT pk_ai_decision_log PRIMARY KEY (tenant_id, decided_at, id);
+
+ALTER TABLE ONLY bff_backoffice.ai_inbox_entries
+    ADD CONSTRAINT pk_ai_inbox_entries PRIMARY KEY (tenant_id, id);
+
+ALTER TABLE ONLY bff_backoffice.ai_inbox_places
+    ADD CONSTRAINT pk_ai_inbox_places PRIMARY KEY (tenant_id, property_id);
 
 ALTER TABLE ONLY bff_backoffice.alert_ack_log
     ADD CONSTRAINT pk_alert_ack_log PRIMARY KEY (alert_id, acknowledged_by);
@@ -5111,6 +5187,9 @@ ALTER TABLE ONLY bff_backoffice.passkeys
 
 ALTER TABLE ONLY bff_backoffice.sessions
     ADD CONSTRAINT pk_sessions PRIMARY KEY (id);
+
+ALTER TABLE ONLY bff_backoffice.ai_inbox_entries
+    ADD CONSTRAINT uq_ai_inbox_entries_suggestion UNIQUE NULLS NOT DISTINCT (tenant_id, source, property_id, suggestion_id);
 
 ALTER TABLE ONLY bff_backoffice.alert_mutes
     ADD CONSTRAINT uq_alert_mutes_category UNIQUE NULLS NOT DISTINCT (tenant_id, category);
@@ -5586,7 +5665,15 @@ ALTER TABLE ONLY notification_platform.template_versions
 ALTER TABLE ONLY notification_platform.templates
     ADD CONSTRAINT uq_templates_key_channel UNIQUE (key, channel);
 
+CREATE INDEX ix_ai_decision_deliveries_claimed ON bff_backoffice.ai_decision_deliveries USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
+
+CREATE INDEX ix_ai_decision_deliveries_due ON bff_backoffice.ai_decision_deliveries USING btree (due_at) WHERE ((status = 'waiting'::text) AND (claimed_by IS NULL));
+
 CREATE INDEX ix_ai_decision_log_suggestion ON ONLY bff_backoffice.ai_decision_log USING btree (tenant_id, suggestion_id, decided_at DESC);
+
+CREATE INDEX ix_ai_inbox_entries_closed ON bff_backoffice.ai_inbox_entries USING btree (closed_at) WHERE (closed_at IS NOT NULL);
+
+CREATE INDEX ix_ai_inbox_entries_expiry ON bff_backoffice.ai_inbox_entries USING btree (expires_at) WHERE (status = 'open'::text);
 
 CREATE INDEX ix_alert_ack_log_time ON bff_backoffice.alert_ack_log USING btree (tenant_id, acknowledged_at DESC);
 
@@ -6260,9 +6347,15 @@ ALTER TABLE ONLY notification_platform.template_versions
 ALTER TABLE ONLY notification_platform.templates
     ADD CONSTRAINT fk_templates_category FOREIGN KEY (category) REFERENCES notification_platform.categories(category);
 
+ALTER TABLE bff_backoffice.ai_decision_deliveries ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE bff_backoffice.ai_decision_keys ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.ai_decision_log ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.ai_inbox_entries ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.ai_inbox_places ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.alert_ack_log ENABLE ROW LEVEL SECURITY;
 
@@ -6280,9 +6373,15 @@ ALTER TABLE bff_backoffice.audit ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.audit_heads ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY break_glass ON bff_backoffice.ai_decision_deliveries FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON bff_backoffice.ai_decision_keys FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.ai_decision_log FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.ai_inbox_entries FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.ai_inbox_places FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alert_ack_log FOR SELECT TO tidings_breakglass USING (true);
 
@@ -6462,9 +6561,15 @@ CREATE POLICY platform_looks_up ON bff_backoffice.sessions FOR SELECT TO tidings
 
 ALTER TABLE bff_backoffice.sessions ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_deliveries TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_keys TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.ai_decision_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.ai_inbox_entries TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.ai_inbox_places TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alert_ack_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6534,7 +6639,11 @@ CREATE POLICY tenant_sets ON bff_backoffice.operator_activity TO tidings_runtime
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id)) WITH CHECK ((( SELECT jsonb_object(named.named, named.named) AS jsonb_object
    FROM string_to_array(NULLIF(current_setting('app.tenant_ids'::text, true), ''::text), ','::text) named(named)) ? tenant_id));
 
+CREATE POLICY worker_claims ON bff_backoffice.ai_decision_deliveries TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON bff_backoffice.ai_decision_log TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.ai_inbox_entries TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.alert_ack_log TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8306,6 +8415,20 @@ REVOKE ALL ON FUNCTION notification.refuse_unknown_category() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION notification_platform.refuse_published_asset() FROM PUBLIC;
 
+GRANT SELECT ON TABLE bff_backoffice.ai_decision_deliveries TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.ai_decision_deliveries TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.ai_decision_deliveries TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.ai_decision_deliveries TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE bff_backoffice.ai_decision_deliveries TO tidings_worker;
+
+GRANT SELECT(due_at) ON TABLE bff_backoffice.ai_decision_deliveries TO tidings_worker;
+
+GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE bff_backoffice.ai_decision_deliveries TO tidings_worker;
+
 GRANT SELECT ON TABLE bff_backoffice.ai_decision_keys TO tidings_breakglass;
 
 GRANT SELECT,INSERT ON TABLE bff_backoffice.ai_decision_keys TO tidings_runtime;
@@ -8317,6 +8440,26 @@ GRANT SELECT,INSERT ON TABLE bff_backoffice.ai_decision_log TO tidings_runtime;
 GRANT SELECT(tenant_id) ON TABLE bff_backoffice.ai_decision_log TO tidings_worker;
 
 GRANT SELECT(decided_at) ON TABLE bff_backoffice.ai_decision_log TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.ai_inbox_entries TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.ai_inbox_entries TO tidings_runtime;
+
+GRANT DELETE ON TABLE bff_backoffice.ai_inbox_entries TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.ai_inbox_entries TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.ai_inbox_entries TO tidings_worker;
+
+GRANT SELECT(status),UPDATE(status) ON TABLE bff_backoffice.ai_inbox_entries TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE bff_backoffice.ai_inbox_entries TO tidings_worker;
+
+GRANT SELECT(closed_at),UPDATE(closed_at) ON TABLE bff_backoffice.ai_inbox_entries TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.ai_inbox_places TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.ai_inbox_places TO tidings_runtime;
 
 GRANT SELECT ON TABLE bff_backoffice.alert_ack_log TO tidings_breakglass;
 

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=111, newest=111)
+SERVES: Final = SchemaRange(oldest=112, newest=112)
 
 
 async def check_servable(

@@ -22,6 +22,7 @@ class Helps(NamedTuple):
 ADVICE: Final[Mapping[str, Helps | None]] = {
     "session_on_other_device": Helps("operators"),
     "device_offline": Helps("devices"),
+    "ai_decisions_undelivered": Helps("ai_inbox"),
     "circuit_open": Helps("circuits"),
     "bounce_rate": Helps("suppressions"),
     "complaint_rate": Helps("suppressions"),
