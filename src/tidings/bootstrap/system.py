@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.inbox import InboxStage
     from tidings.bootstrap.notify import NotifyStage
     from tidings.bootstrap.router import RouterStage
+    from tidings.bootstrap.system_alerts import SystemAlertsStage
     from tidings.bootstrap.triggers import TriggersStage
     from tidings.bootstrap.vendors import VendorsStage
     from tidings.bootstrap.webhooks import WebhooksStage
@@ -210,6 +211,13 @@ class System:
         return BackofficeStage(self.kernel, self.access)
 
     @cached_property
+    def system_alerts(self) -> "SystemAlertsStage":
+        """What Tidings watches of itself."""
+        from tidings.bootstrap.system_alerts import SystemAlertsStage
+
+        return SystemAlertsStage(self.kernel, self.services)
+
+    @cached_property
     def consumers(self) -> "ConsumersStage":
         """What is heard over the bus."""
         from tidings.bootstrap.consumers import ConsumersStage
@@ -317,6 +325,21 @@ class System:
     ) -> None:
         await self.kernel.closing.aclose()
 
+    def register(self, roles: Collection[str]) -> "Job":
+        """What keeps this process in the register of processes."""
+        from tidings.kernel.durable.job_watch import LATE
+        from tidings.kernel.durable.processes import ProcessRegister
+
+        kernel = self.kernel
+        return ProcessRegister(
+            self.db,
+            kernel.job_watch,
+            clock=self.clock,
+            roles=roles,
+            services=self.services,
+            late_after=LATE / 2,
+        )
+
     #: Jobs that end after the others: as long as those deal with what they have claimed, this worker is alive.
     LAST_JOBS: ClassVar = frozenset({"presence"})
 
@@ -328,6 +351,7 @@ class System:
             **self.events.api_jobs(),
             **self.inbox.api_jobs(),
             **self.backoffice.api_jobs(),
+            **self.system_alerts.api_jobs(),
         }
 
     def warm_up(self, roles: Collection[str]) -> "Job":
@@ -347,6 +371,7 @@ class System:
         kernel, services = self.kernel, self.services
         stages = [*(self._notify_stages() if self._runs_notify else ())]
         stages += self._router_stages() if self._runs_router else ()
+        stages.append(self.system_alerts)
         rescues = []
         if self._runs_notify:
             rescues += [

@@ -144,6 +144,7 @@ async def serve_until_stopped(
     jobs = {
         **(system.jobs() if "jobs" in roles else system.api_jobs()),
         "warm_up": system.warm_up(roles),
+        "process_register": system.register(roles),
         **(more_jobs or {}),
     }
     running = run_jobs(

@@ -2677,6 +2677,34 @@ ALTER TABLE ONLY kernel.platform_keys FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE kernel.platform_keys IS 'The platform''s own keys, wrapped by the master key: its pepper, and the key for callbacks that nobody has claimed yet.';
 
+CREATE TABLE kernel.processes (
+    id text NOT NULL COLLATE pg_catalog."C",
+    role text NOT NULL COLLATE pg_catalog."C",
+    services text NOT NULL COLLATE pg_catalog."C",
+    version text NOT NULL COLLATE pg_catalog."C",
+    host text NOT NULL COLLATE pg_catalog."C",
+    pid integer NOT NULL,
+    jobs integer NOT NULL,
+    late_jobs text DEFAULT '[]'::text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    seen_at timestamp with time zone NOT NULL,
+    stopped_at timestamp with time zone,
+    CONSTRAINT ck_processes_id CHECK ((id ~ '^prc_[0-9A-HJKMNP-TV-Z]{26}$'::text))
+)
+WITH (fillfactor='50');
+
+ALTER TABLE ONLY kernel.processes FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE kernel.processes IS 'Processes of this installation, each with its last report; a week.';
+
+COMMENT ON COLUMN kernel.processes.role IS 'Not personal: api, jobs, or both.';
+
+COMMENT ON COLUMN kernel.processes.host IS 'Not personal: the machine''s name.';
+
+COMMENT ON COLUMN kernel.processes.late_jobs IS 'JSON: names of jobs whose turn is overdue, and by how many seconds.';
+
+COMMENT ON COLUMN kernel.processes.stopped_at IS 'When it was told to end; null: it runs, or died.';
+
 CREATE TABLE kernel.roll_up_marks (
     name text NOT NULL COLLATE pg_catalog."C",
     after_xid bigint NOT NULL,
@@ -5380,6 +5408,9 @@ ALTER TABLE ONLY kernel.partitioned_tables
 ALTER TABLE ONLY kernel.platform_keys
     ADD CONSTRAINT pk_platform_keys PRIMARY KEY (purpose, version);
 
+ALTER TABLE ONLY kernel.processes
+    ADD CONSTRAINT pk_processes PRIMARY KEY (id);
+
 ALTER TABLE ONLY kernel.roll_up_marks
     ADD CONSTRAINT pk_roll_up_marks PRIMARY KEY (name);
 
@@ -5883,6 +5914,8 @@ CREATE INDEX ix_hot_seen_expiry ON kernel.hot_seen USING btree (expires_at);
 
 CREATE INDEX ix_address_refusals_address ON notification.address_refusals USING btree (tenant_id, address_hash);
 
+CREATE INDEX ix_api_keys_expiry ON notification.api_keys USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL) AND (rotated_to IS NULL));
+
 CREATE INDEX ix_api_keys_tenant ON notification.api_keys USING btree (tenant_id, id);
 
 CREATE INDEX ix_audit_entity ON ONLY notification.audit USING btree (tenant_id, entity_type, entity_id, occurred_at DESC);
@@ -5892,6 +5925,8 @@ CREATE INDEX ix_batch_people_planned ON notification.batch_people USING btree (t
 CREATE INDEX ix_batch_people_unread ON notification.batch_people USING btree (tenant_id, batch_id, recipient_id) WHERE (unread_answers > 0);
 
 CREATE INDEX ix_consumed_events_expiry ON notification.consumed_events USING btree (expires_at);
+
+CREATE INDEX ix_counters_trouble ON notification.counters USING btree (day, tenant_id, channel, name) WHERE (name = ANY (ARRAY['bounced'::text, 'complaint'::text]));
 
 CREATE INDEX ix_dedup_ledger_expiry ON notification.dedup_ledger USING btree (expires_at);
 
@@ -5989,6 +6024,8 @@ CREATE INDEX ix_suppressions_expiry ON notification.suppressions USING btree (te
 
 CREATE INDEX ix_suppressions_released ON notification.suppressions USING btree (tenant_id, channel, address_hash, released_at) WHERE (released_at IS NOT NULL);
 
+CREATE INDEX ix_template_versions_unapproved ON notification.template_versions USING btree (updated_at) WHERE ((status = 'draft'::text) AND (source = 'ai_drafted'::text) AND (approver_user_id IS NULL));
+
 CREATE INDEX ix_trigger_firings_event ON notification.trigger_firings USING btree (tenant_id, event_id);
 
 CREATE INDEX ix_trigger_firings_expiry ON notification.trigger_firings USING btree (expires_at);
@@ -6020,6 +6057,8 @@ CREATE INDEX ix_webhook_portal_links_expiry ON notification.webhook_portal_links
 CREATE INDEX ix_webhook_portal_links_subscription ON notification.webhook_portal_links USING btree (tenant_id, subscription_id);
 
 CREATE INDEX ix_webhook_subscriptions_customer ON notification.webhook_subscriptions USING btree (tenant_id, customer, id) WHERE (customer IS NOT NULL);
+
+CREATE INDEX ix_webhook_subscriptions_disabled ON notification.webhook_subscriptions USING btree (tenant_id, id) WHERE (status = 'disabled'::text);
 
 CREATE INDEX notifications_marketing__ix_notifications_correlated ON ONLY notification.notifications_marketing USING btree (tenant_id, correlation_id, created_at DESC, id DESC) WHERE (correlation_id IS NOT NULL);
 
@@ -7199,6 +7238,8 @@ CREATE POLICY break_glass ON kernel.hot_seen FOR SELECT TO tidings_breakglass US
 
 CREATE POLICY break_glass ON kernel.platform_keys FOR SELECT TO tidings_breakglass USING (true);
 
+CREATE POLICY break_glass ON kernel.processes FOR SELECT TO tidings_breakglass USING (true);
+
 CREATE POLICY break_glass ON kernel.roll_up_marks FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON kernel.sweep_marks FOR SELECT TO tidings_breakglass USING (true);
@@ -7309,6 +7350,8 @@ CREATE POLICY platform_rows_readable ON kernel.exported_months FOR SELECT TO tid
 
 CREATE POLICY platform_rows_readable ON kernel.feature_flags FOR SELECT TO tidings_runtime USING ((tenant_id IS NULL));
 
+ALTER TABLE kernel.processes ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE kernel.roll_up_marks ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE kernel.sweep_marks ENABLE ROW LEVEL SECURITY;
@@ -7380,6 +7423,8 @@ CREATE POLICY worker_claims ON kernel.hot_limits TO tidings_worker USING (true) 
 CREATE POLICY worker_claims ON kernel.hot_presence TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON kernel.hot_seen TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON kernel.processes TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON kernel.roll_up_marks TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8165,6 +8210,8 @@ ALTER TABLE notification.webhook_portal_links ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE notification.webhook_subscriptions ENABLE ROW LEVEL SECURITY;
 
+CREATE POLICY worker_claims ON notification.api_keys TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.audit TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.audit_heads TO tidings_worker USING (true) WITH CHECK (true);
@@ -8176,6 +8223,8 @@ CREATE POLICY worker_claims ON notification.batch_people TO tidings_worker USING
 CREATE POLICY worker_claims ON notification.channel_credentials TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.consumed_events TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.counters TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.dedup_ledger TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8215,6 +8264,8 @@ CREATE POLICY worker_claims ON notification.suppression_counts TO tidings_worker
 
 CREATE POLICY worker_claims ON notification.suppressions TO tidings_worker USING (true) WITH CHECK (true);
 
+CREATE POLICY worker_claims ON notification.template_versions TO tidings_worker USING (true) WITH CHECK (true);
+
 CREATE POLICY worker_claims ON notification.tenants_local TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.trigger_firings TO tidings_worker USING (true) WITH CHECK (true);
@@ -8226,6 +8277,8 @@ CREATE POLICY worker_claims ON notification.webhook_call_counts TO tidings_worke
 CREATE POLICY worker_claims ON notification.webhook_endpoints TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.webhook_portal_links TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON notification.webhook_subscriptions TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_sweeps_what_is_done ON notification.digest_windows AS RESTRICTIVE FOR DELETE TO tidings_worker USING ((state = 'flushed'::text));
 
@@ -9455,6 +9508,10 @@ GRANT UPDATE(wrapped_key) ON TABLE kernel.platform_keys TO tidings_platform;
 
 GRANT UPDATE(master_key_id) ON TABLE kernel.platform_keys TO tidings_platform;
 
+GRANT SELECT ON TABLE kernel.processes TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE kernel.processes TO tidings_worker;
+
 GRANT SELECT ON TABLE kernel.roll_up_marks TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE kernel.roll_up_marks TO tidings_worker;
@@ -9500,6 +9557,16 @@ GRANT SELECT ON TABLE notification.api_keys TO tidings_breakglass;
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.api_keys TO tidings_runtime;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.api_keys TO tidings_platform;
+
+GRANT SELECT(id) ON TABLE notification.api_keys TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE notification.api_keys TO tidings_worker;
+
+GRANT SELECT(expires_at) ON TABLE notification.api_keys TO tidings_worker;
+
+GRANT SELECT(revoked_at) ON TABLE notification.api_keys TO tidings_worker;
+
+GRANT SELECT(rotated_to) ON TABLE notification.api_keys TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.audit TO tidings_breakglass;
 
@@ -9618,6 +9685,16 @@ GRANT SELECT(expires_at) ON TABLE notification.consumed_events TO tidings_worker
 GRANT SELECT ON TABLE notification.counters TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.counters TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE notification.counters TO tidings_worker;
+
+GRANT SELECT(day) ON TABLE notification.counters TO tidings_worker;
+
+GRANT SELECT(name) ON TABLE notification.counters TO tidings_worker;
+
+GRANT SELECT(channel) ON TABLE notification.counters TO tidings_worker;
+
+GRANT SELECT(n) ON TABLE notification.counters TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.dedup_ledger TO tidings_breakglass;
 
@@ -9913,6 +9990,20 @@ GRANT SELECT ON TABLE notification.template_versions TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.template_versions TO tidings_runtime;
 
+GRANT SELECT(tenant_id) ON TABLE notification.template_versions TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.template_versions TO tidings_worker;
+
+GRANT SELECT(template_id) ON TABLE notification.template_versions TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE notification.template_versions TO tidings_worker;
+
+GRANT SELECT(source) ON TABLE notification.template_versions TO tidings_worker;
+
+GRANT SELECT(approver_user_id) ON TABLE notification.template_versions TO tidings_worker;
+
+GRANT SELECT(updated_at) ON TABLE notification.template_versions TO tidings_worker;
+
 GRANT SELECT ON TABLE notification.templates TO tidings_breakglass;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE notification.templates TO tidings_runtime;
@@ -10014,6 +10105,18 @@ GRANT USAGE ON SEQUENCE notification.webhook_positions TO tidings_runtime;
 GRANT SELECT ON TABLE notification.webhook_subscriptions TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.webhook_subscriptions TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE notification.webhook_subscriptions TO tidings_worker;
+
+GRANT SELECT(id) ON TABLE notification.webhook_subscriptions TO tidings_worker;
+
+GRANT SELECT(status) ON TABLE notification.webhook_subscriptions TO tidings_worker;
+
+GRANT SELECT(consecutive_failures) ON TABLE notification.webhook_subscriptions TO tidings_worker;
+
+GRANT SELECT(is_test) ON TABLE notification.webhook_subscriptions TO tidings_worker;
+
+GRANT SELECT(disabled_at) ON TABLE notification.webhook_subscriptions TO tidings_worker;
 
 GRANT SELECT ON TABLE notification_platform.categories TO tidings_breakglass;
 

@@ -51,10 +51,21 @@ class Backlog:
 
     async def look(self) -> None:
         """One look; what waits in the outboxes is told even while the stream is away."""
+        for schema, seconds in (await self.oldest_in_outboxes()).items():
+            self._observer.waiting(schema, seconds)
+        for group, seconds in (await self.oldest_of_groups()).items():
+            self._observer.behind(group, seconds)
+
+    async def oldest_in_outboxes(self) -> dict[str, float]:
+        """How many seconds the oldest event of each has waited; 0 where none waits."""
         async with self._db.worker() as tx:
-            for schema, queries in self._outboxes.items():
-                seconds = await tx.fetch_value(queries.oldest_in_outbox)
-                self._observer.waiting(schema, max(seconds or 0.0, 0.0))
+            return {
+                schema: max(await tx.fetch_value(queries.oldest_in_outbox) or 0.0, 0.0)
+                for schema, queries in self._outboxes.items()
+            }
+
+    async def oldest_of_groups(self) -> dict[str, float]:
+        """How many seconds ago the oldest event was published that a group has not read; 0 where there is none."""
         groups = [self._groups[group] for group in sorted(self._groups)]
-        for group, unread in (await self._stream.oldest_unread(self._db, groups)).items():
-            self._observer.behind(group, max(unread or 0.0, 0.0))
+        found = await self._stream.oldest_unread(self._db, groups)
+        return {group: max(unread or 0.0, 0.0) for group, unread in found.items()}

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=112, newest=112)
+SERVES: Final = SchemaRange(oldest=114, newest=114)
 
 
 async def check_servable(

@@ -1,0 +1,1 @@
+"""Alerts that Tidings raises about itself, for its tenants and its platform."""

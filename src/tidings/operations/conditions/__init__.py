@@ -1,0 +1,1 @@
+"""What the plumbing says of itself: processes and their jobs, outboxes and readers, partitions."""

@@ -1,0 +1,1 @@
+"""What the router says of itself: circuits that are not closed, receipts that wait, what was given up on."""
