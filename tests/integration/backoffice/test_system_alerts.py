@@ -21,9 +21,12 @@ from tidings.contracts.webhooks import DELIVERY_FAILED_SUBJECT, WebhookDeliveryF
 from tidings.kernel.clock import Clock
 from tidings.kernel.durable.job_watch import JobWatch
 from tidings.kernel.durable.processes import ProcessRegister
+from tidings.kernel.errors import DatabaseUnavailableError
 from tidings.kernel.events import new_event
 from tidings.kernel.ids import DEAD_LETTER, EVENT, TenantId
 from tidings.notify.tenants.model import Tenant
+from tidings.operations.conditions.bus import BusConditions
+from tidings.operations.conditions.partitions import PartitionConditions
 from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 
 
@@ -170,7 +173,7 @@ async def test_a_draft_of_a_model_that_nobody_approves(
     world: HttpWorld, tenant: Tenant, watch: SystemAlerts
 ) -> None:
     written = world.clock.now() - timedelta(hours=30)
-    template = await put(world, tenant.id, "notification.templates")
+    template = await put(world, tenant.id, "notification.templates", category="transactional")
     await put(
         world,
         tenant.id,
@@ -317,7 +320,7 @@ async def test_who_ends_in_order_is_not_missed_and_late_jobs_are(
     stop = asyncio.Event()
     stop.set()
     await register(world, "api").run(stop)
-    late = JobWatch(now=iter([0.0, 0.0, *[1_000.0] * 9]).__next__)
+    late = JobWatch(now=iter([0.0, *[1_000.0] * 9]).__next__)
     with late.follow("due"):
         await register(world, "jobs", late).report()
 
@@ -360,8 +363,6 @@ async def test_two_processes_at_once_look_once_and_raise_one(world: HttpWorld, t
 async def test_a_source_that_fails_keeps_its_alerts_and_others_their_turn(
     world: HttpWorld, tenant: Tenant
 ) -> None:
-    from tidings.kernel.errors import DatabaseUnavailableError
-
     class Broken(Once):
         name = "broken"
 
@@ -369,6 +370,7 @@ async def test_a_source_that_fails_keeps_its_alerts_and_others_their_turn(
             raise DatabaseUnavailableError("away")
 
     made = Once(tenant.id)
+    made.name = "made_up_beside_a_broken_one"
     await world.system.system_alerts.watch([Broken(None), made]).run_once()
 
     assert len(await open_alerts(world, tenant.id, "made_up")) == 1
@@ -389,3 +391,51 @@ async def moved(world: HttpWorld, by: timedelta) -> None:
     clock: Clock = world.clock
     assert isinstance(clock, ManualClock)
     await clock.advance(by)
+
+
+async def test_partitions_that_nobody_made(world: HttpWorld, watch: SystemAlerts) -> None:
+    a_year_ahead = ManualClock(world.clock.now() + timedelta(days=365))
+
+    await watch.look_at(PartitionConditions(world.db, a_year_ahead))
+    [alert] = await open_alerts(world, None, "partition_missing")
+    assert alert["severity"] == "critical"
+    await looks(world, watch, "partitions", LOOKS_TO_END)
+    assert await open_alerts(world, None, "partition_missing") == []
+
+
+class Late:
+    """What waits, as the bus would say it."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    async def oldest_in_outboxes(self) -> Mapping[str, float]:
+        return {"chan": self.seconds}
+
+    async def oldest_of_groups(self) -> Mapping[str, float]:
+        return {"notify.outcomes": self.seconds * 10}
+
+
+async def test_events_that_nobody_moves_or_reads(world: HttpWorld, watch: SystemAlerts) -> None:
+    late = Late()
+    bus = BusConditions(world.db, late, world.clock, ["test"])
+
+    for seconds, severity, count in (
+        (20.0, "", 0),
+        (40.0, "warning", 1),
+        (400.0, "critical", 1),
+        (20.0, "critical", 1),
+    ):
+        late.seconds = seconds
+        await watch.look_at(bus)
+        found = [one["severity"] for one in await open_alerts(world, None, "outbox_lag")]
+        assert found == [severity] * count
+        behind = await open_alerts(world, None, "group_behind")
+        assert [one["severity"] for one in behind] == [severity] * count
+    late.seconds = 0.0
+    for _ in range(LOOKS_TO_END):
+        await watch.look_at(bus)
+    assert await open_alerts(world, None, "outbox_lag") == []
+    # The real ones are asked too, once their relays are known.
+    _ = world.system.kernel.jobs()
+    assert "outbox_seconds" in str(await source(world, "bus").look())

@@ -6,7 +6,16 @@ from tests.support.system import services_over, system_over
 from tidings.bootstrap.services import BOTH, Service
 
 #: What every worker has for itself, and what both services do side by side.
-SHARED = {"bus", "partitions", "audit_anchors", "flags", "presence", "sweepers", "requests"}
+SHARED = {
+    "bus",
+    "partitions",
+    "audit_anchors",
+    "flags",
+    "presence",
+    "sweepers",
+    "requests",
+    "system_alerts",
+}
 
 
 def jobs(database: TestDatabase, *services: Service) -> set[str]:
@@ -36,7 +45,7 @@ async def test_sweeps_are_of_the_own_schema(worker_database: TestDatabase) -> No
         return set(system.jobs()["sweepers"]._sweepers)  # type: ignore[attr-defined]
 
     notify, router = sweeps("notify"), sweeps("router")
-    assert notify & router == {"dead_letters", "hot_state", "consumed_events"}
+    assert notify & router == {"dead_letters", "hot_state", "consumed_events", "processes"}
     assert notify | router == sweeps()
     assert {"untaken_hand_overs", "idempotency_keys", "missed_outcomes"} <= notify
     assert {"delivery_ledgers", "callback_requests"} <= router
