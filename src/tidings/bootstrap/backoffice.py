@@ -35,8 +35,9 @@ _ALERTS_KEPT: Final = timedelta(days=365)
 class BackofficeStage:
     """Served beside the API; commands use it too. A worker sweeps, and imports no more than that takes."""
 
-    def __init__(self, kernel: "KernelStage", access: "AccessStage") -> None:
+    def __init__(self, kernel: "KernelStage", access: "AccessStage", *, most_upload_bytes: int) -> None:
         self._kernel = kernel
+        self._most_upload_bytes = most_upload_bytes
         self._access = access
         #: The application that serves the API, once there is one: the console's pages call it.
         self.app: App | None = None
@@ -46,6 +47,8 @@ class BackofficeStage:
         """What handlers name."""
         from tidings.backoffice.alerts.count import AlertCounter
         from tidings.backoffice.console.own_api import OwnApp
+        from tidings.backoffice.console.streamed_form import UploadLimit
+        from tidings.backoffice.console.uploads import ROOM
         from tidings.backoffice.credentials.passwords import Passwords
         from tidings.backoffice.desk import OperatorDesk
         from tidings.backoffice.metrics import BackofficeMetrics
@@ -71,6 +74,7 @@ class BackofficeStage:
         parts.add(Passwords, Passwords()).add(ConsoleUrl, ConsoleUrl(kernel.base_url))
         parts.add(RelyingParty, RelyingParty(kernel.base_url))
         parts.add(OwnApp, OwnApp(get=self._own_app))
+        parts.add(UploadLimit, UploadLimit(self._most_upload_bytes + ROOM))
         parts.get(SessionAuthenticator, changes=kernel.changes)
         parts.add(BackofficeMetrics, self.metrics)
         provider = parts.get(IdentityProvider, client=self.oidc_client)

@@ -208,7 +208,9 @@ class System:
         """Operators, their sessions, and the console."""
         from tidings.bootstrap.backoffice import BackofficeStage
 
-        return BackofficeStage(self.kernel, self.access)
+        return BackofficeStage(
+            self.kernel, self.access, most_upload_bytes=self.settings.http.max_import_bytes
+        )
 
     @cached_property
     def system_alerts(self) -> "SystemAlertsStage":

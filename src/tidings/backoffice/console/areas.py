@@ -3,6 +3,7 @@
 from tidings.backoffice.console.alerts.routes import alerts_pages
 from tidings.backoffice.console.batches.routes import batches_pages
 from tidings.backoffice.console.channels.routes import channels_pages
+from tidings.backoffice.console.imports.routes import imports_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
 from tidings.backoffice.console.notifications.routes import notifications_pages
 from tidings.backoffice.console.people.choice_routes import choice_pages
@@ -11,6 +12,7 @@ from tidings.backoffice.console.people.routes import people_pages
 from tidings.backoffice.console.policies.routes import policies_pages
 from tidings.backoffice.console.routes import console
 from tidings.backoffice.console.sign_in_routes import sign_in_pages
+from tidings.backoffice.console.suppressions.routes import suppressions_pages
 from tidings.backoffice.console.templates.editor_routes import editor_pages
 from tidings.backoffice.console.templates.files_routes import template_files
 from tidings.backoffice.console.templates.routes import templates_pages
@@ -28,6 +30,8 @@ AREAS = (
     people_pages,
     choice_pages,
     privacy_pages,
+    suppressions_pages,
+    imports_pages,
     template_files,
     templates_pages,
     editor_pages,

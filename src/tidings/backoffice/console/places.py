@@ -54,6 +54,22 @@ PLACES: Final[tuple[Place, ...]] = (
         keys="g p",
         of_tenant=True,
     ),
+    Place(
+        key="suppressions",
+        path="/console/suppressions",
+        group="people",
+        scope="suppressions:read",
+        keys="g s",
+        of_tenant=True,
+    ),
+    Place(
+        key="imports",
+        path="/console/imports",
+        group="people",
+        scope="suppressions:read",
+        keys="g i",
+        of_tenant=True,
+    ),
     Place(key="templates", path="/console/templates", group="content", scope="templates:read", keys="g t"),
     Place(
         key="batches",

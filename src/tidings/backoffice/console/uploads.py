@@ -13,7 +13,7 @@ _MOST_PARTS: Final = 100
 
 async def read_multipart(request: Request) -> tuple[Mapping[str, str], Mapping[str, bytes]]:
     """The fields and the files of a form, by their names; a `ValueError` where it can't be read."""
-    boundary = _parameter("content-type", request.header("content-type") or "", "boundary")
+    boundary = parameter_of("content-type", request.header("content-type") or "", "boundary")
     if not boundary:
         raise ValueError("no boundary")
     mark = b"\r\n--" + boundary.encode("latin-1")
@@ -26,11 +26,11 @@ async def read_multipart(request: Request) -> tuple[Mapping[str, str], Mapping[s
         head, found, content = piece.partition(b"\r\n\r\n")
         if piece.startswith(b"--") or not found:
             continue
-        disposition = _disposition(head.decode("utf-8", "replace"))
-        name = _parameter("content-disposition", disposition, "name")
+        disposition = disposition_of(head.decode("utf-8", "replace"))
+        name = parameter_of("content-disposition", disposition, "name")
         if name is None:
             continue
-        if _parameter("content-disposition", disposition, "filename") is None:
+        if parameter_of("content-disposition", disposition, "filename") is None:
             fields[name] = content.decode("utf-8", "replace")
         else:
             files[name] = content
@@ -42,7 +42,8 @@ def is_multipart(request: Request) -> bool:
     return (request.header("content-type") or "").lower().startswith("multipart/form-data")
 
 
-def _disposition(head: str) -> str:
+def disposition_of(head: str) -> str:
+    """What the head of a part says of its name and file."""
     for line in head.split("\r\n"):
         name, _, value = line.partition(":")
         if name.strip().lower() == "content-disposition":
@@ -50,7 +51,8 @@ def _disposition(head: str) -> str:
     return ""
 
 
-def _parameter(header: str, value: str, name: str) -> str | None:
+def parameter_of(header: str, value: str, name: str) -> str | None:
+    """A parameter of a header, such as `boundary`; None where it has none."""
     message = Message()
     message[header] = value
     found = message.get_param(name, header=header)

@@ -11,6 +11,7 @@ from tidings.backoffice.attestations.actions import AttestedAction
 from tidings.backoffice.console.frame import THEMES, ConsoleReader, Told, page, redirect
 from tidings.backoffice.console.html import el
 from tidings.backoffice.console.own_api import ApiProblemError, OwnApi, OwnApp
+from tidings.backoffice.console.streamed_form import StreamedForm, read_streamed
 from tidings.backoffice.console.strings import LANGUAGE_COOKIE, ConsoleStrings, strings_accepted
 from tidings.backoffice.console.uploads import is_multipart, read_multipart
 from tidings.backoffice.desk import OperatorDesk
@@ -166,6 +167,13 @@ class Visits:
         visit = await self.open(request, writes=changes, of_tenant=of_tenant)
         await self.cookies.check_csrf(request.scope, visit.caller.session_id or "", fields.get("csrf"))
         return visit, fields
+
+    async def uploaded(self, request: Request, *, of_tenant: bool = False) -> tuple[Visit, StreamedForm]:
+        """The same for a form with a large file, which is read as it arrives; its fields stand before the file."""
+        visit = await self.open(request, writes=True, of_tenant=of_tenant)
+        form = await read_streamed(request)
+        await self.cookies.check_csrf(request.scope, visit.caller.session_id or "", form.fields.get("csrf"))
+        return visit, form
 
     async def posted_by_stranger(self, request: Request) -> Mapping[str, str]:
         """A form of somebody who is not signed in yet: it comes from our own page, over a connection that keeps secrets."""
