@@ -981,7 +981,7 @@ COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.outcome IS 'refused: by
 
 COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.mfa_attestation_id IS 'Null: refused, as there was none.';
 
-COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.upstream_request_id IS 'Ours, by which the lock service knows the request again.';
+COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.upstream_request_id IS 'As the lock service calls the request in its logs; the id of the first row where it never answered.';
 
 COMMENT ON COLUMN bff_backoffice.lock_action_proxy_audit.settles_id IS 'The row of outcome unknown whose end this one tells.';
 
@@ -994,12 +994,13 @@ CREATE TABLE bff_backoffice.lock_actions (
     reservation_id text NOT NULL COLLATE pg_catalog."C",
     action text NOT NULL COLLATE pg_catalog."C",
     mfa_attestation_id text NOT NULL COLLATE pg_catalog."C",
-    upstream_request_id text NOT NULL COLLATE pg_catalog."C",
     asked_at timestamp with time zone NOT NULL,
     unknown_id text COLLATE pg_catalog."C",
     due_at timestamp with time zone NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
     claimed_by text COLLATE pg_catalog."C",
+    key_scope text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
+    idempotency_key text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT ck_lock_actions_id CHECK ((id ~ '^lap_[0-9A-HJKMNP-TV-Z]{26}$'::text))
 )
 WITH (autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0', vacuum_index_cleanup='on', vacuum_truncate='false', toast.autovacuum_vacuum_scale_factor='0', toast.autovacuum_vacuum_threshold='1000', toast.autovacuum_vacuum_cost_delay='0', toast.vacuum_truncate='false');
@@ -1008,9 +1009,13 @@ ALTER TABLE ONLY bff_backoffice.lock_actions FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE bff_backoffice.lock_actions IS 'Lock actions whose end is not known yet; a job asks the lock service for those that are due.';
 
-COMMENT ON COLUMN bff_backoffice.lock_actions.id IS 'The id of the row that the audit gets.';
+COMMENT ON COLUMN bff_backoffice.lock_actions.id IS 'The id of the row that the audit gets, and the Idempotency-Key by which the lock service knows the request again.';
 
 COMMENT ON COLUMN bff_backoffice.lock_actions.unknown_id IS 'The row of the audit that says unknown; null: the process ended before it wrote one.';
+
+COMMENT ON COLUMN bff_backoffice.lock_actions.key_scope IS 'Operator, device and operation: what the caller''s own key is unique within.';
+
+COMMENT ON COLUMN bff_backoffice.lock_actions.idempotency_key IS 'The caller''s own.';
 
 CREATE TABLE bff_backoffice.notes (
     tenant_id text NOT NULL COLLATE pg_catalog."C",
@@ -8520,9 +8525,19 @@ GRANT SELECT,INSERT ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
 
 GRANT SELECT,INSERT ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
 
+GRANT DELETE ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT(alert_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT(acknowledged_by) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
 GRANT UPDATE(acknowledged_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
 
 GRANT UPDATE(acknowledged_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
+
+GRANT SELECT(acknowledged_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
 
 GRANT UPDATE(device_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
 
@@ -8535,6 +8550,8 @@ GRANT UPDATE(note_id) ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
 GRANT UPDATE(withdrawn_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_runtime;
 
 GRANT UPDATE(withdrawn_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
+
+GRANT SELECT(withdrawn_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.alert_mutes TO tidings_breakglass;
 

@@ -262,11 +262,51 @@ async def test_acknowledgements_go_after_a_year_once_they_are_exported(
     assert await ledgers.exports.run_once()
     await acknowledged("ali_new")
     assert await kept() == ["ali_new", "ali_old"]
-    await clock.advance(timedelta(days=6))
+    await clock.advance(timedelta(days=36))
 
     assert await ledgers.exports.run_once()
 
     assert await kept() == ["ali_new"]
+
+
+async def test_an_acknowledgement_that_was_taken_back_or_made_again_is_in_the_files_as_it_is_now(
+    world: HttpWorld, fresh_db: Database, tmp_path: Path
+) -> None:
+    import pyarrow.parquet as pq
+
+    ledgers, clock = world.system.backoffice.ledgers, moved(world)
+    tenant_id = TENANT.new(clock.now())
+    async with fresh_db.tenant(tenant_id) as tx:
+        await tx.connection.execute(
+            "INSERT INTO bff_backoffice.alert_ack_log (tenant_id, alert_id, acknowledged_by, category, severity, raised_at, "
+            "acknowledged_at, device_id) SELECT $1, id, 'oper_1', 'c', 'info', $2, $2, 'dvc_1' FROM unnest($3::text[]) AS id",
+            tenant_id,
+            clock.now(),
+            ["ali_back", "ali_again"],
+        )
+    await clock.advance(timedelta(days=2))
+    assert await ledgers.exports.run_once()
+    async with fresh_db.tenant(tenant_id) as tx:
+        await tx.connection.execute(
+            "UPDATE bff_backoffice.alert_ack_log SET withdrawn_at = $1 WHERE alert_id = 'ali_back'",
+            clock.now(),
+        )
+        await tx.connection.execute(
+            "UPDATE bff_backoffice.alert_ack_log SET acknowledged_at = $1 WHERE alert_id = 'ali_again'",
+            clock.now(),
+        )
+    await clock.advance(timedelta(days=2))
+    assert await ledgers.exports.run_once()
+
+    async with fresh_db.tenant(tenant_id) as tx:
+        files = await store.list_exports(tx, limit=10)
+    held = {}
+    for one in files:
+        assert one.object_key is not None
+        await ledgers.exporter.fetch(one.object_key, one.checksum, tmp_path / one.id)  # type: ignore[arg-type]
+        rows = pq.ParquetFile(tmp_path / one.id).read(["alert_id", "withdrawn_at"]).to_pylist()
+        held[one.part] = [(row["alert_id"], row["withdrawn_at"] is not None) for row in rows]
+    assert held == {1: [("ali_back", True)], 2: [("ali_again", False)]}
 
 
 async def test_a_failed_export_raises_an_alert_which_the_next_one_resolves(

@@ -10,8 +10,9 @@ from typing import Final
 
 from tidings.backoffice.exports import store
 from tidings.backoffice.exports.export import Exporter
-from tidings.backoffice.exports.ledgers import Ledger
+from tidings.backoffice.exports.ledgers import LEDGERS, Ledger
 from tidings.backoffice.exports.plan import Window, end_of_month, gaps
+from tidings.backoffice.exports.store import Export
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
@@ -35,7 +36,7 @@ class MonthCloser:
         """Count, mend, and say that it may be dropped; how many rows it has."""
         async with self.db.worker() as tx:
             owners: list[TenantId | None] = [*await store.tenants_with_rows(tx, ledger)]
-        if store.has_platform_rows(ledger):
+        if ledger.of_platform:
             owners.append(None)
         rows = 0
         for tenant_id in owners:
@@ -44,6 +45,13 @@ class MonthCloser:
             await store.note_exported_month(tx, ledger, month.date(), rows=rows, now=self.clock.now())
         _log.info("ledger_month_closed", ledger=ledger.name, month=f"{month:%Y-%m}", rows=rows)
         return rows
+
+    async def mend_alert_acks(self, *, since: datetime) -> None:
+        """An acknowledgement is taken back, or made again, as long as its alert is open: the files that held it are written anew."""
+        async with self.db.worker() as tx:
+            changed = await store.changed_alert_acks(tx, since=since)
+        for part in changed:
+            await self._write_anew(part, LEDGERS["alert_ack_log"])
 
     async def _settle(self, tenant_id: TenantId | None, ledger: Ledger, month: datetime) -> int:
         async with self.db.scoped(tenant_id) as tx:
@@ -56,9 +64,7 @@ class MonthCloser:
             count = await self._count(tenant_id, ledger, part.window)
             if part.verified_at is None or count != part.rows:
                 _log.warning("ledger_export_mended", export_id=part.id, rows=count, were=part.rows)
-                async with self.db.scoped(tenant_id) as tx:
-                    await store.reopen_export(tx, part.id)
-                await self.exporter.write(part, ledger)
+                await self._write_anew(part, ledger)
             rows += count
         for gap in gaps(month, [part.window for part in parts]):
             count = await self._count(tenant_id, ledger, gap)
@@ -67,6 +73,11 @@ class MonthCloser:
                 await self.exporter.write(begun, ledger)
             rows += count
         return rows
+
+    async def _write_anew(self, part: Export, ledger: Ledger) -> None:
+        async with self.db.scoped(part.tenant_id) as tx:
+            await store.reopen_export(tx, part.id)
+        await self.exporter.write(part, ledger)
 
     async def _count(self, tenant_id: TenantId | None, ledger: Ledger, window: Window) -> int:
         async with self.db.scoped(tenant_id) as tx:

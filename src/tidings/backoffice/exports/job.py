@@ -13,7 +13,7 @@ from tidings.backoffice.exports import store
 from tidings.backoffice.exports.close_month import MonthCloser
 from tidings.backoffice.exports.export import Exporter
 from tidings.backoffice.exports.ledgers import LEDGERS, Ledger
-from tidings.backoffice.exports.plan import complete_until, end_of_month, month_of
+from tidings.backoffice.exports.plan import complete_until, end_of_month, midnight, month_of
 from tidings.backoffice.metrics import BackofficeMetrics
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database
@@ -100,8 +100,9 @@ class ExportJob:
                 turn_is_over()
                 made = await self.exporter.export(tenant_id, ledger, until=until)
                 self.metrics.exports.labels(ledger.name).inc(len(made))
-            await self._close_months(ledger)
-            if not ledger.by_month:
+            if ledger.by_month:
+                await self._close_months(ledger)
+            else:
                 await self._prune()
         except NotConfiguredError as error:
             # Rows stay where they are; nobody has to be woken for it.
@@ -118,12 +119,10 @@ class ExportJob:
     async def _owners(self, ledger: Ledger) -> list[TenantId | None]:
         async with self.db.worker() as tx:
             tenants: list[TenantId | None] = [*await store.tenants_with_rows(tx, ledger)]
-        return [*tenants, None] if store.has_platform_rows(ledger) else tenants
+        return [*tenants, None] if ledger.of_platform else tenants
 
     async def _close_months(self, ledger: Ledger) -> None:
         """From the oldest row's month on, those that ended long enough ago."""
-        if not ledger.by_month:
-            return
         async with self.db.worker() as tx:
             known = await store.exported_months(tx, ledger)
             owners = await store.owners_of_exports(tx)
@@ -139,7 +138,7 @@ class ExportJob:
     async def _oldest_month(self, ledger: Ledger, owners: list[TenantId | None]) -> datetime | None:
         found: list[datetime] = []
         for tenant_id in owners:
-            if tenant_id is None and not store.has_platform_rows(ledger):
+            if tenant_id is None and not ledger.of_platform:
                 continue
             async with self.db.scoped(tenant_id) as tx:
                 at = await store.oldest_row(tx, ledger, datetime(2000, 1, 1, tzinfo=UTC))
@@ -148,7 +147,8 @@ class ExportJob:
         return min(found, default=None)
 
     async def _prune(self) -> None:
-        before = self.clock.now() - ALERT_ACKS_KEPT
+        before = midnight(self.clock.now() - ALERT_ACKS_KEPT)
+        await self.closer.mend_alert_acks(since=before)
         while True:
             async with self.db.worker() as tx:
                 gone = await store.prune_alert_ack_log(tx, before=before, limit=_MOST)

@@ -19,8 +19,10 @@ class Ledger:
     unique: tuple[str, ...]
     #: Columns of a file, `tenant_id` first.
     columns: Mapping[str, Type]
-    #: Whether the table is split by month, and months are dropped as a whole.
+    #: Whether the table is split by month, and months are dropped as a whole; its rows then never change.
     by_month: bool = True
+    #: Whether it has rows of the platform's own.
+    of_platform: bool = False
 
     @property
     def table(self) -> str:
@@ -50,6 +52,7 @@ LEDGERS: Final[Mapping[LedgerName, Ledger]] = {
                 "latency_ms": "int",
                 "context_hash": "text",
             },
+            of_platform=True,
         ),
         Ledger(
             name="alert_ack_log",
@@ -59,9 +62,11 @@ LEDGERS: Final[Mapping[LedgerName, Ledger]] = {
                 **_texts("tenant_id alert_id acknowledged_by property_id category severity"),
                 "raised_at": "time",
                 "acknowledged_at": "time",
+                "withdrawn_at": "time",
                 **_texts("device_id note_id"),
             },
             by_month=False,
+            of_platform=True,
         ),
         Ledger(
             name="ai_decision_log",

@@ -178,6 +178,11 @@ async def exported_months(tx: WorkerTx, ledger: Ledger) -> set[date]:
     return {row["month"] for row in await tx.fetch(QUERIES.exported_months, parent=ledger.table)}
 
 
+async def changed_alert_acks(tx: WorkerTx, *, since: datetime) -> list[Export]:
+    """Files from that moment on in which not all is as it is now."""
+    return [_from_row(row) for row in await tx.fetch(QUERIES.changed_alert_acks, since=since)]
+
+
 async def prune_alert_ack_log(tx: WorkerTx, *, before: datetime, limit: int) -> int:
     """Remove rows that are exported, and older than that."""
     return await tx.execute(QUERIES.prune_alert_ack_log, before=before, limit=limit)
@@ -188,11 +193,6 @@ def _query(what: str, ledger: Ledger, tx: TenantTx | PlatformTx) -> Query:
     side = "_of_platform" if isinstance(tx, PlatformTx) else ""
     found: Query = getattr(QUERIES, f"{what}_{ledger.name}{side}")
     return found
-
-
-def has_platform_rows(ledger: Ledger) -> bool:
-    """Whether the ledger has rows of the platform's own."""
-    return ledger.name == "operator_activity"
 
 
 def keys_of(rows: Sequence[Row], ledger: Ledger) -> Place:
@@ -207,5 +207,6 @@ _from_row = RowMapper(
         QUERIES.unfinished_exports,
         QUERIES.exports_of_month,
         QUERIES.list_exports,
+        QUERIES.changed_alert_acks,
     ],
 )

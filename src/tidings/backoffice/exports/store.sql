@@ -61,15 +61,30 @@ ON CONFLICT (parent, month) DO NOTHING;
 -- Which are known already.
 SELECT month FROM kernel.exported_months WHERE parent = :parent;
 
+-- name: changed_alert_acks
+-- An acknowledgement that was made again stands in another file by now, and one that was taken back says so.
+SELECT {columns} FROM bff_backoffice.exports AS e
+WHERE e.ledger = 'alert_ack_log' AND e.verified_at IS NOT NULL AND e.from_at >= :since AND (
+    e.rows <> (
+        SELECT count(*) FROM bff_backoffice.alert_ack_log AS a
+        WHERE a.tenant_id IS NOT DISTINCT FROM e.tenant_id AND a.acknowledged_at >= e.from_at AND a.acknowledged_at < e.until_at
+    ) OR EXISTS (
+        SELECT FROM bff_backoffice.alert_ack_log AS a
+        WHERE a.tenant_id IS NOT DISTINCT FROM e.tenant_id AND a.acknowledged_at >= e.from_at AND a.acknowledged_at < e.until_at
+          AND a.withdrawn_at >= e.verified_at
+    )
+)
+ORDER BY e.id;
+
 -- name: prune_alert_ack_log
--- A year after the acknowledgement, and only what stands in a file that was read back.
+-- A year after the acknowledgement: what stands in a file that was read back, all of the file at once.
 DELETE FROM bff_backoffice.alert_ack_log AS old
-WHERE (old.tenant_id, old.alert_id, old.acknowledged_by) IN (
-    SELECT tenant_id, alert_id, acknowledged_by FROM bff_backoffice.alert_ack_log AS one
+WHERE (old.alert_id, old.acknowledged_by) IN (
+    SELECT alert_id, acknowledged_by FROM bff_backoffice.alert_ack_log AS one
     WHERE one.acknowledged_at < :before AND EXISTS (
         SELECT FROM bff_backoffice.exports AS e
-        WHERE e.tenant_id = one.tenant_id AND e.ledger = 'alert_ack_log' AND e.verified_at IS NOT NULL
-          AND one.acknowledged_at >= e.from_at AND one.acknowledged_at < e.until_at
+        WHERE e.tenant_id IS NOT DISTINCT FROM one.tenant_id AND e.ledger = 'alert_ack_log' AND e.verified_at IS NOT NULL
+          AND one.acknowledged_at >= e.from_at AND one.acknowledged_at < e.until_at AND e.until_at <= :before
     )
     LIMIT :limit
 );
@@ -144,9 +159,31 @@ FROM (
 
 -- name: read_alert_ack_log
 -- A set, from the row before on. Ids, words of ours, numbers and times alone.
-SELECT tenant_id, alert_id, acknowledged_by, property_id, category, severity, raised_at, acknowledged_at, device_id, note_id, alert_id || ' ' || acknowledged_by AS row_key
+SELECT tenant_id, alert_id, acknowledged_by, property_id, category, severity, raised_at, acknowledged_at, withdrawn_at, device_id, note_id, alert_id || ' ' || acknowledged_by AS row_key
 FROM bff_backoffice.alert_ack_log
 WHERE tenant_id = :tenant_id AND acknowledged_at >= :from_at AND acknowledged_at < :until_at AND (acknowledged_at, alert_id || ' ' || acknowledged_by) > (:after_at, CAST(:after_key AS text))
+ORDER BY acknowledged_at, alert_id || ' ' || acknowledged_by
+LIMIT :limit;
+
+-- name: oldest_alert_ack_log_of_platform
+-- Where the next file may begin.
+SELECT min(acknowledged_at) FROM bff_backoffice.alert_ack_log WHERE tenant_id IS NULL AND acknowledged_at >= :from_at;
+
+-- name: measure_alert_ack_log_of_platform
+-- How many rows a stretch of time has, and the time of the one with the number that is asked for.
+SELECT count(*) AS rows, max(acknowledged_at) AS last_at
+FROM (
+    SELECT acknowledged_at FROM bff_backoffice.alert_ack_log
+    WHERE tenant_id IS NULL AND acknowledged_at >= :from_at AND acknowledged_at < :until_at
+    ORDER BY acknowledged_at
+    LIMIT :most
+) AS counted;
+
+-- name: read_alert_ack_log_of_platform
+-- A set, from the row before on. Ids, words of ours, numbers and times alone.
+SELECT tenant_id, alert_id, acknowledged_by, property_id, category, severity, raised_at, acknowledged_at, withdrawn_at, device_id, note_id, alert_id || ' ' || acknowledged_by AS row_key
+FROM bff_backoffice.alert_ack_log
+WHERE tenant_id IS NULL AND acknowledged_at >= :from_at AND acknowledged_at < :until_at AND (acknowledged_at, alert_id || ' ' || acknowledged_by) > (:after_at, CAST(:after_key AS text))
 ORDER BY acknowledged_at, alert_id || ' ' || acknowledged_by
 LIMIT :limit;
 

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=114, newest=114)
+SERVES: Final = SchemaRange(oldest=115, newest=115)
 
 
 async def check_servable(
