@@ -14,7 +14,7 @@ def demo(
     api: Api,
     *,
     size: Annotated[
-        str, typer.Option(help="small (3 days, seconds), month (30 days, about a minute), large.")
+        str, typer.Option(help="small (one day, seconds), month (30 days, about a minute), large.")
     ] = "month",
     seed: Annotated[int, typer.Option(help="Another seed makes other people and another month.", min=0)] = 7,
     yes: Annotated[

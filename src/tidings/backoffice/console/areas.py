@@ -6,6 +6,7 @@ from tidings.backoffice.console.channels.routes import channels_pages
 from tidings.backoffice.console.imports.routes import imports_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
 from tidings.backoffice.console.notifications.routes import notifications_pages
+from tidings.backoffice.console.overview.routes import overview_pages
 from tidings.backoffice.console.people.choice_routes import choice_pages
 from tidings.backoffice.console.people.privacy_routes import privacy_pages
 from tidings.backoffice.console.people.routes import people_pages
@@ -22,6 +23,7 @@ from tidings.backoffice.console.workbench.routes import workbench_pages
 
 AREAS = (
     sign_in_pages,
+    overview_pages,
     console,
     alerts_pages,
     channels_pages,

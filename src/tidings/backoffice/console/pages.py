@@ -1,4 +1,4 @@
-"""Pages of the console's own: home, account, operators, and for whom the platform's people look."""
+"""Pages of the console's own: account, operators, and for whom the platform's people look."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -19,14 +19,12 @@ from tidings.backoffice.console.kit.marks import (
     TONES,
     badge,
     empty,
-    facts,
     moment,
     note,
     section,
     status_badge,
 )
 from tidings.backoffice.console.kit.tables import Column, pager, table
-from tidings.backoffice.console.places import places_for
 from tidings.backoffice.console.strings import languages
 from tidings.backoffice.console.visits import Visit
 from tidings.backoffice.desk import SeenOperator
@@ -36,29 +34,6 @@ from tidings.backoffice.properties.access import ALL_PROPERTIES
 from tidings.backoffice.sessions.model import OperatorSession
 from tidings.contracts.scopes import ROLE_SCOPES
 from tidings.kernel.http.answers import Reply
-
-
-def home_page(visit: Visit) -> Reply:
-    """Greets, and says where one is."""
-    words, reader = visit.words, visit.reader
-    places = [
-        one for one in places_for(reader.scopes, is_platform=reader.is_platform) if one.key not in ("home",)
-    ]
-    body = el(
-        "div",
-        facts(
-            (words["tenant"], el("bdi", reader.tenant_name or words["platform"])),
-            (words["role"], words.role(reader.role)),
-        ),
-        el(
-            "ul",
-            [el("li", el("a", words[f"place.{one.key}"], href=one.path)) for one in places],
-            class_="rows",
-        ),
-        class_="card",
-    )
-    heading = words["greeting"].replace("{name}", reader.name)
-    return page(words, heading, body, reader=reader, here="/console")
 
 
 def account_page(

@@ -12,7 +12,6 @@ from tidings.backoffice.console.frame import THEMES, Told, redirect
 from tidings.backoffice.console.pages import (
     account_page,
     acting_for_page,
-    home_page,
     link_page,
     operators_page,
 )
@@ -80,13 +79,6 @@ _ATTESTED: Final[Mapping[str, AttestedAction]] = {
 }
 #: What ends rights is possible while the tenant is frozen, as at the API.
 _WHILE_FROZEN: Final = frozenset({"revoke-invitation", "disable", "erase"})
-
-
-@console.get("/", media_type=_HTML)
-@answering_with_pages
-async def show_home(request: Request, visits: Visits) -> Reply:
-    """The first page."""
-    return home_page(await visits.open(request))
 
 
 @console.post("/sign-out", media_type=_HTML, body_limit=MOST_BYTES)

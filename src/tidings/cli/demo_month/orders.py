@@ -97,6 +97,20 @@ def _message(chance: random.Random, slot: Slot, guest: Guest, place: int) -> dic
     }
 
 
+def texts(slot: Slot, people: Sequence[Guest], *, seed: int) -> list[dict[str, Any]]:
+    """A code for each of them, as a text."""
+    chance = dice(seed, "texts", slot.number)
+    return [
+        {
+            "recipient": {"identity": guest.identity},
+            "template": "otp",
+            "channel": "sms",
+            "variables": {"code": f"{chance.randrange(10**6):06}"},
+        }
+        for guest in people
+    ]
+
+
 def events(slot: Slot, people: Sequence[Guest], count: int, *, seed: int) -> list[dict[str, Any]]:
     """Reservations that are told of: triggers confirm them, remind of them and thank for them."""
     chance = dice(seed, "events", slot.number)

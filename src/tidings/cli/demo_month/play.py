@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -10,7 +11,7 @@ from typing import Any, Final
 from tidings.cli.demo_month.dice import dice
 from tidings.cli.demo_month.doors import ApiCall, MonthClock, SandboxDoor, wait_until_calm
 from tidings.cli.demo_month.furnish import Furnisher
-from tidings.cli.demo_month.orders import Slot, events, messages, slots
+from tidings.cli.demo_month.orders import Slot, events, messages, slots, texts
 from tidings.cli.demo_month.people import Guest, guests
 from tidings.cli.demo_month.sizes import MonthSize
 from tidings_client import ConflictError, NotFoundError, ProblemError
@@ -26,6 +27,14 @@ _WORDS: Final = (
     ("Danke, alles gut!", None),
     ("STOP", None),
 )
+_WEEK: Final = 7
+#: Day → what kind of campaign it has.
+_CAMPAIGNS: Final[Mapping[int, str]] = {1: "sent", 8: "tested", 15: "called off", 22: "sent"}
+_OFFER: Final[Mapping[str, Any]] = {
+    "template": "autumn_offer",
+    "channel": "email",
+    "variables": {"percent": 20, "until": "the end of the month"},
+}
 #: Each costs three requests.
 _MOST_OPENED: Final = 8
 
@@ -92,16 +101,18 @@ class MonthPlayer:
             # Some mailboxes are gone.
             self.sandbox.fault(adapter="smtp", mode="reject_permanent", count=chance.randrange(1, 3))
         orders = messages(slot, people, self.size.per_slot, seed=self.seed)
+        if outage:
+            orders += texts(slot, people[: self.size.per_slot], seed=self.seed)
         self.call("send_notifications", body={"notifications": orders}, key=f"demo-{self.seed}-{slot.number}")
         told = events(slot, people, self.size.per_slot, seed=self.seed)
         self.call("send_events", body={"events": told}, key=f"demo-{self.seed}-{slot.number}-events")
-        if slot.time == "morning":
-            self._batch(slot, last=last)
+        self._batch(slot, last=last)
         wait_until_calm(self.call, self.clock)
-        if outage:
-            self.sandbox.heal("http", "http")
-        # What has waited for a receipt in vain goes on to its next step.
+        # What has waited for a receipt in vain goes on to its next step, and what was refused is tried again.
         self.clock.move_to(self.clock.now() + timedelta(minutes=3))
+        if outage:
+            wait_until_calm(self.call, self.clock)
+            self.sandbox.heal("http", "http")
         self._look_at_mails(chance, self._mailed)
         self._mailed = _mailed(orders, people)
         self._answer(chance, slot, people)
@@ -110,29 +121,29 @@ class MonthPlayer:
             self._read_inboxes(chance, people, ids)
 
     def _batch(self, slot: Slot, *, last: Slot) -> None:
-        """A campaign a week, one that was called off, and at the end one that is under way."""
-        kinds = {1: "sent", 8: "tested", 15: "called off", 22: "sent"}
-        kind = "under way" if slot.day == last.day else kinds.get(slot.day)
+        """A campaign a week, one of them a test of two offers, and one that was called off; a short time has two on its one day."""
+        if last.day < _WEEK:
+            kind = {"morning": "sent", "midday": "tested"}.get(slot.time) if slot.day == last.day else None
+        else:
+            kind = _CAMPAIGNS.get(slot.day) if slot.time == "midday" else None
         if kind is None:
             return
-        body: dict[str, Any] = {
-            "name": f"Autumn offer, week {slot.day // 7 + 1}",
-            "template": "autumn_offer",
-            "channel": "email",
+        body = {
+            **_OFFER,
+            "name": f"Autumn offer, week {slot.day // _WEEK + 1}",
             "filter": f"tag = '{('harbour', 'old_town', 'airport')[slot.day % 3]}'",
-            "variables": {"percent": 20, "until": "the end of the month"},
         }
         if kind == "tested":
             body["variants"] = [{"percent": 50, "name": "larger", "variables": {"percent": 25}}]
-        if kind == "under way":
-            body |= {"filter": "channel = 'email'", "pacing": {"per_minute": 12}, "name": "Winter opening"}
         made = self.call("create_batch", body=body, key=f"demo-{self.seed}-{slot.number}-batch")
-        try:
-            self.call("start_batch", made["id"])
-            if kind == "called off":
-                self.call("cancel_batch", made["id"])
-        except ConflictError:
-            return  # it was started before we were interrupted
+        self._start(made["id"])
+        if kind == "called off":
+            self.call("cancel_batch", made["id"])
+
+    def _start(self, batch_id: str) -> None:
+        # It was started before we were interrupted.
+        with suppress(ConflictError):
+            self.call("start_batch", batch_id)
 
     def _answer(self, chance: random.Random, slot: Slot, people: Sequence[Guest]) -> None:
         """Somebody writes back over WhatsApp, and the desk answers."""
@@ -198,13 +209,14 @@ class MonthPlayer:
             said = {"recipient": ids[guest.identity["id"]], "template": "house_news", "channel": "inapp"}
             key = f"demo-{self.seed}-gathered-{place}"
             self.call("send_notification", body={**said, "variables": news}, key=key)
-        draft = {
-            "name": "Spring opening",
-            "template": "autumn_offer",
-            "channel": "email",
-            "filter": "tag = 'vip'",
-            "variables": {"percent": 10, "until": "31 March"},
+        slow = {
+            **_OFFER,
+            "name": "Winter opening",
+            "filter": "channel = 'email'",
+            "pacing": {"per_minute": 12},
         }
+        self._start(self.call("create_batch", body=slow, key=f"demo-{self.seed}-slow")["id"])
+        draft = {**_OFFER, "name": "Spring opening", "filter": "tag = 'vip'"}
         self.call("create_batch", body=draft, key=f"demo-{self.seed}-draft")
 
     def _mark(self) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ class MonthSize:
 SIZES: Final[Mapping[str, MonthSize]] = {
     one.name: one
     for one in (
-        MonthSize(name="small", people=40, days=3, per_slot=14, about_seconds=8),
+        MonthSize(name="small", people=40, days=1, per_slot=16, about_seconds=5),
         MonthSize(name="month", people=300, days=30, per_slot=25, about_seconds=75),
         MonthSize(name="large", people=3000, days=30, per_slot=300, about_seconds=300),
     )

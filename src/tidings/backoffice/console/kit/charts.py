@@ -7,11 +7,11 @@ from tidings.backoffice.console.html import NOTHING, Html, el, join
 from tidings.backoffice.console.strings import ConsoleStrings
 
 #: In units of the drawing, which grows with the room.
-_WIDTH: Final = 720
-_HEIGHT: Final = 180
+_WIDTH: Final = 480
+_HEIGHT: Final = 150
 _FOOT: Final = 22
 _HEAD: Final = 12
-_MOST_LABELS: Final = 8
+_MOST_LABELS: Final = 6
 
 
 class Series(NamedTuple):
@@ -98,9 +98,9 @@ def _chart(
         el(
             "text",
             label,
-            x=f"{(place + 0.5) * step:.1f}",
+            x=f"{(place + 0.5) * step:.1f}" if place else 0,
             y=_HEAD + _HEIGHT + _FOOT - 6,
-            text_anchor="middle",
+            text_anchor="middle" if place else "start",
         )
         for place, label in enumerate(labels)
         if place % every == 0
@@ -149,4 +149,4 @@ def _short(value: float) -> str:
     for bound, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if value >= bound:
             return f"{value / (1e3 if letter == 'k' else bound):.1f}{letter}"
-    return f"{value:.0f}" if value == int(value) else f"{value:.2f}"
+    return f"{value:.0f}" if value == int(value) or value >= 10 else f"{value:.2f}"
