@@ -17,6 +17,8 @@ from tidings.backoffice.console.suppressions.routes import suppressions_pages
 from tidings.backoffice.console.templates.editor_routes import editor_pages
 from tidings.backoffice.console.templates.files_routes import template_files
 from tidings.backoffice.console.templates.routes import templates_pages
+from tidings.backoffice.console.triggers.events_routes import events_pages
+from tidings.backoffice.console.triggers.routes import triggers_pages
 from tidings.backoffice.console.webhooks.inbound_routes import inbound_pages
 from tidings.backoffice.console.webhooks.routes import webhooks_pages
 from tidings.backoffice.console.workbench.routes import workbench_pages
@@ -42,4 +44,6 @@ AREAS = (
     inbound_pages,
     webhooks_pages,
     workbench_pages,
+    triggers_pages,
+    events_pages,
 )

@@ -79,6 +79,22 @@ PLACES: Final[tuple[Place, ...]] = (
         keys="g b",
         of_tenant=True,
     ),
+    Place(
+        key="triggers",
+        path="/console/triggers",
+        group="content",
+        scope="triggers:read",
+        keys="g r",
+        of_tenant=True,
+    ),
+    Place(
+        key="events",
+        path="/console/events",
+        group="content",
+        scope="events:read",
+        keys="g e",
+        of_tenant=True,
+    ),
     Place(key="account", path="/console/account", group="settings", keys="g a"),
     Place(key="operators", path="/console/operators", group="settings", scope="operators:read", keys="g o"),
     Place(

@@ -134,7 +134,7 @@ def count_part(
 
 
 def _sample(visit: Visit, sample: Sequence[Mapping[str, Any]]) -> Html:
-    words, people = visit.words, path_of("recipients")
+    words, people = visit.words, path_of("people")
     return table(
         words["batches.sample"],
         [
@@ -222,7 +222,7 @@ def _for_whom(visit: Visit, typed: Typed) -> Html:
         [("filter", words["batches.by_filter"]), ("list", words["batches.by_list"])],
         typed.value("audience", "filter") or "filter",
     )
-    people = path_of("recipients")
+    people = path_of("people")
     query = area_field(
         "filter",
         words["batches.filter"],

@@ -56,7 +56,7 @@ def ledger_page(visit: Visit, batch: Row, found: Row) -> Reply:
         fields.append(
             select_field("variant", words["batches.ab_test"], any_of(words, shares), query.get("variant"))
         )
-    people, messages = path_of("recipients"), path_of("notifications")
+    people, messages = path_of("people"), path_of("notifications")
     listed = table(
         words["batches.ledger"],
         [

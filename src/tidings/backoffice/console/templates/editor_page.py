@@ -6,6 +6,7 @@ from typing import Any
 
 from tidings.backoffice.console.frame import Told, page
 from tidings.backoffice.console.html import Child, Html, el, filled, join
+from tidings.backoffice.console.kit.differences import marked
 from tidings.backoffice.console.kit.forms import (
     area_field,
     button,
@@ -17,7 +18,6 @@ from tidings.backoffice.console.kit.forms import (
 from tidings.backoffice.console.kit.marks import more, note, section
 from tidings.backoffice.console.kit.tables import address
 from tidings.backoffice.console.strings import ConsoleStrings
-from tidings.backoffice.console.templates.diff_page import marked
 from tidings.backoffice.console.templates.editor_form import (
     PARTS,
     SIDES,
@@ -46,7 +46,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Editor:
+class TemplateEditor:
     """All that the page shows."""
 
     key: str
@@ -70,7 +70,9 @@ class Editor:
     theirs: Mapping[str, Any] | None = None
 
 
-def editor_page(visit: Visit, editor: Editor, *, told: Told | None = None, status: int = 200) -> Reply:
+def editor_page(
+    visit: Visit, editor: TemplateEditor, *, told: Told | None = None, status: int = 200
+) -> Reply:
     """A version: to be edited where it is a draft of one's own, to be looked at otherwise."""
     words, version = visit.words, editor.typed.version
     path = version_path(editor.key, editor.channel, version["semver"])
@@ -118,13 +120,13 @@ def editor_page(visit: Visit, editor: Editor, *, told: Told | None = None, statu
     )
 
 
-def editable(visit: Visit, editor: Editor) -> bool:
+def editable(visit: Visit, editor: TemplateEditor) -> bool:
     """Whether whoever looks may change it."""
     of_other = editor.owner == "platform" and not visit.tenant_is_missing
     return visit.may("templates:write") and editor.typed.version["status"] == "draft" and not of_other
 
 
-def targets(editor: Editor) -> list[str]:
+def targets(editor: TemplateEditor) -> list[str]:
     """What is taken from the answer while somebody types."""
     found = ["verdict", "other-faults"]
     for side in SIDES[: len(editor.tags)]:
@@ -133,7 +135,7 @@ def targets(editor: Editor) -> list[str]:
     return [*found, *(f"{name}-faults" for name in PARTS)]
 
 
-def _side(visit: Visit, editor: Editor, place: int, *, may_edit: bool) -> Html:
+def _side(visit: Visit, editor: TemplateEditor, place: int, *, may_edit: bool) -> Html:
     words, tag, side = visit.words, editor.tags[place], SIDES[place]
     source = editor.typed.version["locales"].get(tag, {})
     fields = [_text(visit, editor, place, name, may_edit=may_edit) for name in texts_of(editor.channel)]
@@ -160,7 +162,7 @@ def _side(visit: Visit, editor: Editor, place: int, *, may_edit: bool) -> Html:
     )
 
 
-def _text(visit: Visit, editor: Editor, place: int, name: str, *, may_edit: bool) -> Html:
+def _text(visit: Visit, editor: TemplateEditor, place: int, name: str, *, may_edit: bool) -> Html:
     words, tag = visit.words, editor.tags[place]
     where, id_ = f"locales.{tag}.{name}", f"{SIDES[place]}-{name}"
     source: Mapping[str, Any] = editor.typed.version["locales"].get(tag, {})
@@ -195,7 +197,7 @@ def _picture(words: ConsoleStrings, shown: Shown, id_: str) -> Html:
     return preview(words, shown.preview, id_=id_)
 
 
-def _choices(visit: Visit, editor: Editor) -> Html:
+def _choices(visit: Visit, editor: TemplateEditor) -> Html:
     """With which variables, for whom, how wide, and in which languages."""
     words, version, fields = visit.words, editor.typed.version, editor.fields
     samples = [(name, name) for name in version["preview_samples"]]
@@ -255,7 +257,7 @@ def _width(words: ConsoleStrings, width: str, fields: Mapping[str, str]) -> Html
     return el("label", box, el("span", words[f"templates.width.{width}"]), class_="check")
 
 
-def _around(visit: Visit, editor: Editor, *, may_edit: bool) -> Html:
+def _around(visit: Visit, editor: TemplateEditor, *, may_edit: bool) -> Html:
     """What all languages share: variables, samples, strings, partials, the layout."""
     words, version = visit.words, editor.typed.version
 
@@ -292,7 +294,7 @@ def _around(visit: Visit, editor: Editor, *, may_edit: bool) -> Html:
     )
 
 
-def _conflict(visit: Visit, editor: Editor) -> Child:
+def _conflict(visit: Visit, editor: TemplateEditor) -> Child:
     """Somebody else has saved meanwhile: what differs between theirs and what was typed."""
     if editor.theirs is None:
         return None
@@ -315,7 +317,7 @@ def _conflict(visit: Visit, editor: Editor) -> Child:
     )
 
 
-def _shown_fields(editor: Editor) -> list[str]:
+def _shown_fields(editor: TemplateEditor) -> list[str]:
     names = texts_of(editor.channel)
     return [*(f"locales.{tag}.{name}" for tag in editor.tags for name in names), *PARTS]
 

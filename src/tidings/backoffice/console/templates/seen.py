@@ -6,7 +6,7 @@ from typing import Any
 from tidings.backoffice.console.own_api import ApiProblemError
 from tidings.backoffice.console.people_names import names_of_operators
 from tidings.backoffice.console.templates.editor_form import EditorFault, TypedVersion, found_faults
-from tidings.backoffice.console.templates.editor_page import Editor, Shown
+from tidings.backoffice.console.templates.editor_page import Shown, TemplateEditor
 from tidings.backoffice.console.templates.paths import Which, version_api
 from tidings.backoffice.console.visits import Visit
 
@@ -23,7 +23,7 @@ async def seen(
     is_live: bool = False,
     theirs: Mapping[str, Any] | None = None,
     asked_by: str | None = None,
-) -> Editor:
+) -> TemplateEditor:
     """The editor with its previews and faults; `is_live`: only what changes while somebody types."""
     shown = [await _shown(visit, which, typed, tag, fields) for tag in tags]
     found = await _validated(visit, which, typed, shown)
@@ -37,7 +37,7 @@ async def seen(
         names = await names_of_operators(visit)
         if which.channel == "email" and not visit.tenant_is_missing:
             layouts = [one["name"] for one in (await visit.api.get("/api/v1/layouts"))["items"]]
-    return Editor(
+    return TemplateEditor(
         key=which.key,
         channel=which.channel,
         owner=which.owner,
