@@ -6,7 +6,9 @@ from tidings_client.namespaces import Resources
 
 if TYPE_CHECKING:
     from tidings_client.api.adapters import Adapters
+    from tidings_client.api.adapters import AdaptersOfPlatform
     from tidings_client.api.adapters import AsyncAdapters
+    from tidings_client.api.adapters import AsyncAdaptersOfPlatform
     from tidings_client.api.api_keys import ApiKeys
     from tidings_client.api.api_keys import AsyncApiKeys
     from tidings_client.api.audit import AsyncAudit
@@ -176,7 +178,7 @@ class PlatformResources(Resources):
 
     _HOME = "/internal/v1"
     _CLASSES = {
-        "adapters": "Adapters",
+        "adapters": "AdaptersOfPlatform",
         "callbacks": "Callbacks",
         "categories": "Categories",
         "circuits": "Circuits",
@@ -191,7 +193,7 @@ class PlatformResources(Resources):
         "triggers": "TriggersOfPlatform",
         "weights": "Weights",
     }
-    adapters: "Adapters"
+    adapters: "AdaptersOfPlatform"
     callbacks: "Callbacks"
     categories: "Categories"
     circuits: "Circuits"
@@ -290,7 +292,7 @@ class AsyncPlatformResources(Resources):
 
     _HOME = "/internal/v1"
     _CLASSES = {
-        "adapters": "AsyncAdapters",
+        "adapters": "AsyncAdaptersOfPlatform",
         "callbacks": "AsyncCallbacks",
         "categories": "AsyncCategories",
         "circuits": "AsyncCircuits",
@@ -305,7 +307,7 @@ class AsyncPlatformResources(Resources):
         "triggers": "AsyncTriggersOfPlatform",
         "weights": "AsyncWeights",
     }
-    adapters: "AsyncAdapters"
+    adapters: "AsyncAdaptersOfPlatform"
     callbacks: "AsyncCallbacks"
     categories: "AsyncCategories"
     circuits: "AsyncCircuits"

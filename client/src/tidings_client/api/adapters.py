@@ -2,6 +2,7 @@
 """Calls of `adapters`."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Literal, NotRequired, TypedDict, Unpack
 from msgspec import field
 from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
@@ -41,6 +42,16 @@ class CheckStep(ApiStruct, frozen=True, kw_only=True):
     next: str | None
     #: The vendor's.
     code: str | None
+
+
+class HourView(ApiStruct, frozen=True, kw_only=True):
+    """Calls of one hour."""
+
+    hour: datetime
+    calls: int
+    failed: int
+    p50_ms: int | None
+    p95_ms: int | None
 
 
 class KindView(ApiStruct, frozen=True, kw_only=True):
@@ -84,6 +95,18 @@ class PrefixPrice(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     base_micros: int | None = None
     per_segment_micros: int | None = None
     per_minute_micros: int | None = None
+
+
+class AccountCalls(ApiStruct, frozen=True, kw_only=True):
+    """Calls through one account, also one of the platform's: the tenant's own calls."""
+
+    account_id: str
+    vendor: str
+    calls: int
+    #: Refused, unanswered or too late; what a recipient refuses is not among them.
+    failed: int
+    #: Hours without calls are left out.
+    hours: tuple[HourView, ...]
 
 
 class AdapterCheck(ApiStruct, frozen=True, kw_only=True):
@@ -146,6 +169,15 @@ class AdapterView(ApiStruct, frozen=True, kw_only=True):
     version: int
 
 
+class CallsView(ApiStruct, frozen=True, kw_only=True):
+    """How vendors' calls went."""
+
+    since: datetime
+    items: tuple[AccountCalls, ...]
+    #: There were more calls than were read: only the newest count.
+    more: bool
+
+
 class CreateAdapter(TypedDict):
     """A new account with a vendor."""
 
@@ -187,6 +219,10 @@ class Adapters(Namespace):
         """Make a vendor account. Of the tenant's own, or under `/internal` of the platform, which all tenants may send through. Its settings are read before it is written, and refused by name where the adapter can't use them; the vendor is not asked (`POST …/{adapter_id}/check` does that). An owner has one account with each vendor."""
         return self._client.call(self._json("POST", "/router/adapters", AdapterView, body=body))
 
+    def calls(self, *, hours: int | None = None) -> CallsView:
+        """Show how the calls to your vendors went, by account and hour: how many, how many failed, how long they took."""
+        return self._client.call(self._json("GET", "/router/adapters/calls", CallsView, query={"hours": hours}))
+
     def kinds(self) -> KindList:
         """List all kinds of vendors with what they can do and what their accounts need."""
         return self._client.call(self._json("GET", "/router/adapters/kinds", KindList))
@@ -209,6 +245,74 @@ class Adapters(Namespace):
 
 
 class AsyncAdapters(AsyncNamespace):
+    """The calls of `adapters`."""
+
+    async def list(self) -> AdapterList:
+        """List vendor accounts with what they can do, cost and take, their circuits and weights. A tenant's own, then the platform's that it may use; its own win over those."""
+        return await self._client.call(self._json("GET", "/router/adapters", AdapterList))
+
+    async def create(self, **body: Unpack[CreateAdapter]) -> AdapterView:
+        """Make a vendor account. Of the tenant's own, or under `/internal` of the platform, which all tenants may send through. Its settings are read before it is written, and refused by name where the adapter can't use them; the vendor is not asked (`POST …/{adapter_id}/check` does that). An owner has one account with each vendor."""
+        return await self._client.call(self._json("POST", "/router/adapters", AdapterView, body=body))
+
+    async def calls(self, *, hours: int | None = None) -> CallsView:
+        """Show how the calls to your vendors went, by account and hour: how many, how many failed, how long they took."""
+        return await self._client.call(self._json("GET", "/router/adapters/calls", CallsView, query={"hours": hours}))
+
+    async def kinds(self) -> KindList:
+        """List all kinds of vendors with what they can do and what their accounts need."""
+        return await self._client.call(self._json("GET", "/router/adapters/kinds", KindList))
+
+    async def show(self, adapter_id: str, /) -> AdapterView:
+        """Show a vendor account."""
+        return await self._client.call(self._json("GET", f"/router/adapters/{segment(adapter_id)}", AdapterView))
+
+    async def put(self, adapter_id: str, /, *, if_match: int, **body: Unpack[PutAdapter]) -> AdapterView:
+        """Say what a vendor account costs and how much it takes. Whole: what is left out has no price, or no limit. Seen by all processes within a second."""
+        return await self._client.call(self._json("PUT", f"/router/adapters/{segment(adapter_id)}", AdapterView, body=body, if_match=if_match))
+
+    async def change(self, adapter_id: str, /, *, if_match: int, **body: Unpack[PatchAdapter]) -> AdapterView:
+        """Switch a vendor account off or on, or let it read its settings anew. Accounts are never deleted: `active` is how one is taken away. What would go through one that is off takes the next vendor, or waits as for an open circuit; callbacks about what it sent still count. A tenant's own that is off makes room for the platform's with the same vendor. Seen by all processes within a second."""
+        return await self._client.call(self._json("PATCH", f"/router/adapters/{segment(adapter_id)}", AdapterView, body=body, if_match=if_match))
+
+    async def check(self, adapter_id: str, /, **body: Unpack[CheckAdapter]) -> AdapterCheck:
+        """Look step by step whether a vendor account works, and send nothing. Its secret, its settings, the vendor's name, address and port, the credentials, callbacks; with `dry_call` what the vendor would say to a message, where it can be asked that. A tenant looks at its own accounts. At most 60 times an hour."""
+        return await self._client.call(self._json("POST", f"/router/adapters/{segment(adapter_id)}/check", AdapterCheck, body=body))
+
+
+class AdaptersOfPlatform(Namespace):
+    """The calls of `adapters`."""
+
+    def list(self) -> AdapterList:
+        """List vendor accounts with what they can do, cost and take, their circuits and weights. A tenant's own, then the platform's that it may use; its own win over those."""
+        return self._client.call(self._json("GET", "/router/adapters", AdapterList))
+
+    def create(self, **body: Unpack[CreateAdapter]) -> AdapterView:
+        """Make a vendor account. Of the tenant's own, or under `/internal` of the platform, which all tenants may send through. Its settings are read before it is written, and refused by name where the adapter can't use them; the vendor is not asked (`POST …/{adapter_id}/check` does that). An owner has one account with each vendor."""
+        return self._client.call(self._json("POST", "/router/adapters", AdapterView, body=body))
+
+    def kinds(self) -> KindList:
+        """List all kinds of vendors with what they can do and what their accounts need."""
+        return self._client.call(self._json("GET", "/router/adapters/kinds", KindList))
+
+    def show(self, adapter_id: str, /) -> AdapterView:
+        """Show a vendor account."""
+        return self._client.call(self._json("GET", f"/router/adapters/{segment(adapter_id)}", AdapterView))
+
+    def put(self, adapter_id: str, /, *, if_match: int, **body: Unpack[PutAdapter]) -> AdapterView:
+        """Say what a vendor account costs and how much it takes. Whole: what is left out has no price, or no limit. Seen by all processes within a second."""
+        return self._client.call(self._json("PUT", f"/router/adapters/{segment(adapter_id)}", AdapterView, body=body, if_match=if_match))
+
+    def change(self, adapter_id: str, /, *, if_match: int, **body: Unpack[PatchAdapter]) -> AdapterView:
+        """Switch a vendor account off or on, or let it read its settings anew. Accounts are never deleted: `active` is how one is taken away. What would go through one that is off takes the next vendor, or waits as for an open circuit; callbacks about what it sent still count. A tenant's own that is off makes room for the platform's with the same vendor. Seen by all processes within a second."""
+        return self._client.call(self._json("PATCH", f"/router/adapters/{segment(adapter_id)}", AdapterView, body=body, if_match=if_match))
+
+    def check(self, adapter_id: str, /, **body: Unpack[CheckAdapter]) -> AdapterCheck:
+        """Look step by step whether a vendor account works, and send nothing. Its secret, its settings, the vendor's name, address and port, the credentials, callbacks; with `dry_call` what the vendor would say to a message, where it can be asked that. A tenant looks at its own accounts. At most 60 times an hour."""
+        return self._client.call(self._json("POST", f"/router/adapters/{segment(adapter_id)}/check", AdapterCheck, body=body))
+
+
+class AsyncAdaptersOfPlatform(AsyncNamespace):
     """The calls of `adapters`."""
 
     async def list(self) -> AdapterList:

@@ -19,6 +19,7 @@ from tidings.backoffice.console.templates.files_routes import template_files
 from tidings.backoffice.console.templates.routes import templates_pages
 from tidings.backoffice.console.triggers.events_routes import events_pages
 from tidings.backoffice.console.triggers.routes import triggers_pages
+from tidings.backoffice.console.vendors.routes import vendors_pages
 from tidings.backoffice.console.webhooks.inbound_routes import inbound_pages
 from tidings.backoffice.console.webhooks.routes import webhooks_pages
 from tidings.backoffice.console.workbench.routes import workbench_pages
@@ -46,4 +47,5 @@ AREAS = (
     workbench_pages,
     triggers_pages,
     events_pages,
+    vendors_pages,
 )

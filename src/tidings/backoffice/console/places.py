@@ -121,6 +121,7 @@ PLACES: Final[tuple[Place, ...]] = (
         keys="g w",
         of_tenant=True,
     ),
+    Place(key="vendors", path="/console/vendors", group="delivery", scope="router:read", keys="g v"),
 )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
+from tidings.kernel.clock import Clock
+from tidings.kernel.db import TenantTx
 from tidings.kernel.hot_state import Limits, Take
 from tidings.kernel.http.answers import Answer
 from tidings.kernel.http.callers import Caller
@@ -16,6 +18,7 @@ from tidings.router.accounts import store
 from tidings.router.accounts.errors import PlatformAccountError, TooManyChecksError
 from tidings.router.accounts.model import AdapterConfigId, StoredAccount
 from tidings.router.adapters.registry import ADAPTERS
+from tidings.router.channel_configs.calls_wire import MOST_ATTEMPTS, CallsQuery, CallsView
 from tidings.router.channel_configs.change_account import AccountChanger
 from tidings.router.channel_configs.check import AccountChecker
 from tidings.router.channel_configs.check_wire import AdapterCheck, CheckAdapter
@@ -30,6 +33,7 @@ from tidings.router.channel_configs.wire import (
     PatchAdapter,
     PutAdapter,
 )
+from tidings.router.traffic.call_history import sum_calls
 from tidings.router.traffic.store import find_circuits, find_weights
 
 adapters = Resource(
@@ -56,6 +60,13 @@ async def list_adapters(tx: OwnerTx, own_address: OwnAddress) -> AdapterList:
 async def list_adapter_kinds() -> KindList:
     """List all kinds of vendors with what they can do and what their accounts need."""
     return KindList(items=[KindView.of(kind) for _, kind in sorted(ADAPTERS.items())])
+
+
+@adapters.get("/calls", verb="calls", owner=Owner.TENANT)
+async def sum_adapter_calls(tx: TenantTx, query: CallsQuery, clock: Clock) -> CallsView:
+    """Show how the calls to your vendors went, by account and hour: how many, how many failed, how long they took."""
+    since = clock.now() - timedelta(hours=query.hours)
+    return CallsView.of(await sum_calls(tx, since=since, most=MOST_ATTEMPTS), since)
 
 
 @adapters.get(_ONE, test_keys=True, problems=["adapter_not_found"])

@@ -242,7 +242,9 @@ def _sender(visit: Visit, typed: Typed, sender: Mapping[str, Any], name: str, **
 
 def _account(visit: Visit, typed: Typed) -> Html:
     words = visit.words
-    wrong = next((text for name, text in typed.errors.items() if name.startswith("accounts.")), None)
+    wrong = next(
+        (f"{name} {text}" for name, text in typed.errors.items() if name.startswith("accounts.")), None
+    )
     fields = (
         el("p", words["channels.account_text"]),
         text_field(
