@@ -5,6 +5,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tidings.backoffice.activity.record import ActivityRecorder
     from tidings.backoffice.attestations.attest import Attestor
     from tidings.backoffice.metrics import BackofficeMetrics
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.operator_ledgers import OperatorLedgersStage
     from tidings.bootstrap.property_views import PropertyViewsStage
     from tidings.bootstrap.suggestions import SuggestionsStage
+    from tidings.contracts.conditions import SystemHealth
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.kernel.http.asgi import App
@@ -35,8 +38,16 @@ _ALERTS_KEPT: Final = timedelta(days=365)
 class BackofficeStage:
     """Served beside the API; commands use it too. A worker sweeps, and imports no more than that takes."""
 
-    def __init__(self, kernel: "KernelStage", access: "AccessStage", *, most_upload_bytes: int) -> None:
+    def __init__(
+        self,
+        kernel: "KernelStage",
+        access: "AccessStage",
+        *,
+        most_upload_bytes: int,
+        health: "Callable[[], SystemHealth]",
+    ) -> None:
         self._kernel = kernel
+        self._health = health
         self._most_upload_bytes = most_upload_bytes
         self._access = access
         #: The application that serves the API, once there is one: the console's pages call it.
@@ -62,6 +73,7 @@ class BackofficeStage:
         from tidings.backoffice.stream.hub import DeviceStreams
         from tidings.backoffice.upstreams.client import Upstreams
         from tidings.bootstrap.suggestions import SuggestionsStage
+        from tidings.contracts.conditions import SystemHealth
         from tidings.contracts.conversations import TenantNames
         from tidings.kernel.http.tenant_gate import TenantGate
         from tidings.kernel.idempotency import Idempotency
@@ -82,6 +94,7 @@ class BackofficeStage:
         upstreams = parts.get(Upstreams, places=self.places)
         kernel.closing.push_async_callback(upstreams.close)
         parts.get(AlertCounter, changes=kernel.changes)
+        parts.add_late(SystemHealth, self._health)
         for kind in (OperatorDesk, SignIn, Joiner, OwnSignInChanger):
             parts.get(kind)
         self.views.register(parts)

@@ -7,6 +7,7 @@ from tidings.backoffice.api import ai_inbox_routes as backoffice_ai_inbox_routes
 from tidings.backoffice.api import alerts_routes as backoffice_alerts_routes
 from tidings.backoffice.api import devices_routes as backoffice_devices_routes
 from tidings.backoffice.api import exports_routes as backoffice_exports_routes
+from tidings.backoffice.api import health_routes as backoffice_health_routes
 from tidings.backoffice.api import operators_routes as backoffice_operators_routes
 from tidings.backoffice.api import passkeys_routes as backoffice_passkeys_routes
 from tidings.backoffice.api import preferences_routes as backoffice_preferences_routes
@@ -92,6 +93,7 @@ def resources_of(system: "System") -> Served:
                 backoffice_views_routes.properties,
                 backoffice_passkeys_routes.passkeys,
                 backoffice_alerts_routes.alerts,
+                backoffice_health_routes.health,
                 *CONSOLE_AREAS,
             ],
         ),

@@ -209,7 +209,10 @@ class System:
         from tidings.bootstrap.backoffice import BackofficeStage
 
         return BackofficeStage(
-            self.kernel, self.access, most_upload_bytes=self.settings.http.max_import_bytes
+            self.kernel,
+            self.access,
+            most_upload_bytes=self.settings.http.max_import_bytes,
+            health=lambda: self.system_alerts.health,
         )
 
     @cached_property

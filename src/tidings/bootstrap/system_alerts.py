@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tidings.backoffice.system_alerts.watch import SystemAlerts
     from tidings.bootstrap.kernel import KernelStage
     from tidings.bootstrap.services import Service
-    from tidings.contracts.conditions import ConditionSource
+    from tidings.contracts.conditions import ConditionSource, SystemHealth
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
 
@@ -38,9 +38,14 @@ class SystemAlertsStage:
     @cached_property
     def sources(self) -> "Sequence[ConditionSource]":
         """Those that a worker of these services looks at."""
+        from tidings.bootstrap.services import SCHEMAS
         from tidings.operations.conditions.bus import BusConditions
 
         kernel = self._kernel
+        for service in self._services:
+            for schema in SCHEMAS[service]:
+                # A process without relays looks at their outboxes too.
+                kernel.bus.backlog.watch_outbox(schema)
         found: list[ConditionSource] = [
             *self._everywhere,
             BusConditions(kernel.db, kernel.bus.backlog, kernel.clock, self._services),
@@ -100,6 +105,13 @@ class SystemAlertsStage:
             clock=kernel.clock,
             metrics=kernel.metrics,
         )
+
+    @cached_property
+    def health(self) -> "SystemHealth":
+        """How all of it is, for the platform's page."""
+        from tidings.operations.conditions.health import StoredHealth
+
+        return StoredHealth(self.sources, self._kernel.db, self._kernel.clock)
 
     @cached_property
     def _everywhere(self) -> "Sequence[ConditionSource]":

@@ -5,8 +5,8 @@ The back office makes alerts of them; it reads no table of another service.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Protocol
+from datetime import datetime, timedelta
+from typing import Literal, Protocol
 
 from tidings.contracts.backoffice import AlertSeverity
 from tidings.kernel.ids import TenantId
@@ -69,4 +69,52 @@ class ConditionSource(Protocol):
 
     async def look(self) -> Look:
         """How it is now."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateTurn:
+    """A job whose turn is overdue."""
+
+    job: str
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessHealth:
+    """A process of this installation, as it last reported."""
+
+    id: str
+    #: `api`, `jobs`, or both with a plus between.
+    role: str
+    services: str
+    version: str
+    host: str
+    pid: int
+    #: `running`, `stopped` in order, or `gone` without a word.
+    state: Literal["running", "stopped", "gone"]
+    started_at: datetime
+    seen_at: datetime
+    jobs: int
+    late_jobs: Sequence[LateTurn]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthReport:
+    """How the installation is now."""
+
+    looked_at: datetime
+    processes: Sequence[ProcessHealth]
+    figures: Sequence[Figure]
+    #: What is wrong, tenants' matters too.
+    conditions: Sequence[Condition]
+    #: Sources that could not look.
+    blind: Sequence[str]
+
+
+class SystemHealth(Protocol):
+    """Looks at all parts at once."""
+
+    async def report(self) -> HealthReport:
+        """How they are; a few seconds old at most."""
         ...

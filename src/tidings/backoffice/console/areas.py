@@ -3,6 +3,7 @@
 from tidings.backoffice.console.alerts.routes import alerts_pages
 from tidings.backoffice.console.batches.routes import batches_pages
 from tidings.backoffice.console.channels.routes import channels_pages
+from tidings.backoffice.console.health.routes import health_pages
 from tidings.backoffice.console.imports.routes import imports_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
 from tidings.backoffice.console.notifications.routes import notifications_pages
@@ -29,6 +30,7 @@ AREAS = (
     overview_pages,
     console,
     alerts_pages,
+    health_pages,
     channels_pages,
     find_pages,
     notifications_pages,

@@ -36,7 +36,7 @@ class Place:
 
 PLACES: Final[tuple[Place, ...]] = (
     Place(key="home", path="/console", group="", keys="g h"),
-    Place(key="alerts", path="/console/alerts", group="", scope="alerts:read", keys="g l"),
+    Place(key="alerts", path="/console/alerts", group="", scope="alerts:read", keys="g e"),
     Place(key="workbench", path="/console/workbench", group="work", keys="g k", of_tenant=True),
     Place(
         key="notifications",
@@ -122,6 +122,14 @@ PLACES: Final[tuple[Place, ...]] = (
         of_tenant=True,
     ),
     Place(key="vendors", path="/console/vendors", group="delivery", scope="router:read", keys="g v"),
+    Place(
+        key="health",
+        path="/console/health",
+        group="platform",
+        scope="tenants:read",
+        keys="g y",
+        of_platform=True,
+    ),
 )
 
 

@@ -1,0 +1,1 @@
+"""The area of the platform's health: processes, what waits, what is wrong."""
