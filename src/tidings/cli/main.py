@@ -67,6 +67,7 @@ COMMANDS: Final = {
     "erasure": "Prove receipts of erasures.",
     "exports": "Ledgers of operators as Parquet files: list, export now, verify, fetch.",
     "operator": "Operators: the people who sign in to the web console; invite, list, disable, unlock, begin anew, open.",
+    "bff-gate": "Put the back office under the load of a busy region, in a house of its own, and say whether it holds; exit code 1: it does not, 3: it does not on a machine that is busy.",
     "api-key": "Create, list and revoke API keys.",
     "keys": "See which keys are in use, and rotate them.",
     "audit": "Verify, anchor and read the audit.",
