@@ -3,6 +3,7 @@
 from tidings.backoffice.console.alerts.routes import alerts_pages
 from tidings.backoffice.console.batches.routes import batches_pages
 from tidings.backoffice.console.channels.routes import channels_pages
+from tidings.backoffice.console.conversations.routes import conversations_pages
 from tidings.backoffice.console.health.routes import health_pages
 from tidings.backoffice.console.imports.routes import imports_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
@@ -39,6 +40,7 @@ AREAS = (
     privacy_pages,
     suppressions_pages,
     imports_pages,
+    conversations_pages,
     template_files,
     templates_pages,
     editor_pages,

@@ -47,6 +47,14 @@ PLACES: Final[tuple[Place, ...]] = (
         of_tenant=True,
     ),
     Place(
+        key="conversations",
+        path="/console/conversations",
+        group="messages",
+        scope="router:read",
+        keys="g v",
+        of_tenant=True,
+    ),
+    Place(
         key="people",
         path="/console/people",
         group="people",

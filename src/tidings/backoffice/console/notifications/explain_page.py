@@ -23,7 +23,7 @@ from tidings.backoffice.console.kit.marks import (
     section,
     status_badge,
 )
-from tidings.backoffice.console.kit.tables import Column, address, table
+from tidings.backoffice.console.kit.tables import address
 from tidings.backoffice.console.notifications.actions import steps_section
 from tidings.backoffice.console.notifications.list_page import HOME, why
 from tidings.backoffice.console.notifications.story import story
@@ -228,37 +228,32 @@ def _attempts(visit: Visit, explained: Data, one: Data) -> Html:
     """Calls to vendors, with their own codes."""
     words = visit.words
     made: list[Data] = [attempt for attempt in explained["attempts"] if attempt["status"] != "step_skipped"]
-    columns = [
-        Column[Data](
-            words["notifications.vendor"],
-            lambda row: join(
-                el("bdi", row["vendor"] or "–"),
-                el("br"),
-                el("span", words.channel(row["channel"]), class_="soft"),
-            ),
-        ),
-        Column[Data](
-            words["notifications.status"],
-            lambda row: badge(
-                words.get(f"notifications.attempt.{row['status']}", row["status"]),
-                _attempt_tone(row["status"]),
-            ),
-        ),
-        Column[Data](words["notifications.vendor_code"], lambda row: _vendor_code(visit, row)),
-        Column[Data](words["notifications.at"], lambda row: moment(row["started_at"], exact=True)),
-        Column[Data](
-            words["notifications.vendor_id"], lambda row: code(row["provider_message_id"], copy=True)
-        ),
-    ]
-    nothing = empty(words["notifications.attempts_none"])
     executions = path_of("executions")
     link = el("a", words["notifications.execution"], href=f"{executions}?notification={one['id']}")
+    rows = [_attempt(visit, row) for row in made]
     return section(
         words["notifications.attempts"],
-        table(words["notifications.attempts"], columns, made, empty=nothing),
+        el("ul", rows, class_="rows") if rows else empty(words["notifications.attempts_none"]),
         actions=link if executions and visit.may("router:read") else None,
         id_="attempts",
     )
+
+
+def _attempt(visit: Visit, row: Data) -> Html:
+    words, status = visit.words, row["status"]
+    head = join(
+        el("bdi", row["vendor"] or "–", class_="strong"),
+        el("span", words.channel(row["channel"])),
+        badge(words.get(f"notifications.attempt.{status}", status), _attempt_tone(status)),
+        el("span", moment(row["started_at"], exact=True), class_="soft"),
+        between=" ",
+    )
+    told = _vendor_code(visit, row)
+    theirs = row["provider_message_id"]
+    named = None
+    if theirs:
+        named = el("div", words["notifications.vendor_id"], ": ", code(theirs, copy=True), class_="soft")
+    return el("li", el("div", head, el("div", told) if told else None, named, class_="grow"))
 
 
 def _attempt_tone(status: str) -> Tone:
@@ -278,7 +273,7 @@ def _vendor_code(visit: Visit, row: Data) -> Html:
         told.append(el("span", row["error"], class_="soft", dir="auto"))
     if row["answer_learned"] is False:
         told.append(el("span", visit.words["notifications.answer_unknown"], class_="soft"))
-    return join(*told, between=" ") or el("span", "–", class_="soft")
+    return join(*told, between=" ")
 
 
 def _versions(visit: Visit, explained: Data) -> Html:
