@@ -76,11 +76,15 @@ class SuggestionView(Struct, frozen=True, kw_only=True):
     expires_at: Moment | None
     decided_at: Moment | None
     decided_by: str | None
+    #: What they are called; null where they were erased.
+    decided_by_name: str | None
     #: Whether the service that suggested it knows the decision.
     delivery: Delivery | None
 
     @classmethod
-    def of(cls, entry: AiEntry, content: EntryContent, now: datetime) -> "SuggestionView":
+    def of(
+        cls, entry: AiEntry, content: EntryContent, now: datetime, name: str | None = None
+    ) -> "SuggestionView":
         """What is shown of it."""
         return cls(
             id=entry.id,
@@ -98,6 +102,7 @@ class SuggestionView(Struct, frozen=True, kw_only=True):
             expires_at=entry.expires_at,
             decided_at=entry.decided_at,
             decided_by=entry.decided_by,
+            decided_by_name=name,
             delivery=entry.delivery,
         )
 
@@ -160,7 +165,9 @@ async def list_suggestions(
         )
     now = clock.now()
     found = paging.page(
-        seen, lambda one: SuggestionView.of(one.entry, one.content, now), id_of=lambda one: one.entry.id
+        seen,
+        lambda one: SuggestionView.of(one.entry, one.content, now, one.decided_by),
+        id_of=lambda one: one.entry.id,
     )
     return SuggestionPage(
         items=found.items,
@@ -171,7 +178,12 @@ async def list_suggestions(
 
 @ai_inbox.get("/{entry_id}", problems=["ai_suggestion_not_found", *_OF_TENANT])
 async def show_suggestion(
-    tx: OwnerTx, entry_id: AiEntryId, caller: Caller, decider: SuggestionDecider, clock: Clock
+    tx: OwnerTx,
+    entry_id: AiEntryId,
+    caller: Caller,
+    decider: SuggestionDecider,
+    reader: AiInboxReader,
+    clock: Clock,
 ) -> SuggestionView:
     """Show a suggestion."""
     seat_of(caller)
@@ -179,7 +191,9 @@ async def show_suggestion(
     entry = await store.find_entry(tenant_tx, entry_id)
     if entry is None or not PropertyReach.of(caller).holds(entry.property_id):
         raise UnknownSuggestionError
-    return SuggestionView.of(entry, await decider.content(tenant_tx, entry), clock.now())
+    content = await decider.content(tenant_tx, entry)
+    names = await reader.names(tenant_tx, [entry])
+    return SuggestionView.of(entry, content, clock.now(), names.get(entry.decided_by or ""))
 
 
 @ai_inbox.post(

@@ -1,9 +1,11 @@
 """The areas of the console: a resource for each part of its pages."""
 
+from tidings.backoffice.console.ai_inbox.routes import ai_inbox_pages
 from tidings.backoffice.console.alerts.routes import alerts_pages
 from tidings.backoffice.console.batches.routes import batches_pages
 from tidings.backoffice.console.channels.routes import channels_pages
 from tidings.backoffice.console.conversations.routes import conversations_pages
+from tidings.backoffice.console.devices.routes import devices_pages
 from tidings.backoffice.console.health.routes import health_pages
 from tidings.backoffice.console.imports.routes import imports_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
@@ -31,6 +33,8 @@ AREAS = (
     overview_pages,
     console,
     alerts_pages,
+    ai_inbox_pages,
+    devices_pages,
     health_pages,
     channels_pages,
     find_pages,

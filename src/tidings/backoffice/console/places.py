@@ -103,6 +103,15 @@ PLACES: Final[tuple[Place, ...]] = (
         keys="g e",
         of_tenant=True,
     ),
+    Place(
+        key="ai_inbox",
+        path="/console/ai-inbox",
+        group="work",
+        scope="ai_inbox:read",
+        keys="g j",
+        of_tenant=True,
+    ),
+    Place(key="devices", path="/console/devices", group="work", keys="g d", of_tenant=True),
     Place(key="account", path="/console/account", group="settings", keys="g a"),
     Place(key="operators", path="/console/operators", group="settings", scope="operators:read", keys="g o"),
     Place(

@@ -276,8 +276,8 @@
     if (link) location.assign(link.href);
   });
   function along(step) {
-    const rows = all("tr[data-row] td:first-child a");
-    const at = rows.findIndex((link) => link.closest("tr").contains(document.activeElement));
+    const rows = all("tr[data-row] td:first-child a, article[data-row] h2 a");
+    const at = rows.findIndex((link) => link.closest("[data-row]").contains(document.activeElement));
     rows[Math.min(Math.max(at + step, 0), rows.length - 1)]?.focus();
   }
 
