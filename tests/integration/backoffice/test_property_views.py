@@ -149,6 +149,28 @@ async def test_a_service_that_hangs_makes_a_view_partial_within_the_time_and_it_
     assert not (await _read(admin, "dashboard"))["partial"]
 
 
+async def test_services_that_are_killed_leave_a_partial_dashboard_that_recovers_by_itself(
+    world: HttpWorld, admin: SignedIn, simulator: PropertySimulator
+) -> None:
+    """All of them go while the operator looks; what is known meanwhile is that nothing is."""
+    whole = await _read(admin, "dashboard")
+    await simulator.stop()
+    await _advance(world, 31)
+
+    async with asyncio.timeout(world.system.settings.upstreams.timeout.total_seconds() + 2):
+        dashboard = await _read(admin, "dashboard")
+
+    assert {one["upstream"] for one in dashboard["missing"]} == {
+        "reservations", "housekeeping", "maintenance", "locks", "assistant",
+    }  # fmt: skip
+    assert dashboard["occupancy"] is None
+
+    await simulator.start()
+    await _advance(world, 6)
+    again = await _read(admin, "dashboard")
+    assert (again["partial"], again["property"]) == (False, whole["property"])
+
+
 async def test_while_reservations_are_away_what_rights_name_is_still_shown(
     world: HttpWorld, tenant: Tenant, simulator: PropertySimulator
 ) -> None:

@@ -83,6 +83,24 @@ async def test_each_fault_is_called_by_its_name(
     assert away.value.since is not None
 
 
+async def test_no_redirect_is_followed(
+    upstreams: Upstreams, simulator: PropertySimulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[str] = []
+
+    def elsewhere(_: SandboxRequest, steps: list[str]) -> SandboxResponse:
+        heard.append(steps[0])
+        return SandboxResponse(status=307, headers={"location": f"{simulator.url}/locks/v1/secrets"})
+
+    monkeypatch.setattr(simulator.site, "handle", elsewhere)
+
+    with pytest.raises(UpstreamAwayError) as away:
+        await _arrivals(upstreams)
+
+    assert away.value.reason == "error"
+    assert set(heard) == {"reservations"}
+
+
 async def test_a_service_that_is_down_is_spared_for_its_tenant_and_tried_again(
     upstreams: Upstreams, simulator: PropertySimulator, world: HttpWorld
 ) -> None:

@@ -1,6 +1,7 @@
 """Every alert rule that we ship fires when what it is about happens: in the real system, evaluated over its real metrics."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
@@ -24,6 +25,8 @@ from tidings import settings
 from tidings.backoffice.activity.record import ActivityRecorder
 from tidings.backoffice.activity.store import insert_activity
 from tidings.backoffice.credentials.pepper import OperatorPepper
+from tidings.backoffice.upstreams.client import Upstreams
+from tidings.backoffice.upstreams.errors import UpstreamAwayError
 from tidings.bootstrap import System
 from tidings.bootstrap.health import watch_app
 from tidings.bootstrap.kernel_observers import BusMetrics
@@ -529,6 +532,20 @@ async def hand_overs_repeated(watched: Watched) -> None:
     await world.settle()
 
 
+async def upstream_away(watched: Watched) -> None:
+    """A service of a hotel is not there."""
+    backoffice = watched.system.backoffice
+    backoffice.places.add("http://127.0.0.1:9/property")
+    upstreams = backoffice.parts.get(Upstreams)
+    tenant_id = await watched.world.tenant()
+    for _ in range(3):
+        for _ in range(2):
+            with contextlib.suppress(UpstreamAwayError):
+                await upstreams.call("housekeeping", "GET", "/v1/rooms", tenant_id=tenant_id)
+        await watched.scrape()
+    backoffice.places.urls.clear()
+
+
 async def server_errors(watched: Watched) -> None:
     """Requests fail, because the database is away."""
     away = System(
@@ -570,6 +587,7 @@ CONDITIONS: dict[str, Callable[[Watched], Awaitable[None]]] = {
     "TidingsJobStalled": job_stalled,
     "TidingsNoWorker": no_worker,
     "TidingsJobFalls": job_falls,
+    "TidingsUpstreamAway": upstream_away,
     "TidingsServerErrors": server_errors,
     "TidingsDeadLetters": dead_letters,
     "TidingsAuditBroken": audit_broken,

@@ -16,7 +16,7 @@ from tidings.backoffice.metrics import BackofficeMetrics
 from tidings.backoffice.upstreams.answer import UpstreamAnswer
 from tidings.backoffice.upstreams.circuit import UpstreamCircuit
 from tidings.backoffice.upstreams.errors import AwayReason, UpstreamAwayError, UpstreamNotConnectedError
-from tidings.backoffice.upstreams.names import UpstreamName
+from tidings.backoffice.upstreams.names import UPSTREAMS, UpstreamName
 from tidings.backoffice.upstreams.places import UpstreamPlaces
 from tidings.kernel.clock import Clock
 from tidings.kernel.durable.retry_policy import RetryPolicy
@@ -66,13 +66,8 @@ class Upstreams:
         self._circuits: OrderedDict[tuple[UpstreamName, TenantId], UpstreamCircuit] = OrderedDict()
         self._under_way: dict[tuple[UpstreamName, TenantId], int] = {}
         self._tokens: TtlCache[str, str] = TtlCache(clock=clock, ttl=_TOKEN_KEPT, size=16)
-        # Whoever runs Tidings has chosen these addresses; tenants have no say in them.
-        self._pool = HttpPool(
-            guard=anywhere,
-            connections=_CONNECTIONS,
-            connect_seconds=1.0,
-            timeout_seconds=30.0,
-        )
+        #: Each service has connections of its own: one that hangs takes none of the others'.
+        self._pools = {name: _pool() for name in UPSTREAMS}
 
     def connected(self, name: UpstreamName) -> bool:
         """Whether an address of it is set."""
@@ -121,13 +116,13 @@ class Upstreams:
         if base is None:
             raise UpstreamNotConnectedError(name)
         key = name, tenant_id
+        if self._under_way.get(key, 0) >= _MOST_AT_ONCE:
+            raise self._uncalled(name, tenant_id, "busy")
         circuit = self._circuit(key)
         was = circuit.state
         if not circuit.lets_pass(self._clock.monotonic()):
             raise self._uncalled(name, tenant_id, "circuit_open")
         self._note_state(name, was, circuit)
-        if self._under_way.get(key, 0) >= _MOST_AT_ONCE:
-            raise self._uncalled(name, tenant_id, "busy")
         self._under_way[key] = self._under_way.get(key, 0) + 1
         try:
             request_id = UPSTREAM_REQUEST.new(self._clock.now())
@@ -147,7 +142,8 @@ class Upstreams:
 
     async def close(self) -> None:
         """End all connections."""
-        await self._pool.close()
+        for pool in self._pools.values():
+            await pool.close()
 
     async def _ask(
         self, key: tuple[UpstreamName, TenantId], request: HttpRequest, request_id: str, deadline: timedelta
@@ -159,7 +155,7 @@ class Upstreams:
         attempts = 0
         while True:
             set_off = loop.time()
-            found = await self._attempt(request, within=ends - set_off)
+            found = await self._attempt(name, request, within=ends - set_off)
             attempts += 1
             if isinstance(found, HttpAnswer):
                 self._succeeded(key, loop.time() - set_off)
@@ -182,9 +178,11 @@ class Upstreams:
                 break
         raise self._away(name, tenant_id, found)
 
-    async def _attempt(self, request: HttpRequest, *, within: float) -> HttpAnswer | AwayReason:
+    async def _attempt(
+        self, name: UpstreamName, request: HttpRequest, *, within: float
+    ) -> HttpAnswer | AwayReason:
         try:
-            answer = await self._pool.ask(request, within=within)
+            answer = await self._pools[name].ask(request, within=within)
         except Exception as error:  # noqa: BLE001  # whatever the service makes the library do
             match failure_of(error):
                 case "address" | "certificate" | "tls" | "connection" | "url":
@@ -274,6 +272,11 @@ class Upstreams:
     def _away(self, name: UpstreamName, tenant_id: TenantId, reason: AwayReason) -> UpstreamAwayError:
         since = self._circuit((name, tenant_id)).failing_since
         return UpstreamAwayError(name, reason, since=since or self._clock.now())
+
+
+def _pool() -> HttpPool:
+    # Whoever runs Tidings has chosen these addresses; tenants have no say in them.
+    return HttpPool(guard=anywhere, connections=_CONNECTIONS, connect_seconds=1.0, timeout_seconds=30.0)
 
 
 def _id_in(answer: HttpAnswer) -> str | None:
