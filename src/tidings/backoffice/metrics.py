@@ -53,3 +53,8 @@ class BackofficeMetrics:
             "Exports of a ledger that ended in an error; the next hour tries again.",
             ("ledger",),
         )
+        self.lock_actions_settled = metrics.counter(
+            "tidings_lock_actions_settled_total",
+            "Lock actions whose answer was not learned at once, by how they ended; unknown: a day went by.",
+            ("outcome",),
+        )

@@ -72,6 +72,7 @@ class BackofficeStage:
         from tidings.backoffice.sign_in.sign_in import SignIn
         from tidings.backoffice.stream.hub import DeviceStreams
         from tidings.backoffice.upstreams.client import Upstreams
+        from tidings.bootstrap.operator_ledgers import OperatorLedgersStage
         from tidings.bootstrap.suggestions import SuggestionsStage
         from tidings.contracts.conditions import SystemHealth
         from tidings.contracts.conversations import TenantNames
@@ -100,6 +101,7 @@ class BackofficeStage:
         self.views.register(parts)
         parts.add_late(DeviceStreams, lambda: self.devices.streams)
         SuggestionsStage.register(kernel, parts)
+        OperatorLedgersStage.register(kernel, parts)
         return parts
 
     @property

@@ -1,14 +1,18 @@
-"""What operators leave behind: exports of the ledgers."""
+"""What operators leave behind: lock actions with their audit, exports of the ledgers."""
 
+from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from tidings.backoffice.exports.export import Exporter
     from tidings.backoffice.exports.job import ExportJob
+    from tidings.backoffice.lock_actions.settle import LockSettler
     from tidings.bootstrap.kernel import KernelStage
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.parts import Parts
+
+_KEYS_KEPT: Final = timedelta(hours=48)
 
 
 class OperatorLedgersStage:
@@ -17,6 +21,16 @@ class OperatorLedgersStage:
     def __init__(self, kernel: "KernelStage", parts: "Parts") -> None:
         self._kernel = kernel
         self._parts = parts
+
+    @staticmethod
+    def register(kernel: "KernelStage", parts: "Parts") -> None:
+        """Let handlers name what acts on locks."""
+        from tidings.backoffice.lock_actions.ledger import LockLedger
+        from tidings.kernel.idempotency import Idempotency
+
+        # Longer than anybody asks what came of an action: until then its key is taken, and it is asked for once.
+        keys = Idempotency("bff_backoffice", kernel.clock, kept_for=_KEYS_KEPT, locked_for=_KEYS_KEPT)
+        parts.get(LockLedger, idempotency=keys)
 
     @cached_property
     def exporter(self) -> "Exporter":
@@ -46,6 +60,13 @@ class OperatorLedgersStage:
             clock=kernel.clock,
         )
 
+    @cached_property
+    def settler(self) -> "LockSettler":
+        """Learns what came of lock actions that were not answered."""
+        from tidings.backoffice.lock_actions.settle import LockSettler
+
+        return self._parts.get(LockSettler)
+
     def jobs(self) -> "dict[str, Job]":
         """What a worker runs."""
-        return {"ledger_exports": self.exports}
+        return {"ledger_exports": self.exports, "lock_actions": self.settler}

@@ -13,6 +13,7 @@ DEVICE_OFFLINE_SUBJECT: Final = "backoffice.device.offline.v1"
 DEVICE_ONLINE_SUBJECT: Final = "backoffice.device.online.v1"
 PREFERENCES_CHANGED_SUBJECT: Final = "backoffice.operator_preferences.changed.v1"
 AI_SUGGESTION_DECIDED_SUBJECT: Final = "backoffice.ai_suggestion.decided.v1"
+LOCK_ACTION_PERFORMED_SUBJECT: Final = "backoffice.lock_action.performed.v1"
 ALERT_RAISED_SUBJECT: Final = "backoffice.alert.raised.v1"
 ALERT_ACKNOWLEDGED_SUBJECT: Final = "backoffice.alert.acknowledged.v1"
 ALERT_WITHDRAWN_SUBJECT: Final = "backoffice.alert.acknowledgement_withdrawn.v1"
@@ -145,6 +146,25 @@ class AiSuggestionDecided(Struct, frozen=True, kw_only=True, omit_defaults=True)
     decided_by: str
 
 
+class LockActionPerformed(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The lock service was asked to issue, revoke, rebind or extend keys."""
+
+    #: Of its row in the audit.
+    lock_action_id: str
+    property_id: str
+    operator_id: str
+    reservation_id: str
+    action: Literal["issue", "revoke", "rebind", "extend"]
+    #: `unknown`: its answer was not learned; another event tells the end.
+    outcome: Literal["success", "failure", "unknown"]
+    #: Of what was no success.
+    error_code: str | None = None
+    #: Who makes the lock, where the lock service said it.
+    vendor: str | None = None
+    #: The action of outcome `unknown` whose end this is.
+    settles_id: str | None = None
+
+
 BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
     SESSION_OPENED_SUBJECT: SessionOpened,
     SESSION_REVOKED_SUBJECT: SessionRevoked,
@@ -157,4 +177,5 @@ BACKOFFICE_EVENTS: dict[str, type[Struct]] = {
     DEVICE_ONLINE_SUBJECT: DeviceOnline,
     PREFERENCES_CHANGED_SUBJECT: PreferencesChanged,
     AI_SUGGESTION_DECIDED_SUBJECT: AiSuggestionDecided,
+    LOCK_ACTION_PERFORMED_SUBJECT: LockActionPerformed,
 }

@@ -19,6 +19,8 @@ _RESOURCES: Final[dict[str, tuple[str, str]]] = {
     "api_keys": ("See API keys; never their secrets.", "Create, rotate and revoke API keys."),
     "alerts": ("See alerts of the back office.", "Acknowledge, resolve and mute alerts."),
     "ai_inbox": ("See what an AI suggests to the back office.", "Accept, reject and change suggestions of an AI."),
+    "locks": ("See keys to doors, and what was done to locks.", "Issue, revoke, rebind and extend keys to doors."),
+    "notes": ("Read what operators wrote beside acknowledgements and decisions.", "Redact what operators wrote."),
     "operators": ("See operators of the back office, and their sessions.", "Invite operators, change their rights, end their sessions."),
     "tenants": ("See all tenants.", "Create, change, freeze and suspend tenants."),
 }  # fmt: skip

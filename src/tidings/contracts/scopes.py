@@ -10,14 +10,17 @@ from tidings.kernel.db import CALLER_ROLES, CallerRole
 
 _READS: Final = frozenset(scope for scope in SCOPES if scope.endswith(":read"))
 _PLATFORM_ONLY: Final = frozenset({"tenants:read", "tenants:write"})
+#: What people wrote is read by a data steward alone: whoever administers the tenant.
+_STEWARDS: Final = frozenset({"notes:read", "notes:write"})
 
 #: What each role can hold at most.
 ROLE_SCOPES: Final[dict[CallerRole, frozenset[str]]] = {
     "platform.channel.admin": frozenset(SCOPES),
-    "platform.support": _READS,
+    "platform.support": _READS - _STEWARDS,
     "tenant.admin": frozenset(SCOPES) - _PLATFORM_ONLY,
-    "tenant.support": (_READS - _PLATFORM_ONLY - {"api_keys:read", "operators:read"})
+    "tenant.support": (_READS - _PLATFORM_ONLY - _STEWARDS - {"api_keys:read", "operators:read"})
     | {
+        "locks:write",
         "notifications:write",
         "recipients:write",
         "suppressions:write",
@@ -25,7 +28,10 @@ ROLE_SCOPES: Final[dict[CallerRole, frozenset[str]]] = {
         "alerts:write",
         "ai_inbox:write",
     },
-    "tenant.viewer": _READS - _PLATFORM_ONLY - {"api_keys:read", "audit:read", "operators:read"},
+    "tenant.viewer": _READS
+    - _PLATFORM_ONLY
+    - _STEWARDS
+    - {"api_keys:read", "audit:read", "locks:read", "operators:read"},
 }
 
 if set(ROLE_SCOPES) != set(CALLER_ROLES):

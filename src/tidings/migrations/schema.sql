@@ -998,7 +998,6 @@ CREATE TABLE bff_backoffice.lock_actions (
     unknown_id text COLLATE pg_catalog."C",
     due_at timestamp with time zone NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
-    claimed_by text COLLATE pg_catalog."C",
     key_scope text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     idempotency_key text DEFAULT ''::text NOT NULL COLLATE pg_catalog."C",
     CONSTRAINT ck_lock_actions_id CHECK ((id ~ '^lap_[0-9A-HJKMNP-TV-Z]{26}$'::text))
@@ -5747,9 +5746,7 @@ CREATE INDEX ix_lock_action_proxy_audit_property ON ONLY bff_backoffice.lock_act
 
 CREATE INDEX ix_lock_action_proxy_audit_reservation ON ONLY bff_backoffice.lock_action_proxy_audit USING btree (tenant_id, reservation_id, occurred_at DESC, id DESC);
 
-CREATE INDEX ix_lock_actions_claimed ON bff_backoffice.lock_actions USING btree (claimed_by) WHERE (claimed_by IS NOT NULL);
-
-CREATE INDEX ix_lock_actions_due ON bff_backoffice.lock_actions USING btree (due_at) WHERE (claimed_by IS NULL);
+CREATE INDEX ix_lock_actions_due ON bff_backoffice.lock_actions USING btree (due_at);
 
 CREATE INDEX ix_notes_kept_until ON bff_backoffice.notes USING btree (kept_until);
 
@@ -8788,8 +8785,6 @@ GRANT SELECT(tenant_id) ON TABLE bff_backoffice.lock_actions TO tidings_worker;
 GRANT SELECT(id) ON TABLE bff_backoffice.lock_actions TO tidings_worker;
 
 GRANT SELECT(due_at) ON TABLE bff_backoffice.lock_actions TO tidings_worker;
-
-GRANT SELECT(claimed_by),UPDATE(claimed_by) ON TABLE bff_backoffice.lock_actions TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.notes TO tidings_breakglass;
 

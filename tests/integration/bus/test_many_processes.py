@@ -100,6 +100,12 @@ async def test_once_and_in_order_whoever_is_killed(on_each_engine: BusUnderTest)
         effects[lane].append(value)
     for lane, values in effects.items():
         wanted = writers.committed[lane]
-        odd = [(n, one, other) for n, (one, other) in enumerate(zip(values, wanted, strict=False)) if one != other]
-        assert values == wanted, f"seed {seed}: {lane} has {len(values)} of {len(wanted)}, first differing (place, is, should be): {odd[:12]} tail {values[-5:]} {wanted[-5:]}"
+        odd = [
+            (n, one, other)
+            for n, (one, other) in enumerate(zip(values, wanted, strict=False))
+            if one != other
+        ]
+        assert values == wanted, (
+            f"seed {seed}: {lane} has {len(values)} of {len(wanted)}, first differing (place, is, should be): {odd[:12]} tail {values[-5:]} {wanted[-5:]}"
+        )
     assert effects == writers.committed, f"seed {seed}"

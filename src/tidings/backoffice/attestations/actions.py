@@ -17,6 +17,10 @@ AttestedAction = Literal[
     "suppression.release_many",
     "passkey.add",
     "passkey.remove",
+    "lock.issue",
+    "lock.revoke",
+    "lock.rebind",
+    "lock.extend",
 ]
 
 #: Every such action, and what it does.
@@ -35,6 +39,10 @@ ACTIONS: Final[dict[AttestedAction, str]] = {
     "suppression.release_many": "Release many suppressions at once.",
     "passkey.add": "Add a passkey of one's own: it signs in, and stands in the place of codes.",
     "passkey.remove": "Remove a passkey of one's own.",
+    "lock.issue": "Issue a key to a door.",
+    "lock.revoke": "Take the keys of a reservation away.",
+    "lock.rebind": "Bind the keys of a reservation to another room.",
+    "lock.extend": "Have the keys of a reservation open for longer.",
 }
 
 if set(ACTIONS) != set(get_args(AttestedAction)):

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=115, newest=115)
+SERVES: Final = SchemaRange(oldest=116, newest=116)
 
 
 async def check_servable(

@@ -60,6 +60,9 @@ class HouseViews:
                 if stay is None:
                     return problem(404, "reservation_not_found")
                 return json_answer({"keys": self._state.keys_of(stay, self._now)})
+            case ("locks", "lock-actions", key):
+                known = self._state.once(key)
+                return problem(404, "lock_action_not_found") if known is None else json_answer(known)
             case ("assistant", "suggestions"):
                 return self._suggestions()
         return None

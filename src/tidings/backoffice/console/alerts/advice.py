@@ -23,6 +23,7 @@ ADVICE: Final[Mapping[str, Helps | None]] = {
     "session_on_other_device": Helps("operators"),
     "device_offline": Helps("devices"),
     "ai_decisions_undelivered": Helps("ai_inbox"),
+    "lock_action_unknown": Helps("locks", "?reservation_id={}", "reservation_id"),
     "circuit_open": Helps("circuits"),
     "bounce_rate": Helps("suppressions"),
     "complaint_rate": Helps("suppressions"),
