@@ -34,6 +34,8 @@ NO_PAGES: Final[Mapping[str, str]] = {
 #: Pages of things that the demo has none of.
 NOT_IN_THE_DEMO: Final[Mapping[str, str]] = {
     r"/console/alerts/\{alert_id\}": "nothing is wrong",
+    r"/console/devices/\{device_id\}": "no application of an operator has been there",
+    **{f"{place.path}(/.*)?": "for the platform's people" for place in PLACES if place.of_platform},
 }
 #: Where every link and every form of these pages leads that asks for something.
 _LINKS: Final = """

@@ -100,7 +100,7 @@ PLACES: Final[tuple[Place, ...]] = (
         path="/console/events",
         group="content",
         scope="events:read",
-        keys="g e",
+        keys="g f",
         of_tenant=True,
     ),
     Place(
@@ -138,7 +138,7 @@ PLACES: Final[tuple[Place, ...]] = (
         keys="g w",
         of_tenant=True,
     ),
-    Place(key="vendors", path="/console/vendors", group="delivery", scope="router:read", keys="g v"),
+    Place(key="vendors", path="/console/vendors", group="delivery", scope="router:read", keys="g u"),
     Place(
         key="health",
         path="/console/health",
