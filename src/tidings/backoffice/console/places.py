@@ -51,7 +51,7 @@ PLACES: Final[tuple[Place, ...]] = (
         path="/console/conversations",
         group="messages",
         scope="router:read",
-        keys="g v",
+        keys="g m",
         of_tenant=True,
     ),
     Place(

@@ -17,7 +17,7 @@ _PLACES: Final[Mapping[str, str]] = {
     "set_up_channel": "channels",
     "fix_sender": "channels",
     "fix_template": "templates",
-    "vendor_trouble": "circuits",
+    "vendor_trouble": "vendors",
     "raise_cap": "policies",
 }
 #: What is done on the page of the person.

@@ -54,7 +54,7 @@ def explain_page(
                 "div",
                 _message(visit, explained),
                 _gates(visit, explained["decision"]),
-                _attempts(visit, explained, one),
+                _attempts(visit, explained),
                 _versions(visit, explained),
                 _ids(visit, one),
             ),
@@ -224,17 +224,14 @@ def _gate(visit: Visit, line: Data) -> Html:
     return el("li", mark, el("span", join(*asked, between=" "), el("br"), text, class_="grow"))
 
 
-def _attempts(visit: Visit, explained: Data, one: Data) -> Html:
+def _attempts(visit: Visit, explained: Data) -> Html:
     """Calls to vendors, with their own codes."""
     words = visit.words
     made: list[Data] = [attempt for attempt in explained["attempts"] if attempt["status"] != "step_skipped"]
-    executions = path_of("executions")
-    link = el("a", words["notifications.execution"], href=f"{executions}?notification={one['id']}")
     rows = [_attempt(visit, row) for row in made]
     return section(
         words["notifications.attempts"],
         el("ul", rows, class_="rows") if rows else empty(words["notifications.attempts_none"]),
-        actions=link if executions and visit.may("router:read") else None,
         id_="attempts",
     )
 
@@ -300,7 +297,7 @@ def _versions(visit: Visit, explained: Data) -> Html:
     ]
     caption = words["notifications.ladder_frozen"] if rules["frozen"] else words["notifications.ladder_now"]
     known = facts(
-        (words["notifications.template"], _link("templates", text["id"], f"{text['key']} {text['version']}")),
+        (words["notifications.template"], _template(explained)),
         (words["notifications.language"], el("bdi", text["locale"], dir="ltr") if text["locale"] else None),
         (
             words["notifications.preferences"],
@@ -327,6 +324,17 @@ def _versions(visit: Visit, explained: Data) -> Html:
     )
 
 
+def _template(explained: Data) -> Html:
+    """To the text of the channel that it went by, or would go by."""
+    text, one = explained["template"], explained["notification"]
+    routes = explained["policy"]["routes"]
+    channel = one["final_channel"] or (
+        routes[0]["channel"] if one["channel"] == "auto" and routes else one["channel"]
+    )
+    known = f"{text['key']}/{channel}" if text["id"] and channel != "auto" else None
+    return _link("templates", known, f"{text['key']} {text['version']}")
+
+
 def _link(key: str, id_: str | None, text: str) -> Html:
     path = path_of(key)
     return el("a", el("bdi", text), href=f"{path}/{id_}") if path and id_ else el("bdi", text)
@@ -335,7 +343,11 @@ def _link(key: str, id_: str | None, text: str) -> Html:
 def _trigger(trigger: Data | None) -> Html | None:
     if not trigger:
         return None
-    return join(_link("triggers", trigger["id"], trigger["event_type"]), " ", code(trigger["event_id"]))
+    return join(
+        _link("triggers", trigger["id"], trigger["event_type"]),
+        _link("events", trigger["event_id"], trigger["event_id"]),
+        between=" · ",
+    )
 
 
 def _ids(visit: Visit, one: Data) -> Html:
@@ -367,10 +379,7 @@ def _ids(visit: Visit, one: Data) -> Html:
             (words["notifications.trace"], code(one["trace_id"], copy=True) if one["trace_id"] else None),
         ),
         el("ul", metadata, class_="rows") if metadata else None,
-        el(
-            "p",
-            el("a", words["notifications.webhook_deliveries"], href=f"{webhooks}?notification={one['id']}"),
-        )
+        el("p", el("a", words["notifications.webhook_deliveries"], href=webhooks))
         if webhooks and visit.may("webhooks:read")
         else None,
         id_="ids",

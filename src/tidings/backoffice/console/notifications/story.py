@@ -33,7 +33,7 @@ def story(visit: Visit, explained: Mapping[str, Any], *, live: int | None) -> Ht
         when = moment(coming["at"], exact=True) if coming["at"] else words["notifications.soon"]
         entries.append((when, join(el("span", title, class_="strong"), el("br"), text), ""))
     zone = ((explained["preferences"] or {}).get("now") or {}).get("timezone")
-    hint = words["notifications.their_zone"].replace("{zone}", zone) if zone else None
+    hint = words["notifications.their_zone"].replace("{zone}", zone) if zone not in (None, "UTC") else None
     return section(
         words["notifications.timeline"],
         el("p", hint, class_="hint") if hint else None,
