@@ -47,7 +47,7 @@ CORRECTIONS: dict[str, str] = {
         "what triggers make is explained too"
     ),
     (
-        r"/components/schemas/PreviewVersion/properties/changes/"
+        r"/components/schemas/PreviewVersion/properties/(changes|branding)/"
         r"|/paths/~1api~1v1~1templates~1\{key\}~1\{channel\}~1versions~1\{semver\}~1(preview|validate)/post/"
     ): "previews and the validator take what is not saved yet",
     r"/components/schemas/TemplateSummary/(properties/approval_asked_by/|required\Z)": (

@@ -189,3 +189,20 @@ async def test_a_real_reader_lends_name_and_language_to_whom_may_see_them(world:
     assert "لیلا" in shown.json()["html"]
     assert refused.json()["code"] == "missing_scope"
     assert unknown.status_code == 404
+
+
+async def test_a_look_that_is_not_saved_is_shown_and_not_written(world: TemplateWorld) -> None:
+    tenant = await world.http.tenant()
+    body = '<p style="color:{{@brand.color}}">{{@brand.name}}</p>'
+    english = {**draft()["locales"]["en"], "body": body}
+    look = {"name": "Saffron House", "primary_colour": "#a3541f"}
+    async with world.http.as_tenant(tenant.id) as client:
+        await client.post(PATH, json=draft(locales={"en": english}))
+        shown = (await client.post(f"{PATH}/1.0.0/preview", json={"branding": look})).json()
+        wrong = await client.post(f"{PATH}/1.0.0/preview", json={"branding": {"primary_colour": "red"}})
+        stored = (await client.get("/api/v1/branding")).json()
+
+    assert "Saffron House" in shown["html"]
+    assert "#a3541f" in shown["html"]
+    assert wrong.json()["errors"][0]["field"] == "branding.primary_colour"
+    assert (stored["branding"], stored["version"]) == ({}, 0)

@@ -262,6 +262,32 @@ class SnoozeItem(TypedDict):
 SuppressionReason = Literal["complaint", "compliance", "hard_bounce", "invalid_address", "manual", "opt_out", "rate_limit", "soft_bounce"]
 
 
+class TenantBranding(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tenant's look; what is left out is ours."""
+
+    #: As people know it; the tenant's name where it is left out.
+    name: str | None = None
+    #: A picture of about 40 pixels' height; its host must be among allowed_link_domains where there is such a list.
+    logo_url: str | None = None
+    primary_colour: str | None = None
+    #: A line at the end of mails and pages, such as the company's name and seat.
+    footer: str | None = None
+    support_url: str | None = None
+
+
+class TenantBrandingFields(TypedDict):
+    """A tenant's look; what is left out is ours."""
+
+    #: As people know it; the tenant's name where it is left out.
+    name: NotRequired[str | None]
+    #: A picture of about 40 pixels' height; its host must be among allowed_link_domains where there is such a list.
+    logo_url: NotRequired[str | None]
+    primary_colour: NotRequired[str | None]
+    #: A line at the end of mails and pages, such as the company's name and seat.
+    footer: NotRequired[str | None]
+    support_url: NotRequired[str | None]
+
+
 TenantStatus = Literal["active", "deleting", "suspended"]
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, NotRequired, TypedDict, Unpack
 from msgspec import UNSET, UnsetType, field
 from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct, segment
 from tidings_client.results import Page
+from tidings_client.api.shared import TenantBranding
 
 
 class AssetView(ApiStruct, frozen=True, kw_only=True):
@@ -458,6 +459,8 @@ class PreviewVersion(TypedDict):
     width: NotRequired[Literal["desktop", "mobile"]]
     #: What is not saved yet, as `PATCH` would take it; nothing is written.
     changes: NotRequired[ChangeVersion | None]
+    #: As if you looked so; nothing is written. A channel's own look stays over it.
+    branding: NotRequired[TenantBranding | None]
 
 
 class ValidateVersion(TypedDict):
@@ -559,7 +562,7 @@ class Templates(Namespace):
         return self._client.call(self._json("DELETE", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", type(None)))
 
     def preview_version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None, **body: Unpack[PreviewVersion]) -> PreviewView:
-        """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `changes` as it would be with them. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
+        """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `changes` as it would be with them, with `branding` as if you looked so. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
         return self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body, safe=True))
 
     def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:
@@ -663,7 +666,7 @@ class AsyncTemplates(AsyncNamespace):
         return await self._client.call(self._json("DELETE", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/assets/{segment(name)}", type(None)))
 
     async def preview_version(self, key: str, channel: str, semver: str, /, *, owner: Literal["platform", "tenant"] | None = None, **body: Unpack[PreviewVersion]) -> PreviewView:
-        """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `changes` as it would be with them. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
+        """Show what somebody would get. Of your own template where you have one, or else of the platform's; `owner` says which. With `changes` as it would be with them, with `branding` as if you looked so. With `Accept: text/html` the answer is a page that shows the message. A platform key that names no tenant works on the platform's templates."""
         return await self._client.call(self._json("POST", f"/templates/{segment(key)}/{segment(channel)}/versions/{segment(semver)}/preview", PreviewView, query={"owner": owner}, body=body, safe=True))
 
     async def publish_version(self, key: str, channel: str, semver: str, /, **body: Unpack[PublishVersion]) -> VersionView:

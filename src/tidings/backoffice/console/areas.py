@@ -3,9 +3,13 @@
 from tidings.backoffice.console.ai_inbox.routes import ai_inbox_pages
 from tidings.backoffice.console.alerts.routes import alerts_pages
 from tidings.backoffice.console.batches.routes import batches_pages
+from tidings.backoffice.console.branding.layout_routes import layout_pages
+from tidings.backoffice.console.branding.routes import branding_pages
+from tidings.backoffice.console.categories.routes import categories_pages
 from tidings.backoffice.console.channels.routes import channels_pages
 from tidings.backoffice.console.conversations.routes import conversations_pages
 from tidings.backoffice.console.devices.routes import devices_pages
+from tidings.backoffice.console.digests.routes import digests_pages
 from tidings.backoffice.console.health.routes import health_pages
 from tidings.backoffice.console.imports.routes import imports_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
@@ -56,4 +60,8 @@ AREAS = (
     triggers_pages,
     events_pages,
     vendors_pages,
+    digests_pages,
+    categories_pages,
+    branding_pages,
+    layout_pages,
 )

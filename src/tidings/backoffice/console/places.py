@@ -112,6 +112,23 @@ PLACES: Final[tuple[Place, ...]] = (
         of_tenant=True,
     ),
     Place(key="devices", path="/console/devices", group="work", keys="g d", of_tenant=True),
+    Place(
+        key="digests",
+        path="/console/digests",
+        group="content",
+        scope="notifications:read",
+        keys="g q",
+        of_tenant=True,
+    ),
+    Place(key="categories", path="/console/categories", group="content", scope="templates:read"),
+    Place(
+        key="branding",
+        path="/console/branding",
+        group="content",
+        scope="channels:read",
+        keys="g m",
+        of_tenant=True,
+    ),
     Place(key="account", path="/console/account", group="settings", keys="g a"),
     Place(key="operators", path="/console/operators", group="settings", scope="operators:read", keys="g o"),
     Place(

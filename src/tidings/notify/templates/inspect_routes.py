@@ -123,7 +123,7 @@ async def preview_version(
     """Show what somebody would get.
 
     Of your own template where you have one, or else of the platform's; `owner` says which. With `changes` as it would
-    be with them. With `Accept: text/html` the answer is a page that shows the message.
+    be with them, with `branding` as if you looked so. With `Accept: text/html` the answer is a page that shows the message.
     """
     reader, vendor = Reader(), None
     async with open_tx() as tx:
@@ -138,7 +138,10 @@ async def preview_version(
             recipient_id = RECIPIENT.parse(body.recipient_id, field="recipient_id")
             reader = await read_reader(tx, recipient_id, channel=name.channel, loader=facts)
         if isinstance(tx, TenantTx):
-            reader = replace(reader, brand=(await load_tenant(tx)).brand_on(name.channel))
+            tenant = await load_tenant(tx)
+            if body.branding is not None:
+                tenant = replace(tenant, branding=body.branding)
+            reader = replace(reader, brand=tenant.brand_on(name.channel))
             vendor = await _sms_vendor(tx, name.channel)
     made = await preview(read, body.spec(), reader, engine=authoring.of(caller.tenant_id), assets=assets)
     cost = None

@@ -10,6 +10,7 @@ from tidings.contracts.sms_segments import measure, plainer, transliterated
 from tidings.contracts.templates import TemplateFinding
 from tidings.contracts.tenants import Channel, Locale
 from tidings.kernel.mapping import attributes, by_name
+from tidings.notify.branding.model import TenantBranding
 from tidings.notify.templates.preview import Preview, PreviewRequest, Width
 from tidings.notify.templates.wire import ChangeVersion
 
@@ -32,6 +33,8 @@ class PreviewVersion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     width: Width = "desktop"
     #: What is not saved yet, as `PATCH` would take it; nothing is written.
     changes: ChangeVersion | None = None
+    #: As if you looked so; nothing is written. A channel's own look stays over it.
+    branding: TenantBranding | None = None
 
     def spec(self) -> PreviewRequest:
         """The same for the inside."""

@@ -8,7 +8,6 @@ from tidings.backoffice.console.html import Child, Html, el, join
 from tidings.backoffice.console.kit.forms import (
     area_field,
     button,
-    field_row,
     link_button,
     post_form,
     select_field,
@@ -40,7 +39,11 @@ def rehearsal_page(
         ]
         choose = select_field("event", words["triggers.received"], options, visit.query.get("event"))
         take = el(
-            "form", field_row(choose), button(words["triggers.take"], "quiet"), action=f"{HERE}/rehearse"
+            "form",
+            choose,
+            button(words["triggers.take"], "quiet"),
+            action=f"{HERE}/rehearse",
+            class_="filters",
         )
     event = area_field(
         "event",

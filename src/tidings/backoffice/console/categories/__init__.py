@@ -1,0 +1,1 @@
+"""Pages on categories: kinds of messages and their rules."""
