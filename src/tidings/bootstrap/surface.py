@@ -9,6 +9,7 @@ from tidings.backoffice.api import devices_routes as backoffice_devices_routes
 from tidings.backoffice.api import exports_routes as backoffice_exports_routes
 from tidings.backoffice.api import health_routes as backoffice_health_routes
 from tidings.backoffice.api import locks_routes as backoffice_locks_routes
+from tidings.backoffice.api import notes_routes as backoffice_notes_routes
 from tidings.backoffice.api import operators_routes as backoffice_operators_routes
 from tidings.backoffice.api import passkeys_routes as backoffice_passkeys_routes
 from tidings.backoffice.api import preferences_routes as backoffice_preferences_routes
@@ -89,6 +90,7 @@ def resources_of(system: "System") -> Served:
                 backoffice_devices_routes.devices,
                 backoffice_activity_routes.activity,
                 backoffice_locks_routes.locks,
+                backoffice_notes_routes.notes,
                 backoffice_preferences_routes.preferences,
                 backoffice_exports_routes.exports,
                 backoffice_stream_routes.stream_of_device,

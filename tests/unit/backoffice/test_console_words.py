@@ -82,7 +82,7 @@ def test_the_docs_list_every_action_that_has_to_be_attested() -> None:
     page = (ROOT / "docs" / "operators.md").read_text(encoding="utf-8")
     rows = dict(
         re.findall(
-            r"^\| `((?:session|operator|api_key|credential|tenant|raw|passkey|lock|recipient|suppression)\.\w+)` \| (.+) \|$",
+            r"^\| `((?:session|operator|api_key|credential|tenant|raw|passkey|lock|note|recipient|suppression)\.\w+)` \| (.+) \|$",
             page,
             re.MULTILINE,
         )

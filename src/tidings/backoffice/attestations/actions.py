@@ -21,6 +21,7 @@ AttestedAction = Literal[
     "lock.revoke",
     "lock.rebind",
     "lock.extend",
+    "note.redact",
 ]
 
 #: Every such action, and what it does.
@@ -43,6 +44,7 @@ ACTIONS: Final[dict[AttestedAction, str]] = {
     "lock.revoke": "Take the keys of a reservation away.",
     "lock.rebind": "Bind the keys of a reservation to another room.",
     "lock.extend": "Have the keys of a reservation open for longer.",
+    "note.redact": "Redact what an operator wrote, for good.",
 }
 
 if set(ACTIONS) != set(get_args(AttestedAction)):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from tidings.backoffice.ids import NoteId
-from tidings.backoffice.notes.model import Note
+from tidings.backoffice.notes.model import Note, NoteKind
 from tidings.kernel.db import TenantTx, WorkerTx
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
@@ -34,9 +34,46 @@ async def find_notes(tx: TenantTx, note_ids: Sequence[NoteId]) -> list[Note]:
     return [_from_row(row) for row in await tx.fetch(QUERIES.find_notes, ids=list(note_ids))]
 
 
+async def list_notes(
+    tx: TenantTx,
+    *,
+    properties: Sequence[str] | None,
+    kind: NoteKind | None = None,
+    written_by: str | None = None,
+    property_id: str | None = None,
+    after_id: str | None,
+    limit: int,
+) -> list[Note]:
+    """The newest first, from a cursor on; `properties`: those that the reader has a right to, None: all."""
+    rows = await tx.fetch(
+        QUERIES.list_notes,
+        properties=None if properties is None else list(properties),
+        kind=kind,
+        written_by=written_by,
+        property_id=property_id,
+        after_id=after_id,
+        limit=limit,
+    )
+    return [_from_row(row) for row in rows]
+
+
+async def redact_note(
+    tx: TenantTx, note_id: NoteId, *, properties: Sequence[str] | None, redacted_by: str, now: datetime
+) -> Note | None:
+    """Forget what it says; None where there is none of these properties, or it was redacted before."""
+    row = await tx.fetch_one(
+        QUERIES.redact_note,
+        id=note_id,
+        properties=None if properties is None else list(properties),
+        redacted_by=redacted_by,
+        now=now,
+    )
+    return _from_row(row) if row else None
+
+
 async def sweep_notes(tx: WorkerTx, *, now: datetime, limit: int) -> int:
     """Remove those whose ledger keeps them no more."""
     return await tx.execute(QUERIES.sweep_notes, now=now, limit=limit)
 
 
-_from_row = RowMapper(Note, [QUERIES.find_notes])
+_from_row = RowMapper(Note, [QUERIES.find_notes, QUERIES.list_notes, QUERIES.redact_note])
