@@ -12,6 +12,8 @@ from tidings.backoffice.console.devices.routes import devices_pages
 from tidings.backoffice.console.digests.routes import digests_pages
 from tidings.backoffice.console.health.routes import health_pages
 from tidings.backoffice.console.imports.routes import imports_pages
+from tidings.backoffice.console.ledgers.routes import ledgers_pages
+from tidings.backoffice.console.locks.routes import locks_pages
 from tidings.backoffice.console.notifications.find_routes import find_pages
 from tidings.backoffice.console.notifications.routes import notifications_pages
 from tidings.backoffice.console.overview.routes import overview_pages
@@ -57,6 +59,8 @@ AREAS = (
     inbound_pages,
     webhooks_pages,
     workbench_pages,
+    locks_pages,
+    ledgers_pages,
     triggers_pages,
     events_pages,
     vendors_pages,

@@ -164,6 +164,9 @@ PLACES: Final[tuple[Place, ...]] = (
         keys="g y",
         of_platform=True,
     ),
+    Place(key="locks", path="/console/locks", group="work", scope="locks:read", of_tenant=True),
+    Place(key="activity", path="/console/activity", group="settings", scope="audit:read"),
+    Place(key="notes", path="/console/notes", group="settings", scope="notes:read", of_tenant=True),
 )
 
 

@@ -1,0 +1,1 @@
+"""Pages of what operators left behind: the activity ledger, its exports, notes."""

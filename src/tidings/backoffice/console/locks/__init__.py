@@ -1,0 +1,1 @@
+"""Pages of locks: keys of a reservation, and what was done to them."""
