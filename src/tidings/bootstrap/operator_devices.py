@@ -1,4 +1,4 @@
-"""What operators' devices hear and say: their streams, their heartbeats."""
+"""What operators' devices hear and say: their streams, their heartbeats; and what is heard of who sits before them."""
 
 from typing import TYPE_CHECKING
 
@@ -24,9 +24,24 @@ class OperatorDevicesStage:
     def jobs(self) -> "dict[str, Job]":
         """What a worker runs."""
         from tidings.backoffice.devices.presence import DevicePresence, DeviceSweepJob
+        from tidings.backoffice.identity_events import hear
+        from tidings.kernel.bus import Subscription
 
-        sweep = DeviceSweepJob(self._kernel.db, self._parts.get(DevicePresence))
-        return {"device_sweep": sweep, **self.api_jobs()}
+        kernel = self._kernel
+        identities = self._parts.get(hear.IdentityHearer)
+        subscription = Subscription(
+            hear.GROUP,
+            hear.SUBJECTS,
+            ledger="bff_backoffice",
+            on_tenant_events=identities.handle,
+            on_platform_events=identities.handle,
+            start="now",
+        )
+        return {
+            "device_sweep": DeviceSweepJob(kernel.db, self._parts.get(DevicePresence)),
+            "operator_identities": kernel.bus.consumer(subscription),
+            **self.api_jobs(),
+        }
 
     def api_jobs(self) -> "dict[str, Job]":
         """What tells the streams of this process."""

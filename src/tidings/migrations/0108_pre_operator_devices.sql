@@ -17,12 +17,6 @@ COMMENT ON COLUMN bff_backoffice.device_sync_status.last_pull_cursor IS 'How far
 COMMENT ON COLUMN bff_backoffice.device_sync_status.last_push_ack IS 'The last announcement of its stream that it has dealt with.';
 COMMENT ON COLUMN bff_backoffice.device_sync_status.cursor_version IS 'Grows with every change of the cursor; a change names the one it is made from.';
 COMMENT ON COLUMN bff_backoffice.device_sync_status.pending_hints IS 'What it said last that it has queued while offline: kinds, counts and ids.';
--- What a device says of itself is no right of a role: viewers have devices too.
-CALL kernel.protect_tenant_table('bff_backoffice.device_sync_status', 'SELECT, INSERT, UPDATE', true);
-CALL kernel.open_to_worker('bff_backoffice.device_sync_status', 'SELECT (tenant_id, id, device_id, last_heartbeat_at, status)');
-CALL kernel.protect_tenant_table('bff_backoffice.offline_action_queue_hints', 'SELECT, INSERT', true);
-CALL kernel.open_to_worker('bff_backoffice.offline_action_queue_hints', 'SELECT (tenant_id, id, reported_at), DELETE');
-
 CREATE TABLE IF NOT EXISTS bff_backoffice.device_keys (
     tenant_id     TEXT COLLATE "C",
     session_id    TEXT COLLATE "C" NOT NULL,
@@ -37,7 +31,8 @@ CREATE INDEX IF NOT EXISTS ix_device_keys_expiry ON bff_backoffice.device_keys (
 COMMENT ON TABLE bff_backoffice.device_keys IS 'Public keys of devices: each request of the session is signed with the private one, which never leaves the device. tenant_id null: of operators of the platform.';
 COMMENT ON COLUMN bff_backoffice.device_keys.public_key IS 'Of P-256, as x and y in base64url with a dot between.';
 COMMENT ON COLUMN bff_backoffice.device_keys.key_hash IS 'Proof that the application wrote it: session, device and key under the back office''s pepper.';
-CALL kernel.protect_tenant_table('bff_backoffice.device_keys', 'SELECT, INSERT', true);
+-- Written without the caller's role: what a device says of itself is no right of one.
+CALL kernel.protect_tenant_table('bff_backoffice.device_keys', 'SELECT, INSERT');
 CALL kernel.open_to_platform('bff_backoffice.device_keys', 'SELECT, INSERT', true);
 CALL kernel.set_policy('bff_backoffice.device_keys', 'platform_looks_up', 'FOR SELECT TO tidings_platform USING (true)');
 CALL kernel.open_to_worker('bff_backoffice.device_keys', 'SELECT (tenant_id, session_id, expires_at), DELETE');
@@ -54,7 +49,7 @@ CREATE TABLE IF NOT EXISTS bff_backoffice.device_proofs (
 );
 CREATE INDEX IF NOT EXISTS ix_device_proofs_expiry ON bff_backoffice.device_proofs (expires_at);
 COMMENT ON TABLE bff_backoffice.device_proofs IS 'Proofs of requests that were used: each works once. Kept until their time is over.';
-CALL kernel.protect_tenant_table('bff_backoffice.device_proofs', 'SELECT, INSERT', true);
+CALL kernel.protect_tenant_table('bff_backoffice.device_proofs', 'SELECT, INSERT');
 CALL kernel.open_to_platform('bff_backoffice.device_proofs', 'SELECT, INSERT', true);
 CALL kernel.open_to_worker('bff_backoffice.device_proofs', 'SELECT (tenant_id, session_id, jti, expires_at), DELETE');
 CALL kernel.store_as_ledger('bff_backoffice.device_proofs');

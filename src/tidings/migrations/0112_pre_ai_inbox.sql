@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS bff_backoffice.ai_inbox_places (
 );
 COMMENT ON TABLE bff_backoffice.ai_inbox_places IS 'When the service `assistant` was asked last about a property.';
 COMMENT ON COLUMN bff_backoffice.ai_inbox_places.pulled_at IS 'Null: it has said that something is different since.';
-CALL kernel.protect_tenant_table('bff_backoffice.ai_inbox_places', 'SELECT, INSERT, UPDATE', true);
+CALL kernel.protect_tenant_table('bff_backoffice.ai_inbox_places', 'SELECT, INSERT, UPDATE');
 
 CREATE TABLE IF NOT EXISTS bff_backoffice.ai_inbox_entries (
     tenant_id          TEXT COLLATE "C" NOT NULL,
@@ -43,7 +43,7 @@ COMMENT ON TABLE bff_backoffice.ai_inbox_entries IS 'Suggestions of an AI, until
 COMMENT ON COLUMN bff_backoffice.ai_inbox_entries.property_id IS 'Null: it is about the whole tenant, such as the draft of a template.';
 COMMENT ON COLUMN bff_backoffice.ai_inbox_entries.content_ciphertext IS 'JSON under the tenant''s key: title, body, proposal, provenance.';
 COMMENT ON COLUMN bff_backoffice.ai_inbox_entries.delivery IS 'Whether the service that suggested it knows the decision; null: there is none to tell.';
-CALL kernel.protect_tenant_table('bff_backoffice.ai_inbox_entries', 'SELECT, INSERT, UPDATE', true);
+CALL kernel.protect_tenant_table('bff_backoffice.ai_inbox_entries', 'SELECT, INSERT, UPDATE');
 CALL kernel.open_to_worker('bff_backoffice.ai_inbox_entries',
     'SELECT (tenant_id, id, status, expires_at, closed_at), UPDATE (status, closed_at), DELETE');
 
@@ -66,7 +66,7 @@ CREATE INDEX IF NOT EXISTS ix_ai_decision_deliveries_claimed ON bff_backoffice.a
     WHERE claimed_by IS NOT NULL;
 COMMENT ON TABLE bff_backoffice.ai_decision_deliveries IS 'Decisions of ai_decision_log that the service has to be told; the id is that of the decision. Removed when it knows.';
 COMMENT ON COLUMN bff_backoffice.ai_decision_deliveries.last_error IS 'Why the last attempt failed: a code.';
-CALL kernel.protect_tenant_table('bff_backoffice.ai_decision_deliveries', 'SELECT, INSERT, UPDATE, DELETE', true);
+CALL kernel.protect_tenant_table('bff_backoffice.ai_decision_deliveries', 'SELECT, INSERT, UPDATE, DELETE');
 CALL kernel.open_to_worker('bff_backoffice.ai_decision_deliveries',
     'SELECT (tenant_id, id, status, due_at, claimed_by), UPDATE (claimed_by)');
 CALL kernel.store_as_queue('bff_backoffice.ai_decision_deliveries');

@@ -29,16 +29,18 @@ TAKEN_AT: Final = 34
 _GROWS: Final = {
     "kernel.partitioned_tables": "new partitioned tables register here",
 }
-#: Ledgers that no release has written when 0106 makes them anew, by month.
+#: What no release has written when a file makes it anew: ledgers by month in 0106, a sealed mirror in 0110.
 _ANEW: Final = {
     "bff_backoffice.operator_activity",
     "bff_backoffice.ai_decision_log",
     "bff_backoffice.lock_action_proxy_audit",
+    "bff_backoffice.operator_preferences",
 }
 #: Tables of which a down file removes the rows that the schema before it can't hold.
 _LOSES: Final[dict[int, set[str]]] = {
+    110: {"bff_backoffice.operator_preferences"},
     109: {"bff_backoffice.alert_ack_log"},
-    106: _ANEW,
+    106: _ANEW - {"bff_backoffice.operator_preferences"},
     93: {"notification.webhook_deliveries"},
     82: {"notification.notification_trigger_map"},
     40: {"chan.conversations", "chan.tenant_inbound_routes"},

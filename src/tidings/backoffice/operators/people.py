@@ -45,6 +45,12 @@ class OperatorPeople:
             for what, value in said.items()
         }
 
+    async def unseal(
+        self, tx: TenantTx | PlatformTx, operator_id: OperatorId, what: str, box: bytes
+    ) -> bytes | None:
+        """What is in one of these boxes; None where it can't be read any more."""
+        return _opened((await self._keys(tx, [operator_id])).get(operator_id), operator_id, what, box)
+
     async def totp_secret(self, tx: TenantTx | PlatformTx, operator: OperatorRecord) -> bytes | None:
         """What their authenticator shares with us; None where they have none, or it can't be read any more."""
         keys = await self._keys(tx, [operator.id])

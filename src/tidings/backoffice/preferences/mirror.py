@@ -9,7 +9,7 @@ import msgspec
 from tidings.backoffice.announcements.tell import Announcements
 from tidings.backoffice.attestations.attest import seat_of
 from tidings.backoffice.ids import PREFERENCES, OperatorId
-from tidings.backoffice.notes.sealed_words import SealedWords
+from tidings.backoffice.operators.people import OperatorPeople
 from tidings.backoffice.preferences import store
 from tidings.backoffice.preferences.errors import OperatorOfTenantError, UnknownPreferencesError
 from tidings.backoffice.preferences.model import KnownPreferences, MirroredPreferences, encoded
@@ -29,7 +29,6 @@ from tidings.kernel.outbox import Outbox
 from tidings.kernel.refusals import StaleVersionError
 from tidings.kernel.tracing import current_traceparent
 
-_COLUMN = "operator_preferences.payload"
 _PATH = "/v1/operators/{}/preferences"
 
 
@@ -52,7 +51,7 @@ class PreferencesMirror:
 
     db: Database
     upstreams: Upstreams
-    words: SealedWords
+    people: OperatorPeople
     announcements: Announcements
     outbox: Outbox
     clock: Clock
@@ -143,27 +142,34 @@ class PreferencesMirror:
     async def _keep(self, tx: TenantTx, whose: _Whose, said: UpstreamPreferences) -> None:
         now = self.clock.now()
         row_id = PREFERENCES.new(now)
-        boxes = await self.words.seal(tx, _COLUMN, {row_id: encoded(said.preferences)})
+        what = _box_of(whose.property_id)
+        boxes = await self.people.seal(tx, whose.operator_id, **{what: encoded(said.preferences)})
         kept = MirroredPreferences(
             id=row_id,
             tenant_id=whose.tenant_id,
             operator_id=whose.operator_id,
             property_id=whose.property_id,
-            payload_ciphertext=boxes[row_id],
+            payload_ciphertext=boxes[what],
             version=said.version,
             fetched_at=now,
         )
         await store.put_preferences(tx, kept, now=now)
 
     async def _opened(self, tx: TenantTx, kept: MirroredPreferences) -> KnownPreferences | None:
-        words = await self.words.open(tx, _COLUMN, {kept.id: kept.payload_ciphertext})
-        if kept.id not in words:
+        what = _box_of(kept.property_id)
+        text = await self.people.unseal(tx, kept.operator_id, what, kept.payload_ciphertext)
+        if text is None:
             return None
         return KnownPreferences(
             property_id=kept.property_id,
             version=kept.version,
-            preferences=msgspec.json.decode(words[kept.id]),
+            preferences=msgspec.json.decode(text),
         )
+
+
+def _box_of(property_id: str | None) -> str:
+    """What the box is called: it is good for these preferences alone."""
+    return f"preferences:{property_id or ''}"
 
 
 def _whose(caller: Caller, property_id: str | None) -> _Whose:

@@ -30,9 +30,4 @@ async def forget_preferences(tx: TenantTx, operator_ids: Sequence[str]) -> int:
     return await tx.execute(QUERIES.forget_preferences, operator_ids=list(operator_ids))
 
 
-async def remove_preferences(tx: TenantTx, operator_ids: Sequence[str]) -> int:
-    """Remove those of people who were erased."""
-    return await tx.execute(QUERIES.remove_preferences, operator_ids=list(operator_ids))
-
-
 _from_row = RowMapper(MirroredPreferences, [QUERIES.find_preferences])

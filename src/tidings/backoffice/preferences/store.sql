@@ -22,7 +22,3 @@ WHERE p.version <= excluded.version;
 UPDATE bff_backoffice.operator_preferences
 SET fetched_at = NULL
 WHERE tenant_id = :tenant_id AND operator_id = ANY(CAST(:operator_ids AS text[]));
-
--- name: remove_preferences
--- Of somebody who was erased.
-DELETE FROM bff_backoffice.operator_preferences WHERE tenant_id = :tenant_id AND operator_id = ANY(CAST(:operator_ids AS text[]));

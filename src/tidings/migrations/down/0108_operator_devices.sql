@@ -10,5 +10,3 @@ ALTER TABLE bff_backoffice.device_sync_status
     DROP CONSTRAINT IF EXISTS ck_device_sync_status_version,
     DROP CONSTRAINT IF EXISTS ck_device_sync_status_status,
     ADD CONSTRAINT ck_device_sync_status_status CHECK (status IN ('online', 'offline'));
-CALL kernel.protect_tenant_table('bff_backoffice.device_sync_status', 'SELECT, INSERT, UPDATE');
-CALL kernel.protect_tenant_table('bff_backoffice.offline_action_queue_hints', 'SELECT, INSERT');

@@ -6,4 +6,3 @@ ALTER TABLE bff_backoffice.operator_preferences
     DROP COLUMN IF EXISTS fetched_at,
     DROP COLUMN IF EXISTS payload_ciphertext,
     ADD COLUMN IF NOT EXISTS payload TEXT NOT NULL;
-CALL kernel.protect_tenant_table('bff_backoffice.operator_preferences', 'SELECT, INSERT, UPDATE, DELETE');

@@ -1,0 +1,1 @@
+"""What other systems say of people and tenants, as far as it concerns operators."""
