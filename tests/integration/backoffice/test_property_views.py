@@ -89,13 +89,13 @@ async def test_properties_are_listed_in_pages_with_names(
     admin: SignedIn, simulator: PropertySimulator
 ) -> None:
     first = (await admin.get("/bff/v1/properties?limit=3")).json()
-    second = (await admin.get(f"/bff/v1/properties?limit=3&after={first['next_after']}")).json()
+    second = (await admin.get(f"/bff/v1/properties?limit=3&cursor={first['next_cursor']}")).json()
 
     assert [item["id"] for item in first["items"] + second["items"]] == [
         "herat-school", "kabul-garden", "lagos-marina", "muscat-harbour",
     ]  # fmt: skip
     assert first["items"][0]["kind"] == "school"
-    assert second["next_after"] is None
+    assert second["next_cursor"] is None
 
 
 async def test_api_keys_and_the_platform_see_no_property(

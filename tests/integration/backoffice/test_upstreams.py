@@ -3,6 +3,7 @@
 import asyncio
 from datetime import timedelta
 
+import msgspec
 import pytest
 
 from tests.support.clock import ManualClock
@@ -10,6 +11,7 @@ from tests.support.http import HttpWorld
 from tests.support.system import system_over
 from tests.support.upstreams import HOTEL, fault
 from tidings.backoffice.upstreams.client import Upstreams, at
+from tidings.backoffice.upstreams.contract.housekeeping import Rooms
 from tidings.backoffice.upstreams.contract.reservations import Stays, UpstreamProperties
 from tidings.backoffice.upstreams.errors import UpstreamAwayError, UpstreamNotConnectedError
 from tidings.kernel.ids import TenantId
@@ -81,6 +83,30 @@ async def test_each_fault_is_called_by_its_name(
 
     assert away.value.reason == reason
     assert away.value.since is not None
+
+
+async def test_the_largest_house_of_the_contract_has_room_and_an_endless_answer_has_an_end(
+    upstreams: Upstreams, simulator: PropertySimulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms = [
+        {"room": f"Tower {n}", "floor": "Tower", "status": "clean", "use": "vacant", "tasks": ["towels"] * 5}
+        for n in range(3000)
+    ]
+    body = msgspec.json.encode({"rooms": rooms})
+
+    async def read() -> Rooms | None:
+        path = at("/v1/properties/{}/rooms", HOTEL)
+        return await upstreams.read(Rooms, "housekeeping", path, tenant_id=_TENANT)
+
+    monkeypatch.setattr(simulator.site, "handle", lambda *_: SandboxResponse(body=body))
+    found = await read()
+    assert found is not None
+    assert len(found.rooms) == 3000
+
+    monkeypatch.setattr(simulator.site, "handle", lambda *_: SandboxResponse(body=b" " * 3_000_000 + body))
+    with pytest.raises(UpstreamAwayError) as away:
+        await read()
+    assert away.value.reason == "schema"
 
 
 async def test_no_redirect_is_followed(

@@ -34,16 +34,16 @@ class ListProperties(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Which page is wanted."""
 
     limit: Annotated[int, Meta(ge=1, le=200, description="How many items at most.")] = 100
-    #: The id of the last one of the page before.
-    after: Annotated[str, Meta(max_length=64)] = ""
+    #: `next_cursor` of the page before; left out for the first one.
+    cursor: Annotated[str, Meta(max_length=64)] = ""
 
 
 class PropertyList(Struct, frozen=True, kw_only=True):
     """Properties by their ids."""
 
     items: list[PropertyView]
-    #: Where the next page begins, as `after`; null on the last one.
-    next_after: str | None
+    #: Null on the last page.
+    next_cursor: str | None
     #: Why names are missing; null where they are not.
     missing: MissingUpstream | None
 
@@ -72,10 +72,10 @@ async def list_properties(query: ListProperties, caller: Caller, known: KnownPro
     seat_of(caller)
     found = await known.listed(caller)
     ids = [one.id for one in found.properties]
-    first = bisect_right(ids, query.after) if query.after else 0
+    first = bisect_right(ids, query.cursor) if query.cursor else 0
     shown = list(found.properties[first : first + query.limit])
     more = first + query.limit < len(ids)
-    return PropertyList(items=shown, next_after=shown[-1].id if more else None, missing=found.missing)
+    return PropertyList(items=shown, next_cursor=shown[-1].id if more else None, missing=found.missing)
 
 
 @properties.get(

@@ -40,6 +40,8 @@ _RETRY: Final = RetryPolicy(max_attempts=3, first_delay=timedelta(milliseconds=5
 #: Calls of one tenant to one service at the same time: a service that hangs takes no more of us.
 _MOST_AT_ONCE: Final = 16
 _CONNECTIONS: Final = 64
+#: A board of the largest house that the contract knows has room.
+_MOST_ANSWER_BYTES: Final = 2 * 1024 * 1024
 _MOST_CIRCUITS: Final = 20_000
 #: How long a token is used before its secret is read again.
 _TOKEN_KEPT: Final = timedelta(seconds=30)
@@ -53,7 +55,7 @@ def at(path: str, *values: str) -> str:
 
 
 class Upstreams:
-    """Calls the services whose addresses are set. It follows no redirects, and reads 256 KB of an answer at most."""
+    """Calls the services whose addresses are set. It follows no redirects, and reads 2 MB of an answer at most."""
 
     def __init__(
         self, places: UpstreamPlaces, secrets: SecretResolver, clock: Clock, metrics: BackofficeMetrics
@@ -276,7 +278,13 @@ class Upstreams:
 
 def _pool() -> HttpPool:
     # Whoever runs Tidings has chosen these addresses; tenants have no say in them.
-    return HttpPool(guard=anywhere, connections=_CONNECTIONS, connect_seconds=1.0, timeout_seconds=30.0)
+    return HttpPool(
+        guard=anywhere,
+        connections=_CONNECTIONS,
+        connect_seconds=1.0,
+        timeout_seconds=30.0,
+        most_answer_bytes=_MOST_ANSWER_BYTES,
+    )
 
 
 def _id_in(answer: HttpAnswer) -> str | None:

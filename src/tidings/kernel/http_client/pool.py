@@ -60,10 +60,12 @@ class HttpPool:
         context: ssl.SSLContext | bool = True,
         names_apart: bool = False,
         most_hops: int = 0,
+        most_answer_bytes: int = _MOST_ANSWER_BYTES,
     ) -> None:
         """`connections` 0: as many as are asked for. `names_apart`: hosts are strangers' and are looked up in threads of their own.
 
         `most_hops`: redirects that are followed, where they keep the method and stay at the same scheme, host and port.
+        `most_answer_bytes`: of a longer answer the rest is left.
         """
         self._guard = guard
         self._connections = connections
@@ -72,6 +74,7 @@ class HttpPool:
         self._context = context
         self._names_apart = names_apart
         self._most_hops = most_hops
+        self._most_answer_bytes = most_answer_bytes
         self._session: aiohttp.ClientSession | None = None
         self._names: IsolatedResolver | None = None
         self._closed = False
@@ -110,7 +113,7 @@ class HttpPool:
                     return HttpAnswer(
                         status=response.status,
                         retry_after=response.headers.get("Retry-After"),
-                        content=await _whole(response),
+                        content=await _whole(response, self._most_answer_bytes),
                         headers=response.headers,
                     )
                 url = onward
@@ -170,14 +173,14 @@ class HttpPool:
         return socket.socket(family, kind, protocol)
 
 
-async def _whole(response: "aiohttp.ClientResponse") -> bytes:
+async def _whole(response: "aiohttp.ClientResponse", most: int) -> bytes:
     """What was answered, in however many pieces it comes; of an endless answer the beginning."""
     content = bytearray()
     async for piece in response.content.iter_any():
         content += piece
-        if len(content) >= _MOST_ANSWER_BYTES:
+        if len(content) >= most:
             break
-    return bytes(content[:_MOST_ANSWER_BYTES])
+    return bytes(content[:most])
 
 
 def _same_place(url: str, status: int, location: str | None) -> str | None:
