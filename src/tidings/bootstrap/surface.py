@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tidings.backoffice.api import activity_routes as backoffice_activity_routes
 from tidings.backoffice.api import ai_inbox_routes as backoffice_ai_inbox_routes
 from tidings.backoffice.api import alerts_routes as backoffice_alerts_routes
+from tidings.backoffice.api import audit_routes as backoffice_audit_routes
 from tidings.backoffice.api import devices_routes as backoffice_devices_routes
 from tidings.backoffice.api import exports_routes as backoffice_exports_routes
 from tidings.backoffice.api import health_routes as backoffice_health_routes
@@ -52,6 +53,7 @@ from tidings.notify.suppressions import platform_routes as platform_suppressions
 from tidings.notify.suppressions import routes as suppressions_routes
 from tidings.notify.templates import routes as templates_routes
 from tidings.notify.tenants import routes as tenants_routes
+from tidings.notify.tenants import settings_routes as tenant_settings_routes
 from tidings.notify.tracking import routes as tracking_routes
 from tidings.notify.triggers import routes as triggers_routes
 from tidings.notify.webhook_portal import routes as webhook_portal_routes
@@ -86,6 +88,7 @@ def resources_of(system: "System") -> Served:
             [
                 backoffice_sessions_routes.sessions,
                 backoffice_operators_routes.operators,
+                backoffice_audit_routes.audit_trail,
                 backoffice_ai_inbox_routes.ai_inbox,
                 backoffice_devices_routes.devices,
                 backoffice_activity_routes.activity,
@@ -108,6 +111,7 @@ def resources_of(system: "System") -> Served:
                 audit_routes.audit_trail,
                 tenants_routes.tenants,
                 tenants_routes.tenant,
+                tenant_settings_routes.settings,
                 channels_routes.channels,
                 branding_routes.branding,
                 categories_routes.categories,

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from tidings.contracts.moments import Moment
 from tidings.kernel.audit.record import AuditRow
+from tidings.kernel.audit.verify_owner import Verification
 from tidings.kernel.mapping import by_name
 
 
@@ -47,3 +48,38 @@ class AuditView(Struct, frozen=True, kw_only=True):
 
 def _json(text: str | None) -> Any:
     return None if text is None else msgspec.json.decode(text)
+
+
+class FindingView(Struct, frozen=True, kw_only=True):
+    """One thing that is wrong with an audit."""
+
+    entity_type: str | None
+    #: `altered missing reordered forged truncated vanished head anchor`
+    fault: str
+    #: The number within the stream.
+    seq: int | None
+    id: str | None
+    detail: str
+
+
+class VerificationView(Struct, frozen=True, kw_only=True):
+    """Whether an audit is as it was written."""
+
+    #: Nothing is wrong with what was read.
+    ok: bool
+    streams: int
+    rows: int
+    #: False: there were more rows than are read for one answer.
+    complete: bool
+    findings: list[FindingView]
+
+    @classmethod
+    def of(cls, done: Verification) -> "VerificationView":
+        """The verification as it is shown."""
+        return by_name(
+            cls,
+            done,
+            ok=not done.findings,
+            complete=done.is_complete,
+            findings=[by_name(FindingView, one) for one in done.findings],
+        )

@@ -67,6 +67,8 @@ if TYPE_CHECKING:
     from tidings_client.api.scheduled import Scheduled
     from tidings_client.api.secrets import AsyncSecrets
     from tidings_client.api.secrets import Secrets
+    from tidings_client.api.settings import AsyncSettings
+    from tidings_client.api.settings import Settings
     from tidings_client.api.spend import AsyncSpend
     from tidings_client.api.spend import Spend
     from tidings_client.api.statistics import AsyncStatistics
@@ -126,6 +128,7 @@ class TenantResources(Resources):
         "router_audit": "RouterAudit",
         "scheduled": "Scheduled",
         "secrets": "Secrets",
+        "settings": "Settings",
         "spend": "Spend",
         "statistics": "Statistics",
         "status_map": "StatusMap",
@@ -162,6 +165,7 @@ class TenantResources(Resources):
     router_audit: "RouterAudit"
     scheduled: "Scheduled"
     secrets: "Secrets"
+    settings: "Settings"
     spend: "Spend"
     statistics: "Statistics"
     status_map: "StatusMap"
@@ -240,6 +244,7 @@ class AsyncTenantResources(Resources):
         "router_audit": "AsyncRouterAudit",
         "scheduled": "AsyncScheduled",
         "secrets": "AsyncSecrets",
+        "settings": "AsyncSettings",
         "spend": "AsyncSpend",
         "statistics": "AsyncStatistics",
         "status_map": "AsyncStatusMap",
@@ -276,6 +281,7 @@ class AsyncTenantResources(Resources):
     router_audit: "AsyncRouterAudit"
     scheduled: "AsyncScheduled"
     secrets: "AsyncSecrets"
+    settings: "AsyncSettings"
     spend: "AsyncSpend"
     statistics: "AsyncStatistics"
     status_map: "AsyncStatusMap"

@@ -4,7 +4,7 @@
 from collections.abc import AsyncIterator, Iterator
 from tidings_client.namespaces import AsyncNamespace, Namespace
 from tidings_client.results import Page
-from tidings_client.api.shared import AuditView
+from tidings_client.api.shared import AuditView, VerificationView
 
 
 class Audit(Namespace):
@@ -18,6 +18,10 @@ class Audit(Namespace):
         """Every item of `list`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", "/audit", Page[AuditView], query={"limit": limit, "entity_type": entity_type, "entity_id": entity_id}))
 
+    def verify(self) -> VerificationView:
+        """Verify that the audit is as it was written: every row is hashed anew, and has to follow the one before. Of one tenant, or with a platform key of the platform; some 20,000 rows at most. `tidings audit verify` reads all of it, and the anchors' signatures."""
+        return self._client.call(self._json("POST", "/audit/verify", VerificationView, safe=True))
+
 
 class AsyncAudit(AsyncNamespace):
     """The calls of `audit`."""
@@ -29,3 +33,7 @@ class AsyncAudit(AsyncNamespace):
     def iterate(self, *, limit: int | None = None, entity_type: str | None = None, entity_id: str | None = None) -> AsyncIterator[AuditView]:
         """Every item of `list`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", "/audit", Page[AuditView], query={"limit": limit, "entity_type": entity_type, "entity_id": entity_id}))
+
+    async def verify(self) -> VerificationView:
+        """Verify that the audit is as it was written: every row is hashed anew, and has to follow the one before. Of one tenant, or with a platform key of the platform; some 20,000 rows at most. `tidings audit verify` reads all of it, and the anchors' signatures."""
+        return await self._client.call(self._json("POST", "/audit/verify", VerificationView, safe=True))

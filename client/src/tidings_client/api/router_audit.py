@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Literal
 from tidings_client.namespaces import AsyncNamespace, Namespace
 from tidings_client.results import Page
-from tidings_client.api.shared import AuditView
+from tidings_client.api.shared import AuditView, VerificationView
 
 
 class RouterAudit(Namespace):
@@ -21,6 +21,10 @@ class RouterAudit(Namespace):
         """Every item of `list`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", "/router/audit", Page[AuditView], query={"limit": limit, "entity_type": entity_type, "entity_id": entity_id}))
 
+    def verify(self) -> VerificationView:
+        """Verify that the audit is as it was written: every row is hashed anew, and has to follow the one before. Of one tenant, or with a platform key of the platform; some 20,000 rows at most. `tidings audit verify` reads all of it, and the anchors' signatures."""
+        return self._client.call(self._json("POST", "/router/audit/verify", VerificationView, safe=True))
+
 
 class AsyncRouterAudit(AsyncNamespace):
     """The calls of `router-audit`."""
@@ -34,3 +38,7 @@ class AsyncRouterAudit(AsyncNamespace):
     def iterate(self, *, limit: int | None = None, entity_type: Literal["adapter_config", "callback", "circuit_breaker", "conversation", "fallback_policy", "inbound_message", "inbound_route", "profile", "status_map", "vendor_weight"] | None = None, entity_id: str | None = None) -> AsyncIterator[AuditView]:
         """Every item of `list`: the pages are fetched as they are needed."""
         return self._pages(self._json("GET", "/router/audit", Page[AuditView], query={"limit": limit, "entity_type": entity_type, "entity_id": entity_id}))
+
+    async def verify(self) -> VerificationView:
+        """Verify that the audit is as it was written: every row is hashed anew, and has to follow the one before. Of one tenant, or with a platform key of the platform; some 20,000 rows at most. `tidings audit verify` reads all of it, and the anchors' signatures."""
+        return await self._client.call(self._json("POST", "/router/audit/verify", VerificationView, safe=True))

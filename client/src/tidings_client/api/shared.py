@@ -136,6 +136,18 @@ class FieldProblem(ApiStruct, frozen=True, kw_only=True):
     remedy: str
 
 
+class FindingView(ApiStruct, frozen=True, kw_only=True):
+    """One thing that is wrong with an audit."""
+
+    entity_type: str | None
+    #: `altered missing reordered forged truncated vanished head anchor`
+    fault: str
+    #: The number within the stream.
+    seq: int | None
+    id: str | None
+    detail: str
+
+
 class Hours(ApiStruct, frozen=True, kw_only=True, omit_defaults=True):
     """From start to end, by the clock of a place; may reach across midnight."""
 
@@ -405,6 +417,18 @@ class ProblemView(ApiStruct, frozen=True, kw_only=True):
     what: str
     #: `warning`: the line was taken, without what is named.
     severity: str
+
+
+class VerificationView(ApiStruct, frozen=True, kw_only=True):
+    """Whether an audit is as it was written."""
+
+    #: Nothing is wrong with what was read.
+    ok: bool
+    streams: int
+    rows: int
+    #: False: there were more rows than are read for one answer.
+    complete: bool
+    findings: tuple[FindingView, ...]
 
 
 class ImportView(ApiStruct, frozen=True, kw_only=True):

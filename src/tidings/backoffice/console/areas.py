@@ -2,6 +2,8 @@
 
 from tidings.backoffice.console.ai_inbox.routes import ai_inbox_pages
 from tidings.backoffice.console.alerts.routes import alerts_pages
+from tidings.backoffice.console.api_keys.routes import keys_pages
+from tidings.backoffice.console.audit.routes import audit_pages
 from tidings.backoffice.console.batches.routes import batches_pages
 from tidings.backoffice.console.branding.layout_routes import layout_pages
 from tidings.backoffice.console.branding.routes import branding_pages
@@ -22,7 +24,9 @@ from tidings.backoffice.console.people.privacy_routes import privacy_pages
 from tidings.backoffice.console.people.routes import people_pages
 from tidings.backoffice.console.policies.routes import policies_pages
 from tidings.backoffice.console.routes import console
+from tidings.backoffice.console.settings.routes import settings_pages
 from tidings.backoffice.console.sign_in_routes import sign_in_pages
+from tidings.backoffice.console.spend.routes import spend_pages
 from tidings.backoffice.console.suppressions.routes import suppressions_pages
 from tidings.backoffice.console.templates.editor_routes import editor_pages
 from tidings.backoffice.console.templates.files_routes import template_files
@@ -68,4 +72,8 @@ AREAS = (
     categories_pages,
     branding_pages,
     layout_pages,
+    spend_pages,
+    audit_pages,
+    keys_pages,
+    settings_pages,
 )

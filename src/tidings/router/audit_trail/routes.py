@@ -4,8 +4,12 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
-from tidings.contracts.audit import AuditView
+from tidings.contracts.audit import AuditView, VerificationView
 from tidings.kernel.audit.log import AuditLog
+from tidings.kernel.audit.verify_owner import verify_owner
+from tidings.kernel.db import Database
+from tidings.kernel.hot_state import Limits
+from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import OwnerTx
 from tidings.kernel.http.paging import Page, PageQuery, Paging
 from tidings.kernel.http.resources import Owner, Resource
@@ -60,3 +64,15 @@ async def list_router_audit(
         limit=paging.fetch,
     )
     return paging.page(rows, AuditView.of)
+
+
+@audit_trail.post("/verify", verb="verify", writes=False, scope="audit:read")
+async def verify_router_audit(
+    caller: Caller, db: Database, limits: Limits, audit: AuditLog
+) -> VerificationView:
+    """Verify that the audit is as it was written: every row is hashed anew, and has to follow the one before.
+
+    Of one tenant, or with a platform key of the platform; some 20,000 rows at most. `tidings audit verify` reads all of
+    it, and the anchors' signatures.
+    """
+    return VerificationView.of(await verify_owner(db, limits, audit.schema, caller.tenant_id))

@@ -149,4 +149,6 @@ def _short(value: float) -> str:
     for bound, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if value >= bound:
             return f"{value / (1e3 if letter == 'k' else bound):.1f}{letter}"
-    return f"{value:.0f}" if value == int(value) or value >= 10 else f"{value:.2f}"
+    if value == int(value) or value >= 10:
+        return f"{value:.0f}"
+    return f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"

@@ -1,0 +1,1 @@
+"""The audit in the console: all three logs, and whether they are as they were written."""

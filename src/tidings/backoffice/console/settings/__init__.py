@@ -1,0 +1,1 @@
+"""The settings of a tenant in the console: languages, quiet hours, limits, links, tracking."""
