@@ -455,6 +455,12 @@ class JobSettings:
         "How often expired ledger rows are swept.",
         _longer_than_zero,
     )
+    alerts_tenant: str | None = setting(
+        "TIDINGS_ALERTS_TENANT",
+        None,
+        "Id of the tenant through which operators of the platform are told of the platform's alerts; default: they are not, "
+        "and look into the console.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -398,6 +398,7 @@ class System:
             **({**self.access.jobs(), **self.access.api_jobs()} if self._runs_notify else {}),
             "presence": kernel.presence,
             **{name: job for stage in stages for name, job in stage.jobs().items()},
+            **(self._telling_jobs() if self._runs_notify else {}),
             **(self._jobs_for_others() if self.requests is not None else {}),
             "sweepers": SweepJob(sweeps, every=self.settings.jobs.sweep_every, metrics=kernel.metrics),
         }
@@ -419,6 +420,13 @@ class System:
 
     def _router_stages(self) -> "Sequence[_WorkingStage]":
         return self.callbacks, self.conversations, self.vendors, self.executions
+
+    def _telling_jobs(self) -> "dict[str, Job]":
+        """What tells operators of alerts, as recipients of their tenants."""
+        from tidings.notify.operator_notices.send import AcceptedNotices
+
+        notices = AcceptedNotices(self.accept.acceptor, self.clock)
+        return self.system_alerts.telling_jobs(self.backoffice.parts, notices)
 
     def _jobs_for_others(self) -> "dict[str, Job]":
         """What processes of the other service need of this one."""

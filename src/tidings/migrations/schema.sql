@@ -21,6 +21,18 @@ CREATE SCHEMA notification_platform;
 
 COMMENT ON SCHEMA notification_platform IS 'Notify, rows that belong to the platform: readable by all, written by the platform.';
 
+CREATE FUNCTION bff_backoffice.forget_alert_subscription() RETURNS trigger
+    LANGUAGE plpgsql
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+BEGIN
+    DELETE FROM bff_backoffice.alert_subscriptions WHERE operator_id = new.id;
+    RETURN NULL;
+END;
+$$;
+
+COMMENT ON FUNCTION bff_backoffice.forget_alert_subscription() IS 'Trigger: removes what an operator who is erased had chosen to be told of.';
+
 CREATE FUNCTION bff_backoffice.number_announcement() RETURNS trigger
     LANGUAGE plpgsql
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -641,6 +653,37 @@ ALTER TABLE ONLY bff_backoffice.alert_mutes FORCE ROW LEVEL SECURITY;
 COMMENT ON TABLE bff_backoffice.alert_mutes IS 'Categories of alerts of which nobody is told until then. tenant_id null: the platform''s own.';
 
 COMMENT ON COLUMN bff_backoffice.alert_mutes.muted_by IS 'Not personal: an operator''s id.';
+
+CREATE TABLE bff_backoffice.alert_notices (
+    tenant_id text COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    dedup_key text NOT NULL COLLATE pg_catalog."C",
+    alert_id text NOT NULL COLLATE pg_catalog."C",
+    told_at timestamp with time zone NOT NULL,
+    times integer DEFAULT 1 NOT NULL
+);
+
+ALTER TABLE ONLY bff_backoffice.alert_notices FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.alert_notices IS 'Which operator was told of what, and when last, so that nobody is told twice of one outage; a month.';
+
+CREATE TABLE bff_backoffice.alert_subscriptions (
+    tenant_id text COLLATE pg_catalog."C",
+    operator_id text NOT NULL COLLATE pg_catalog."C",
+    severity text NOT NULL COLLATE pg_catalog."C",
+    language text NOT NULL COLLATE pg_catalog."C",
+    phone_ciphertext bytea,
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_alert_subscriptions_severity CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text])))
+);
+
+ALTER TABLE ONLY bff_backoffice.alert_subscriptions FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.alert_subscriptions IS 'Operators who want to be told of alerts. tenant_id null: of the platform''s. Without a row nobody is told.';
+
+COMMENT ON COLUMN bff_backoffice.alert_subscriptions.severity IS 'Alerts of this severity and graver ones.';
+
+COMMENT ON COLUMN bff_backoffice.alert_subscriptions.phone_ciphertext IS 'A number for text messages, sealed under the operator''s own key.';
 
 CREATE TABLE bff_backoffice.alerts (
     id text NOT NULL COLLATE pg_catalog."C",
@@ -5166,6 +5209,12 @@ ALTER TABLE ONLY bff_backoffice.ai_inbox_places
 ALTER TABLE ONLY bff_backoffice.alert_ack_log
     ADD CONSTRAINT pk_alert_ack_log PRIMARY KEY (alert_id, acknowledged_by);
 
+ALTER TABLE ONLY bff_backoffice.alert_notices
+    ADD CONSTRAINT pk_alert_notices PRIMARY KEY (operator_id, dedup_key);
+
+ALTER TABLE ONLY bff_backoffice.alert_subscriptions
+    ADD CONSTRAINT pk_alert_subscriptions PRIMARY KEY (operator_id);
+
 ALTER TABLE ONLY bff_backoffice.alerts
     ADD CONSTRAINT pk_alerts PRIMARY KEY (id);
 
@@ -5714,6 +5763,10 @@ CREATE INDEX ix_alert_ack_log_time ON bff_backoffice.alert_ack_log USING btree (
 
 CREATE INDEX ix_alert_mutes_until ON bff_backoffice.alert_mutes USING btree (muted_until);
 
+CREATE INDEX ix_alert_notices_told ON bff_backoffice.alert_notices USING btree (told_at);
+
+CREATE INDEX ix_alert_subscriptions_tenant ON bff_backoffice.alert_subscriptions USING btree (tenant_id, operator_id);
+
 CREATE INDEX ix_alerts_open ON bff_backoffice.alerts USING btree (tenant_id, id) WHERE (resolved_at IS NULL);
 
 CREATE INDEX ix_alerts_resolved ON bff_backoffice.alerts USING btree (resolved_at) WHERE (resolved_at IS NOT NULL);
@@ -6182,6 +6235,8 @@ CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.lock_actio
 
 CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON bff_backoffice.operator_activity FOR EACH STATEMENT EXECUTE FUNCTION kernel.refuse_change();
 
+CREATE TRIGGER forget_alert_subscription AFTER UPDATE OF erased_at ON bff_backoffice.operators FOR EACH ROW WHEN (((new.erased_at IS NOT NULL) AND (old.erased_at IS NULL))) EXECUTE FUNCTION bff_backoffice.forget_alert_subscription();
+
 CREATE CONSTRAINT TRIGGER number_at_commit AFTER INSERT ON bff_backoffice.announcements DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION bff_backoffice.number_announcement();
 
 CREATE TRIGGER announce AFTER INSERT ON chan.outbox FOR EACH STATEMENT EXECUTE FUNCTION kernel.announce_outbox();
@@ -6285,6 +6340,9 @@ CREATE TRIGGER published_content_frozen BEFORE UPDATE ON notification_platform.t
 CREATE TRIGGER published_kept BEFORE DELETE ON notification_platform.template_versions FOR EACH ROW WHEN ((old.status <> 'draft'::text)) EXECUTE FUNCTION kernel.refuse_change();
 
 CREATE TRIGGER published_parts_frozen BEFORE UPDATE ON notification_platform.template_versions FOR EACH ROW WHEN (((old.status <> 'draft'::text) AND (((((old.partials IS DISTINCT FROM new.partials) OR (old.strings IS DISTINCT FROM new.strings)) OR (old.layout IS DISTINCT FROM new.layout)) OR (old.assets IS DISTINCT FROM new.assets)) OR (old.ai_provenance IS DISTINCT FROM new.ai_provenance)))) EXECUTE FUNCTION kernel.refuse_change();
+
+ALTER TABLE ONLY bff_backoffice.alert_subscriptions
+    ADD CONSTRAINT fk_alert_subscriptions_operator FOREIGN KEY (operator_id) REFERENCES bff_backoffice.operators(id);
 
 ALTER TABLE ONLY bff_backoffice.passkeys
     ADD CONSTRAINT fk_passkeys_operator FOREIGN KEY (operator_id) REFERENCES bff_backoffice.operators(id);
@@ -6402,6 +6460,10 @@ ALTER TABLE bff_backoffice.alert_ack_log ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.alert_mutes ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE bff_backoffice.alert_notices ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE bff_backoffice.alert_subscriptions ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE bff_backoffice.alerts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.announcement_heads ENABLE ROW LEVEL SECURITY;
@@ -6427,6 +6489,10 @@ CREATE POLICY break_glass ON bff_backoffice.ai_inbox_places FOR SELECT TO tiding
 CREATE POLICY break_glass ON bff_backoffice.alert_ack_log FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alert_mutes FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.alert_notices FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.alert_subscriptions FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alerts FOR SELECT TO tidings_breakglass USING (true);
 
@@ -6586,6 +6652,10 @@ CREATE POLICY platform_access ON bff_backoffice.alert_ack_log TO tidings_platfor
 
 CREATE POLICY platform_access ON bff_backoffice.alert_mutes TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
+CREATE POLICY platform_access ON bff_backoffice.alert_notices TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
+CREATE POLICY platform_access ON bff_backoffice.alert_subscriptions TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
+
 CREATE POLICY platform_access ON bff_backoffice.alerts TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
 
 CREATE POLICY platform_access ON bff_backoffice.announcement_heads TO tidings_platform USING ((tenant_id IS NULL)) WITH CHECK ((tenant_id IS NULL));
@@ -6647,6 +6717,10 @@ CREATE POLICY tenant_isolation ON bff_backoffice.ai_inbox_places TO tidings_runt
 CREATE POLICY tenant_isolation ON bff_backoffice.alert_ack_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alert_mutes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.alert_notices TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
+CREATE POLICY tenant_isolation ON bff_backoffice.alert_subscriptions TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alerts TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
@@ -6721,6 +6795,10 @@ CREATE POLICY worker_claims ON bff_backoffice.ai_inbox_entries TO tidings_worker
 CREATE POLICY worker_claims ON bff_backoffice.alert_ack_log TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.alert_mutes TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.alert_notices TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.alert_subscriptions TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.alerts TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8298,8 +8376,6 @@ CREATE POLICY worker_claims ON notification.suppression_counts TO tidings_worker
 
 CREATE POLICY worker_claims ON notification.suppressions TO tidings_worker USING (true) WITH CHECK (true);
 
-CREATE POLICY worker_claims ON notification.template_versions TO tidings_worker USING (true) WITH CHECK (true);
-
 CREATE POLICY worker_claims ON notification.tenants_local TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON notification.trigger_firings TO tidings_worker USING (true) WITH CHECK (true);
@@ -8450,6 +8526,8 @@ GRANT USAGE ON SCHEMA notification_platform TO tidings_platform;
 
 GRANT USAGE ON SCHEMA notification_platform TO tidings_breakglass;
 
+REVOKE ALL ON FUNCTION bff_backoffice.forget_alert_subscription() FROM PUBLIC;
+
 REVOKE ALL ON FUNCTION bff_backoffice.number_announcement() FROM PUBLIC;
 
 REVOKE ALL ON FUNCTION kernel.announce_change() FROM PUBLIC;
@@ -8595,6 +8673,34 @@ GRANT SELECT(tenant_id) ON TABLE bff_backoffice.alert_mutes TO tidings_worker;
 GRANT SELECT(category) ON TABLE bff_backoffice.alert_mutes TO tidings_worker;
 
 GRANT SELECT(muted_until) ON TABLE bff_backoffice.alert_mutes TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.alert_notices TO tidings_breakglass;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.alert_notices TO tidings_runtime;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.alert_notices TO tidings_platform;
+
+GRANT DELETE ON TABLE bff_backoffice.alert_notices TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.alert_notices TO tidings_worker;
+
+GRANT SELECT(operator_id) ON TABLE bff_backoffice.alert_notices TO tidings_worker;
+
+GRANT SELECT(dedup_key) ON TABLE bff_backoffice.alert_notices TO tidings_worker;
+
+GRANT SELECT(told_at) ON TABLE bff_backoffice.alert_notices TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.alert_subscriptions TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.alert_subscriptions TO tidings_runtime;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.alert_subscriptions TO tidings_platform;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.alert_subscriptions TO tidings_worker;
+
+GRANT SELECT(operator_id) ON TABLE bff_backoffice.alert_subscriptions TO tidings_worker;
+
+GRANT SELECT(severity) ON TABLE bff_backoffice.alert_subscriptions TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.alerts TO tidings_breakglass;
 
@@ -10033,20 +10139,6 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.template_assets TO tidin
 GRANT SELECT ON TABLE notification.template_versions TO tidings_breakglass;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE notification.template_versions TO tidings_runtime;
-
-GRANT SELECT(tenant_id) ON TABLE notification.template_versions TO tidings_worker;
-
-GRANT SELECT(id) ON TABLE notification.template_versions TO tidings_worker;
-
-GRANT SELECT(template_id) ON TABLE notification.template_versions TO tidings_worker;
-
-GRANT SELECT(status) ON TABLE notification.template_versions TO tidings_worker;
-
-GRANT SELECT(source) ON TABLE notification.template_versions TO tidings_worker;
-
-GRANT SELECT(approver_user_id) ON TABLE notification.template_versions TO tidings_worker;
-
-GRANT SELECT(updated_at) ON TABLE notification.template_versions TO tidings_worker;
 
 GRANT SELECT ON TABLE notification.templates TO tidings_breakglass;
 

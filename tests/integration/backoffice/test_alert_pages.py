@@ -93,3 +93,18 @@ async def test_the_platform_sees_its_own_until_it_chooses_a_tenant(world: HttpWo
     await at.post("/console/acting-for", tenant=tenant.id)
     await at.open(f"{PAGE}/{theirs.id}")
     assert "A device is offline" in at.html
+
+
+async def test_an_operator_chooses_to_be_told(world: HttpWorld, admin: SignedIn) -> None:
+    at = admin.browser
+    await at.open(f"{PAGE}/telling")
+    assert "Tell me by message" in at.html
+    wrong = await at.post(f"{PAGE}/telling", severity="critical", phone="0701", language="fa-AF")
+    assert wrong.status_code == 400
+    assert "must be a number such as" in at.html
+
+    await at.post(f"{PAGE}/telling", severity="critical", phone="+93 70 123 4567", language="fa-AF")
+    assert "what you are told from now on" in at.html
+    assert 'value="+93701234567"' in at.html
+    await at.post(f"{PAGE}/telling", severity="none", phone="", language="en")
+    assert (await admin.get("/bff/v1/alerts/telling")).json()["severity"] is None

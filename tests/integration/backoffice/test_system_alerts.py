@@ -183,12 +183,12 @@ async def test_a_draft_of_a_model_that_nobody_approves(
         ai_provenance='{"model": "m"}',
         updated_at=written,
     )
-    await looks(world, watch, "tenants")
+    await looks(world, watch, "drafts")
     [alert] = await open_alerts(world, tenant.id, "approval_waiting")
     assert '"hours":30' in alert["facts"]
 
     await ran(world, tenant.id, "UPDATE notification.template_versions SET approver_user_id = 'oper_1'")
-    await looks(world, watch, "tenants", LOOKS_TO_END)
+    await looks(world, watch, "drafts", LOOKS_TO_END)
     assert await open_alerts(world, tenant.id, "approval_waiting") == []
 
 

@@ -52,6 +52,7 @@ READABLE_CONTENT = {
         "notification.audit": "the platform's own rows",
         "chan.audit": "the platform's own rows",
         "bff_backoffice.audit": "the platform's own rows",
+        "bff_backoffice.alert_subscriptions": "the platform's own rows",
         "bff_backoffice.devices": "a device is looked up before its tenant is known; hashes only",
         "bff_backoffice.operators": "who signs in is looked up before their tenant is known; names are sealed under the tenant's key",
         "notification_platform.event_subscription_refusals": "messages of no tenant, under a key of the platform's",

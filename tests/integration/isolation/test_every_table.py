@@ -30,6 +30,8 @@ LEDGERS = {
     "bff_backoffice.audit_heads",
     "bff_backoffice.attestations",
     "bff_backoffice.alerts",
+    "bff_backoffice.alert_subscriptions",
+    "bff_backoffice.alert_notices",
     "bff_backoffice.devices",
     "bff_backoffice.sessions",
     "bff_backoffice.lock_action_proxy_audit",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Annotated, Final
 
+from tidings.backoffice.alert_notices.subscribe import AlertSubscriber, Telling
 from tidings.backoffice.alerts import store
 from tidings.backoffice.alerts.count import AlertCounter
 from tidings.backoffice.alerts.errors import UnknownAlertError
@@ -13,11 +14,13 @@ from tidings.backoffice.api.alerts_wire import (
     AcknowledgeAlert,
     AlertCounts,
     AlertView,
+    ChooseTelling,
     ListAlerts,
     MuteAlerts,
     Mutes,
     MuteView,
     SeenAlerts,
+    TellingView,
     parse_category,
 )
 from tidings.backoffice.attestations.attest import seat_of
@@ -27,7 +30,8 @@ from tidings.backoffice.notes.model import NewNote
 from tidings.backoffice.notes.notes import Notes
 from tidings.backoffice.properties.access import PropertyReach, check_property
 from tidings.kernel.clock import Clock
-from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.db import Database, PlatformTx, TenantTx
+from tidings.kernel.http.answers import Answer
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import AfterCommit, OwnerTx, Parsed
 from tidings.kernel.http.paging import Page, Paging
@@ -38,6 +42,7 @@ from tidings.kernel.refusals import FieldError, InvalidError
 alerts = Resource("alerts", at="/alerts", tag="alerts", scope="alerts", owner=Owner.OPERATOR)
 
 _OF_ONE: Final = ["alert_not_found", "alert_resolved", "operators_only"]
+_NO_STORE: Final = {"Cache-Control": "no-store"}
 _WITHOUT_NOTE: Final = AcknowledgeAlert()
 
 
@@ -111,6 +116,28 @@ async def unmute_alerts(
     by = _at_work(caller)
     after_commit(lambda: counter.forget(caller.tenant_id))
     await handler.unmute(tx, category, by=by)
+
+
+@alerts.get("/telling", problems=["operators_only"])
+async def show_telling(caller: Caller, db: Database, subscriber: AlertSubscriber) -> Answer[TellingView]:
+    """Show of which alerts you are told by a message."""
+    seat = seat_of(caller)
+    async with db.scoped(caller.home) as tx:
+        chosen = await subscriber.find(tx, seat.operator_id)
+    return Answer(by_name(TellingView, chosen), headers=_NO_STORE)
+
+
+@alerts.put("/telling", scope="alerts:read", problems=["operators_only"])
+async def choose_telling(
+    body: ChooseTelling, caller: Caller, db: Database, subscriber: AlertSubscriber
+) -> Answer[TellingView]:
+    """Choose of which alerts you are told by a message, in your own tenant: from then on you are one of its recipients."""
+    seat = seat_of(caller)
+    chosen = Telling(severity=body.severity, phone=body.phone, language=body.language)
+    async with db.scoped(caller.home) as tx:
+        await subscriber.choose(tx, seat.operator_id, chosen, actor=caller.actor)
+        kept = await subscriber.find(tx, seat.operator_id)
+    return Answer(by_name(TellingView, kept), headers=_NO_STORE)
 
 
 @alerts.get("/{alert_id}", problems=["alert_not_found", "operators_only"])

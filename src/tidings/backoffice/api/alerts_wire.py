@@ -170,3 +170,31 @@ class Mutes(Struct, frozen=True, kw_only=True):
     """All that hold now."""
 
     items: list[MuteView]
+
+
+class TellingView(Struct, frozen=True, kw_only=True):
+    """Of which alerts you are told by a message, and where."""
+
+    #: This severity and graver ones; null: you are told of nothing.
+    severity: AlertSeverity | None
+    #: A number for text messages, beside your mail.
+    phone: str | None
+    #: In which language; null: not chosen.
+    language: str | None
+
+
+class ChooseTelling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Of which alerts you want to be told by a message."""
+
+    #: This severity and graver ones; null: nothing.
+    severity: AlertSeverity | None
+    #: A number for text messages, beside your mail: `+93701234567`.
+    phone: (
+        Annotated[
+            str,
+            Meta(pattern=r"^\+[1-9][0-9]{6,14}\Z", description="must be a number such as +93701234567"),
+        ]
+        | None
+    ) = None
+    #: In which language.
+    language: Literal["en", "fr", "ar", "fa-AF", "ps-AF"] = "en"

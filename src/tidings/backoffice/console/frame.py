@@ -8,6 +8,7 @@ import msgspec
 
 from tidings.backoffice.console.html import NOTHING, Child, Html, el, join
 from tidings.backoffice.console.kit.forms import button, post_form
+from tidings.backoffice.console.kit.marks import badge
 from tidings.backoffice.console.places import GROUPS, Place, places_for
 from tidings.backoffice.console.static import versioned
 from tidings.backoffice.console.strings import ConsoleStrings
@@ -169,7 +170,8 @@ def _top(words: ConsoleStrings, reader: ConsoleReader) -> Html:
     )
     out = post_form(reader, "/console/sign-out", button(words["sign_out"], "plain"), class_="out")
     me = el("a", el("bdi", reader.name), href="/console/account", class_="me")
-    menu = el("a", words["open_menu"], href="#menu", class_="burger")
+    waiting = badge(str(min(reader.open_alerts, 99)), "bad") if reader.open_alerts else None
+    menu = el("a", words["open_menu"], waiting, href="#menu", class_="burger")
     return el("header", menu, _brand(words), shown, find, keys, theme, me, out, class_="top")
 
 
@@ -197,7 +199,7 @@ def open_alerts(words: ConsoleStrings, reader: ConsoleReader) -> Html:
     if reader.open_alerts:
         known = words["open_alerts"].replace("{count}", str(reader.open_alerts))
         shown = join(
-            el("span", min(reader.open_alerts, 99), aria_hidden="true", class_="badge bad"),
+            el("span", badge(str(min(reader.open_alerts, 99)), "bad"), aria_hidden="true"),
             el("span", f" ({known})", class_="unseen"),
         )
     return el(

@@ -56,6 +56,14 @@ class OperatorPeople:
         keys = await self._keys(tx, [operator.id])
         return _opened(keys.get(operator.id), operator.id, "totp", operator.totp_ciphertext)
 
+    async def opened(
+        self, tx: TenantTx | PlatformTx, operator: OperatorRecord, what: str, box: bytes
+    ) -> str | None:
+        """What was sealed under that word; None once they were erased."""
+        keys = await self._keys(tx, [operator.id])
+        found = _opened(keys.get(operator.id), operator.id, what, box)
+        return None if found is None else found.decode()
+
     async def open(
         self, tx: TenantTx | PlatformTx, operators: Sequence[OperatorRecord]
     ) -> dict[OperatorId, OperatorPerson]:

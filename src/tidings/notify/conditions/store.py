@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from typing import NamedTuple
 
-from tidings.kernel.db import Row, WorkerTx
+from tidings.kernel.db import Row, TenantsTx, WorkerTx
 from tidings.kernel.ids import TenantId
 from tidings.kernel.sql import Queries
 
@@ -46,6 +46,12 @@ async def expiring_keys(tx: WorkerTx, *, now: datetime, until: datetime) -> list
     return list(await tx.fetch(QUERIES.expiring_keys, now=now, until=until))
 
 
-async def unapproved_drafts(tx: WorkerTx, *, before: datetime, since: datetime) -> list[Row]:
+async def tenants_at_work(tx: WorkerTx, *, after: str, limit: int) -> list[TenantId]:
+    """The next so many tenants behind one, in order."""
+    rows = await tx.fetch(QUERIES.tenants_at_work, after=after, limit=limit)
+    return [TenantId(row["tenant_id"]) for row in rows]
+
+
+async def unapproved_drafts(tx: TenantsTx, *, before: datetime, since: datetime) -> list[Row]:
     """Drafts of a model that were written in between and that nobody has approved."""
     return list(await tx.fetch(QUERIES.unapproved_drafts, before=before, since=since))

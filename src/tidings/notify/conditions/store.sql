@@ -36,8 +36,15 @@ WHERE expires_at IS NOT NULL AND revoked_at IS NULL AND rotated_to IS NULL AND e
 ORDER BY expires_at
 LIMIT 1000;
 
+-- name: tenants_at_work
+-- In order, from one on.
+SELECT tenant_id FROM notification.tenants_local
+WHERE status = 'active' AND tenant_id > :after
+ORDER BY tenant_id
+LIMIT :limit;
+
 -- name: unapproved_drafts
--- Written by a model, and nobody has looked at them; after a month nobody will.
+-- Of the tenants of the transaction: written by a model, and nobody has looked at them; after a month nobody will.
 SELECT tenant_id, id, template_id, updated_at
 FROM notification.template_versions
 WHERE status = 'draft' AND source = 'ai_drafted' AND approver_user_id IS NULL AND updated_at <= :before AND updated_at > :since

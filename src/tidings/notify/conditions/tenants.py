@@ -1,4 +1,4 @@
-"""What tenants should know of: bounces, complaints, disabled webhooks, keys that end, drafts that nobody approves."""
+"""What tenants should know of: bounces, complaints, disabled webhooks, keys that end."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -19,7 +19,6 @@ _FEWEST_MESSAGES: Final = 50
 _FEWEST_TROUBLED: Final = 3
 _KEYS_AHEAD: Final = timedelta(days=14)
 _KEYS_SOON: Final = timedelta(days=2)
-_DRAFTS_WAIT: Final = timedelta(hours=24)
 _REMEMBERED: Final = timedelta(days=30)
 
 
@@ -34,7 +33,7 @@ class TenantConditions:
         self._clock = clock
 
     async def look(self) -> Look:
-        """Four statements over partial indexes."""
+        """Three statements over partial indexes."""
         now = self._clock.now()
         async with self._db.worker() as tx:
             trouble = await store.trouble_of_channels(
@@ -42,13 +41,11 @@ class TenantConditions:
             )
             disabled = await store.disabled_webhooks(tx, since=now - _REMEMBERED)
             keys = await store.expiring_keys(tx, now=now, until=now + _KEYS_AHEAD)
-            drafts = await store.unapproved_drafts(tx, before=now - _DRAFTS_WAIT, since=now - _REMEMBERED)
         return Look(
             conditions=[
                 *judge_channels(trouble),
                 *(_disabled(row) for row in disabled),
                 *_expiring(keys, now),
-                *_unapproved(drafts, now),
             ]
         )
 
@@ -94,19 +91,4 @@ def _expiring(rows: Sequence[Row], now: datetime) -> Iterator[Condition]:
             severity="critical" if left <= _KEYS_SOON else "warning",
             tenant_id=row["tenant_id"],
             facts={"key_id": row["id"], "days": max(left.days, 0)},
-        )
-
-
-def _unapproved(rows: Sequence[Row], now: datetime) -> Iterator[Condition]:
-    for row in rows:
-        yield Condition(
-            category="approval_waiting",
-            about=row["id"],
-            severity="info",
-            tenant_id=row["tenant_id"],
-            facts={
-                "version_id": row["id"],
-                "template_id": row["template_id"],
-                "hours": int((now - row["updated_at"]).total_seconds() // 3600),
-            },
         )

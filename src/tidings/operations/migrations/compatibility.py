@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=116, newest=116)
+SERVES: Final = SchemaRange(oldest=117, newest=117)
 
 
 async def check_servable(

@@ -39,6 +39,8 @@ def test_the_set_is_whole() -> None:
         ("otp", "sms"),
         ("otp", "voice"),
         ("otp", "whatsapp"),
+        ("operator_alert", "email"),
+        ("operator_alert", "sms"),
         ("password_reset", "email"),
         ("password_reset", "sms"),
         ("receipt", "email"),

@@ -24,7 +24,7 @@ ADVICE: Final[Mapping[str, Helps | None]] = {
     "device_offline": Helps("devices"),
     "ai_decisions_undelivered": Helps("ai_inbox"),
     "lock_action_unknown": Helps("locks", "?reservation_id={}", "reservation_id"),
-    "circuit_open": Helps("circuits"),
+    "circuit_open": Helps("vendors"),
     "bounce_rate": Helps("suppressions"),
     "complaint_rate": Helps("suppressions"),
     "webhook_disabled": Helps("webhooks", "/{}", "subscription_id"),

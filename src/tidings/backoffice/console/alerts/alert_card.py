@@ -65,7 +65,7 @@ def _since(visit: Visit, alert: Mapping[str, Any]) -> Html:
                 at=moment(alert["last_seen_at"]),
             )
         )
-    return join(parts, between=" · ")
+    return join(*parts, between=" · ")
 
 
 def _todo(visit: Visit, alert: Mapping[str, Any]) -> Html:

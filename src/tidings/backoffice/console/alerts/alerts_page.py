@@ -53,7 +53,17 @@ def alerts_page(
         id="alerts",
         data_live=None if query["cursor"] else _SECONDS,
     )
-    return page(words, words["place.alerts"], body, reader=visit.reader, here=HERE, told=told, status=status)
+    telling = el("a", words["alerts.telling"], href=f"{HERE}/telling", class_="button quiet")
+    return page(
+        words,
+        words["place.alerts"],
+        body,
+        reader=visit.reader,
+        here=HERE,
+        actions=telling,
+        told=told,
+        status=status,
+    )
 
 
 def alert_page(

@@ -5,6 +5,7 @@ from urllib.parse import urlencode
 
 from tidings.backoffice.console.alerts.alert_card import HERE, MUTES
 from tidings.backoffice.console.alerts.alerts_page import FILTERS, alert_page, alerts_page
+from tidings.backoffice.console.alerts.telling_page import telling_page
 from tidings.backoffice.console.frame import HEADERS, Told, open_alerts, redirect
 from tidings.backoffice.console.kit.forms import button, hidden, post_form
 from tidings.backoffice.console.own_api import ApiProblemError, at
@@ -33,6 +34,34 @@ async def show_count(request: Request, visits: Visits) -> Reply:
     visit = await visits.open(request)
     body = f"<!doctype html>\n{open_alerts(visit.words, visit.reader)}\n"
     return Reply(body=body.encode(), media_type=_HTML, headers=HEADERS)
+
+
+@alerts_pages.get("/telling", media_type=_HTML)
+@answering_with_pages
+async def show_telling_page(request: Request, visits: Visits) -> Reply:
+    """Of which alerts one is told by a message."""
+    visit = await visits.open(request)
+    return telling_page(visit, await visit.api.get(f"{_API}/telling"), told=visit.told())
+
+
+@alerts_pages.post("/telling", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def choose_telling_by_page(request: Request, visits: Visits) -> Reply:
+    """Choose that."""
+    visit, fields = await visits.posted(request, writes=True)
+    severity = fields.get("severity", "")
+    chosen = {
+        "severity": severity if severity in ("critical", "warning", "info") else None,
+        "phone": fields.get("phone", "").replace(" ", "") or None,
+        "language": fields.get("language", "en"),
+    }
+    try:
+        await visit.api.call("PUT", f"{_API}/telling", body=chosen)
+    except ApiProblemError as error:
+        return telling_page(
+            visit, chosen, told=visit.refused(error), errors=error.errors, status=error.status
+        )
+    return redirect(f"{HERE}/telling?told=alert_telling")
 
 
 @alerts_pages.get("/{alert_id}", media_type=_HTML)

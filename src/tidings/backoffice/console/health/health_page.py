@@ -111,7 +111,7 @@ def _wrong(visit: Visit, health: Mapping[str, Any]) -> Html:
 
 
 def _facts(facts: Mapping[str, str | int]) -> Html:
-    return join((el("bdi", f"{name} {value}", dir="ltr") for name, value in facts.items()), between=" · ")
+    return join(*(el("bdi", f"{name} {value}", dir="ltr") for name, value in facts.items()), between=" · ")
 
 
 def _processes(visit: Visit, processes: Sequence[Mapping[str, Any]]) -> Html:

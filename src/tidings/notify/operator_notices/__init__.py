@@ -1,0 +1,1 @@
+"""Messages to operators of the back office."""
