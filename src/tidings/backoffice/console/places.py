@@ -167,10 +167,13 @@ PLACES: Final[tuple[Place, ...]] = (
     Place(key="locks", path="/console/locks", group="work", scope="locks:read", of_tenant=True),
     Place(key="activity", path="/console/activity", group="settings", scope="audit:read"),
     Place(key="notes", path="/console/notes", group="settings", scope="notes:read", of_tenant=True),
+    Place(key="spend", path="/console/spend", group="delivery", scope="router:read", of_tenant=True),
     Place(
-        key="spend", path="/console/spend", group="delivery", scope="router:read", keys="g m", of_tenant=True
+        key="audit",
+        path="/console/audit",
+        group="settings",
+        scope="audit:read",
     ),
-    Place(key="audit", path="/console/audit", group="settings", scope="audit:read", keys="g u"),
     Place(key="api_keys", path="/console/api-keys", group="settings", scope="api_keys:read"),
     Place(key="settings", path="/console/settings", group="settings", scope="channels:read", of_tenant=True),
 )
