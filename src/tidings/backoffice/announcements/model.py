@@ -15,9 +15,7 @@ AnnouncementId = NewType("AnnouncementId", str)
 ANNOUNCEMENT = IdKind("ann", AnnouncementId)
 
 #: What an announcement is about; each is an event type of the stream.
-Channel: TypeAlias = Literal[
-    "alerts", "ai_inbox", "dashboard", "devices", "flags", "locks", "preferences", "workbench"
-]
+Channel: TypeAlias = Literal["alerts", "ai_inbox", "dashboard", "devices", "preferences", "workbench"]
 CHANNELS: Final[frozenset[str]] = frozenset(get_args(Channel))
 #: Bytes of facts: ids and counts, and no content.
 MOST_FACTS: Final = 2_000
