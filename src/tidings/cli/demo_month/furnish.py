@@ -108,6 +108,13 @@ _POLICIES: Final[Sequence[Mapping[str, Any]]] = (
         ],
     },
 )
+_LETTER: Final = """\
+<main>
+<p><strong>{{@brand.name}}</strong></p>
+{{> body}}
+<p>{{@brand.footer}}</p>
+</main>
+"""
 _WEBHOOKS: Final = (
     (
         "demo",
@@ -173,6 +180,10 @@ class Furnisher:
                 "footer": "Demo Hotels, 1 Harbour Street",
             }
             self._call("put_branding", body=look, if_match=known["version"])
+        try:
+            self._call("show_layout", "letter")
+        except NotFoundError:
+            self._call("put_layout", "letter", body={"text": _LETTER})
 
     def _templates(self) -> None:
         for (key, channel), (category, schema, samples, locales) in _TEMPLATES.items():
@@ -199,7 +210,9 @@ class Furnisher:
                 "locales": locales,
                 "preview_samples": samples,
             }
-            self._call("add_version", "autumn_offer", "email", body=draft)
+            # A machine has drafted it, so that it waits for somebody's approval.
+            drafted = {"model": "demo-writer", "prompt_hash": "sha256:0d15ea5e", "requested_by": "marketing"}
+            self._call("add_version", "autumn_offer", "email", body={**draft, "ai_provenance": drafted})
 
     def _policies(self) -> None:
         for policy in _POLICIES:
