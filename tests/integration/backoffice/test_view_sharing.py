@@ -17,7 +17,9 @@ from tests.support.system import SHARED, now_clock, system_over
 from tests.support.upstreams import HOTEL, OTHER_HOTEL, fault
 from tests.support.valkey import Valkey, running_valkey
 from tidings.backoffice.properties.access import PropertyAccess, PropertyId
+from tidings.backoffice.view_cache.keys import board_key
 from tidings.backoffice.view_cache.shared import SharedViews
+from tidings.backoffice.views.model import BOARDS
 from tidings.backoffice.views.read import PropertyViews
 from tidings.bootstrap import System
 from tidings.contracts.received_events import EVENT_RECEIVED_SUBJECT, EventReceived
@@ -26,6 +28,7 @@ from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.postgres_bus.consumer import Consumer
 from tidings.sandbox.property.simulator import PropertySimulator
 
+_DEADLINE = 30.0
 _CALLS = f"reservations/properties/{HOTEL}/in-house"
 
 
@@ -71,7 +74,7 @@ def _system(
         database,
         clock=clock,
         TIDINGS_UPSTREAM_URL=simulator.url,
-        TIDINGS_UPSTREAM_TIMEOUT="500ms",
+        TIDINGS_UPSTREAM_TIMEOUT="10s",
         TIDINGS_CACHE_URL=valkey.url.reveal(),
     )
 
@@ -82,7 +85,7 @@ async def _hearing(system: System) -> AsyncIterator[None]:
         stop = asyncio.Event()
         _ = _views(system)
         running = asyncio.create_task(system.kernel.bus.wakeups.run(stop))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(_DEADLINE):
             while not system.kernel.bus.wakeups.proved:
                 await asyncio.sleep(0.01)
         yield
@@ -121,12 +124,15 @@ async def test_processes_of_their_own_ask_once(
     place = (simulator.url, valkey.url.reveal(), worker_database.runtime_url, SHARED.name, access.tenant_id)
     others = [
         subprocess.Popen(  # noqa: ASYNC220  # it starts in no time, and is waited for in a thread
-            [sys.executable, "-c", _ANOTHER, *place, HOTEL], stdout=subprocess.PIPE
+            [sys.executable, "-c", _ANOTHER, *place, HOTEL], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         for _ in range(2)
     ]
 
-    said = await asyncio.gather(*(asyncio.to_thread(other.communicate) for other in others))
+    for other in others:
+        assert other.stdout is not None
+        assert await asyncio.to_thread(other.stdout.readline) == b"ready\n"
+    said = await asyncio.gather(*(asyncio.to_thread(other.communicate, b"go\n") for other in others))
 
     assert [other.returncode for other in others] == [0, 0]
     assert [out for out, _ in said] == [b"50 1\n", b"50 1\n"]
@@ -144,11 +150,13 @@ from tidings.bootstrap import System
 url, cache, database, folder, tenant_id, hotel = sys.argv[1:]
 
 async def main():
-    chosen = settings.load({"TIDINGS_DATA_DIR": folder, "TIDINGS_UPSTREAM_URL": url, "TIDINGS_CACHE_URL": cache})
+    chosen = settings.load({"TIDINGS_DATA_DIR": folder, "TIDINGS_UPSTREAM_URL": url, "TIDINGS_CACHE_URL": cache, "TIDINGS_UPSTREAM_TIMEOUT": "10s"})
     system = System(chosen, runtime_url=database)
     async with system:
         views = system.backoffice.parts.get(PropertyViews)
         access = PropertyAccess(tenant_id=tenant_id, property_id=PropertyId(hotel))
+        print("ready", flush=True)
+        await asyncio.to_thread(sys.stdin.readline)
         found = await asyncio.gather(*(views.board(access, "in-house", None) for _ in range(50)))
         print(len(found), len(set(found)))
 
@@ -160,19 +168,18 @@ async def test_a_leader_that_fails_frees_the_others(
     systems: list[System], simulator: PropertySimulator, access: PropertyAccess
 ) -> None:
     first = _views(systems[0]).cache
+    # So that the other one goes on because of the lease, and not because it waits no longer.
+    _views(systems[1]).cache._patience = 2 * _DEADLINE
 
     async def fail() -> Any:
         await asyncio.sleep(0.1)
         raise RuntimeError("the leader's own fault")
 
-    from tidings.backoffice.view_cache.keys import board_key
-    from tidings.backoffice.views.model import BOARDS
-
     short, sources = BOARDS["in-house"]
     leading = asyncio.create_task(first.get(board_key(access, "in-house", short, None, sources), fail))
     await asyncio.sleep(0.05)
 
-    async with asyncio.timeout(3):
+    async with asyncio.timeout(_DEADLINE):
         board = await _in_house(systems[1], access)
 
     assert board["stays"]
@@ -188,8 +195,9 @@ async def test_a_leader_that_dies_holds_nobody_up_for_long(
         access.tenant_id, key, "a process that was killed", timedelta(seconds=5)
     )
     assert held is not None
+    _views(systems[1]).cache._patience = 1.0
 
-    async with asyncio.timeout(4):
+    async with asyncio.timeout(_DEADLINE):
         board = await _in_house(systems[1], access)
 
     assert board["stays"]
@@ -261,7 +269,7 @@ async def test_an_event_is_heard_once_by_every_process(
     await _tell(systems[0], access.tenant_id, "upstream.reservations.changed", HOTEL)
     await _drain(consumers)
     await _drain(consumers)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(_DEADLINE):
         while simulator.site.calls[_CALLS] == 1:
             for system in systems:
                 await _in_house(system, access)
