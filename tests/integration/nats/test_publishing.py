@@ -70,6 +70,29 @@ async def test_a_gap_in_a_set_keeps_back_all_behind_it(
     assert await under_test.values("group") == list(range(1, 9))
 
 
+async def test_a_killed_relay_s_message_lets_nothing_pass_what_was_committed_late(
+    under_test: BusUnderTest, bus: NatsBus, tenant_id: TenantId
+) -> None:
+    """A lower number comes to light after a relay has published the higher one and died: the lane keeps its order."""
+
+    async def append(*events: Event) -> None:
+        async with under_test.db.tenant(tenant_id) as tx:
+            await under_test.outbox.append(tx, events)
+
+    await append(under_test.event(tenant_id, 0, key="first"))
+    await under_test.relay()
+    async with under_test.db.tenant(tenant_id) as late:
+        await under_test.outbox.append(late, [under_test.event(tenant_id, 1, key="late")])
+        await append(under_test.event(tenant_id, 5, key="other"))
+        await _publish_and_die(bus, under_test, most=1)
+    await append(under_test.event(tenant_id, 2, key="late"))
+
+    assert await under_test.relay() == 3
+    await bus.consumer(under_test.subscription(Effects("group"))).drain()
+    of_lane = [value for lane, value in await under_test.effects("group") if lane.endswith("/late")]
+    assert of_lane == [1, 2]
+
+
 async def test_an_event_is_a_cloudevent_under_the_subject_of_its_tenant(
     under_test: BusUnderTest, bus: NatsBus, tenant_id: TenantId
 ) -> None:

@@ -1,7 +1,7 @@
 """Publishes an outbox's events on JetStream: many at once, in order, and none of them after a gap.
 
 The first message of a set says which number has to be the last one on the stream when it arrives, and every other one
-which event has to be. If one of them is lost or refused, all behind it are refused too: what was stored is a beginning of
+which number and which event have to be. If one of them is lost or refused, all behind it are refused too: what was stored is a beginning of
 the set, in its order. Only what was confirmed is deleted from the outbox. What remains is published one by one, each after the confirmation of the last: an event that was stored without our
 hearing of it is known by its id, and confirmed again.
 
@@ -132,8 +132,9 @@ class NatsMover:
                 link = {_EXPECTED_LAST: str(after)}
                 for number, (subject, payload, headers) in enumerate(messages):
                     await client.publish(subject, payload, reply=f"{inbox}.{number}", headers=headers | link)
-                    # By its id: a number would fit again as soon as somebody else's message has filled a gap.
-                    link = {_EXPECTED_LAST_ID: headers[_ID]}
+                    # By both: a number would fit again as soon as somebody else's message has filled a gap, and an id as
+                    # soon as a message of a relay that was killed has brought the event before, behind one that is refused.
+                    link = {_EXPECTED_LAST: str(after + number + 1), _EXPECTED_LAST_ID: headers[_ID]}
                 await self._stream.connection.until(over)
         except (TimeoutError, nats.errors.Error, OSError) as broken:
             fault: TidingsError | None = BusUnavailableError(
