@@ -41,10 +41,10 @@ def list_page(
         words["people.list"],
         [
             Column[Row](words["people.name"], lambda one: _name(visit, one)),
-            Column[Row](words["people.identity"], _identity),
+            Column[Row](words["people.identity"], _identity, "tight"),
             Column[Row](words["people.language"], lambda one: el("bdi", one["locale"], dir="ltr")),
             Column[Row](
-                words["people.tags"], lambda one: join(*map(badge, one["tags"]), between=" "), "grow"
+                words["people.tags"], lambda one: join(*map(badge, one["tags"]), between=" ")
             ),
             Column[Row](words["people.since"], lambda one: moment(one["created_at"]), "tight"),
         ],
