@@ -3,6 +3,7 @@
 A caller's scopes are those it was given, as far as its role allows them. A role narrows and never widens.
 """
 
+from collections.abc import Collection
 from typing import Final
 
 from tidings.contracts.scope_names import SCOPES
@@ -25,6 +26,7 @@ ROLE_SCOPES: Final[dict[CallerRole, frozenset[str]]] = {
         "recipients:write",
         "suppressions:write",
         "inbox:write",
+        "conversations:write",
         "alerts:write",
         "ai_inbox:write",
     },
@@ -36,6 +38,16 @@ ROLE_SCOPES: Final[dict[CallerRole, frozenset[str]]] = {
 
 if set(ROLE_SCOPES) != set(CALLER_ROLES):
     raise AssertionError("every role has its line in ROLE_SCOPES")
+
+
+#: A scope, and the one that was a part of it before it had a name: whoever was given the one has the other.
+_INCLUDED: Final = {"router:read": "conversations:read", "router:write": "conversations:write"}
+
+
+def effective_scopes(role: CallerRole, given: Collection[str]) -> frozenset[str]:
+    """What a caller may do: what it was given, with what that includes, as far as its role allows."""
+    included = {_INCLUDED[scope] for scope in given if scope in _INCLUDED}
+    return ROLE_SCOPES[role] & (included | set(given))
 
 
 def is_platform_role(role: CallerRole) -> bool:

@@ -50,7 +50,7 @@ PLACES: Final[tuple[Place, ...]] = (
         key="conversations",
         path="/console/conversations",
         group="messages",
-        scope="router:read",
+        scope="conversations:read",
         keys="g m",
         of_tenant=True,
     ),

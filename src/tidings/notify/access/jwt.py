@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from tidings.contracts.scopes import ROLE_SCOPES, is_platform_role
+from tidings.contracts.scopes import ROLE_SCOPES, effective_scopes, is_platform_role
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole
 from tidings.kernel.errors import BadValueError
@@ -99,13 +99,13 @@ def _caller(claims: _Claims) -> Caller:
         home = None if claims.tenant_id is None else TENANT.parse(claims.tenant_id, field="tenant_id")
     except BadValueError as error:
         raise UnauthenticatedError(f"this token's {error.field} {error.remedy}") from None
-    allowed = ROLE_SCOPES[claims.role]
+    given = ROLE_SCOPES[claims.role] if claims.scope is None else frozenset(claims.scope.split())
     return Caller(
         kind="jwt",
         id=claims.sub,
         home=home,
         role=claims.role,
-        scopes=allowed if claims.scope is None else allowed & frozenset(claims.scope.split()),
+        scopes=effective_scopes(claims.role, given),
         environment=claims.environment,
     )
 

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Literal
 
 from tidings.contracts.scope_names import SCOPES
-from tidings.contracts.scopes import ROLE_SCOPES, is_platform_role
+from tidings.contracts.scopes import ROLE_SCOPES, effective_scopes, is_platform_role
 from tidings.kernel.db import CallerRole
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.ids import TenantId
@@ -93,7 +93,7 @@ class ApiKey:
             id=self.id,
             home=self.tenant_id,
             role=self.role,
-            scopes=self.scopes & ROLE_SCOPES[self.role],
+            scopes=effective_scopes(self.role, self.scopes),
             environment=self.environment,
         )
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from tidings.contracts.moments import Moment
-from tidings.contracts.scopes import ROLE_SCOPES
+from tidings.contracts.scopes import effective_scopes
 from tidings.contracts.text import Label
 from tidings.kernel.db import CallerRole
 from tidings.kernel.mapping import by_name
@@ -63,7 +63,7 @@ class KeyView(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, key: ApiKey, now: datetime) -> "KeyView":
         """The key as it is shown at `now`."""
-        return by_name(cls, key, state=key.state(now), scopes=sorted(key.scopes & ROLE_SCOPES[key.role]))
+        return by_name(cls, key, state=key.state(now), scopes=sorted(effective_scopes(key.role, key.scopes)))
 
 
 class NewKey(Struct, frozen=True, kw_only=True):

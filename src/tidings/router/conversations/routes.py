@@ -40,7 +40,7 @@ from tidings.router.conversations.wire import (
 )
 
 _TAG = "conversations"
-conversations = Resource("conversations", at="/router/conversations", tag=_TAG, scope="router")
+conversations = Resource("conversations", at="/router/conversations", tag=_TAG, scope="conversations")
 unmatched = Resource(
     "inbound-unmatched", at="/inbound-unmatched", tag=_TAG, scope="router", owner=Owner.PLATFORM
 )

@@ -69,6 +69,26 @@ async def test_conversations_are_listed_shown_and_read(
     assert await _audited(world, tenant_id) == [("conversation", "transcript.read")] * 2
 
 
+async def test_a_key_of_the_router_reads_conversations_as_before_they_had_a_scope(
+    world: ConversationWorld, tenant_id: TenantId
+) -> None:
+    account = await world.account(tenant_id)
+    await world.write(account, "hello")
+    await world.job().drain()
+    [conversation] = await world.conversations(tenant_id)
+    paths = ("", f"/{conversation['id']}/messages")
+    home = "/api/v1/router/conversations"
+
+    for scopes, expected in (
+        (["router:write", "router:read"], [200, 200]),
+        (["router:read"], [200, 403]),
+        (["conversations:read"], [200, 403]),
+        (["notifications:read"], [403, 403]),
+    ):
+        async with world.http.as_tenant(tenant_id, scopes=scopes) as client:
+            assert [(await client.get(f"{home}{path}")).status_code for path in paths] == expected, scopes
+
+
 async def test_those_who_wait_for_an_answer_are_listed_apart(
     world: ConversationWorld, tenant_id: TenantId
 ) -> None:

@@ -128,7 +128,7 @@ async def _thread(
     person = None
     if one["recipient_id"] and visit.may("recipients:read"):
         person = await visit.api.get(at("/api/v1/recipients/{}", one["recipient_id"]))
-    thread = await _read(visit, one) if visit.may("router:write") else None
+    thread = await _read(visit, one) if visit.may("conversations:write") else None
     return thread_page(visit, one, thread, person, draft=draft, told=told, status=status)
 
 

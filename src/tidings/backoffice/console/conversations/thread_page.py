@@ -174,7 +174,7 @@ def _answer(visit: Visit, one: Data, draft: str) -> Html:
     words = visit.words
     if one["status"] != "OPEN":
         return note(words["conversations.is_over"], tone="info")
-    if not visit.may("router:write"):
+    if not visit.may("conversations:write"):
         return NOTHING
     form = post_form(
         visit.reader,
@@ -224,7 +224,7 @@ def _about(visit: Visit, one: Data, person: Data | None) -> Html:
         who = el("a", shown, href=f"/console/people/{one['recipient_id']}")
     reason = words.get(f"conversations.closed.{one['close_reason']}", one["close_reason"] or "")
     close = None
-    if one["status"] == "OPEN" and visit.may("router:write"):
+    if one["status"] == "OPEN" and visit.may("conversations:write"):
         close = confirm(
             words,
             visit.reader,

@@ -43,9 +43,7 @@ def list_page(
             Column[Row](words["people.name"], lambda one: _name(visit, one)),
             Column[Row](words["people.identity"], _identity, "tight"),
             Column[Row](words["people.language"], lambda one: el("bdi", one["locale"], dir="ltr")),
-            Column[Row](
-                words["people.tags"], lambda one: join(*map(badge, one["tags"]), between=" ")
-            ),
+            Column[Row](words["people.tags"], lambda one: join(*map(badge, one["tags"]), between=" ")),
             Column[Row](words["people.since"], lambda one: moment(one["created_at"]), "tight"),
         ],
         found["items"],

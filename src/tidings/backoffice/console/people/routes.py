@@ -138,7 +138,7 @@ async def _around(visit: Visit, path: str, recipient_id: str) -> Around:
 
     notifications, talks, presence, counts, profile, preferences = await asyncio.gather(
         asked("notifications:read", "/api/v1/notifications", recipient=recipient_id, limit=_NEWEST),
-        asked("router:read", "/api/v1/router/conversations", recipient=recipient_id, limit=_TALKS),
+        asked("conversations:read", "/api/v1/router/conversations", recipient=recipient_id, limit=_TALKS),
         asked("inbox:read", f"{path}/presence"),
         asked("inbox:read", f"{path}/inbox/counts"),
         asked("router:read", at("/api/v1/router/profiles/{}", recipient_id)),
