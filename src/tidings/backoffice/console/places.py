@@ -126,7 +126,7 @@ PLACES: Final[tuple[Place, ...]] = (
         path="/console/branding",
         group="content",
         scope="channels:read",
-        keys="g m",
+        keys="g x",
         of_tenant=True,
     ),
     Place(key="account", path="/console/account", group="settings", keys="g a"),

@@ -30,6 +30,8 @@ ADVICE: Final[Mapping[str, Helps | None]] = {
     "webhook_disabled": Helps("webhooks", "/{}", "subscription_id"),
     "webhook_dead_letters": Helps("webhooks", "/{}", "subscription_id"),
     "approval_waiting": Helps("templates"),
+    "template_approval": Helps("templates", "?key={}", "key"),
+    "batch_approval": Helps("batches", "/{}", "batch"),
     "api_key_expiring": Helps("api_keys"),
     "partition_missing": Helps("health"),
     "outbox_lag": Helps("health"),

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from tidings.backoffice.console.kit.typed import given, moment_of, text, whole
 
-#: Shares of an A/B test that the form has room for; the API takes ten.
+#: Shares of an A/B test that a new batch has room for, and that any has.
 SHARES: Final = 2
+_MOST_SHARES: Final = 10
 DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -21,7 +22,7 @@ class WrittenBatch:
 
 
 def read_batch(fields: Mapping[str, str], before: Mapping[str, Any] | None = None) -> WrittenBatch:
-    """The batch; of one that is there already, what the form has no room for stays (paces of accounts, further shares)."""
+    """The batch; of one that is there already, what the form has no room for stays, such as paces of accounts."""
     errors: dict[str, str] = {}
 
     def parsed(name: str) -> dict[str, Any]:
@@ -50,13 +51,14 @@ def read_batch(fields: Mapping[str, str], before: Mapping[str, Any] | None = Non
         )
     pacing = {**(kept.get("pacing") or {}), "per_minute": whole(fields, "per_minute")}
     variants = []
-    for place in range(SHARES):
+    for place in range(shares_of(fields)):
         share = given(
+            name=text(fields, f"share_{place}_name"),
             percent=whole(fields, f"share_{place}_percent"),
             template=text(fields, f"share_{place}_template"),
             variables=parsed(f"share_{place}_variables"),
         )
-        if share:
+        if share.keys() - {"name"}:
             variants.append({**share, "percent": share.get("percent", 0)})
     listed = fields.get("audience") == "list"
     body = given(
@@ -101,12 +103,19 @@ def fields_of_batch(batch: Mapping[str, Any], variables: Mapping[str, Any]) -> d
     for day in window.get("days", DAYS):
         found[f"day_{day}"] = "on"
     for place, (share, own) in enumerate(zip(batch["variants"], variables["variants"], strict=True)):
+        found[f"share_{place}_name"] = share["name"]
         found[f"share_{place}_percent"] = str(share["percent"])
         found[f"share_{place}_template"] = share["template"] or ""
         found[f"share_{place}_variables"] = _pretty(own)
     if batch["needs_approval"]:
         found["needs_approval"] = "on"
     return found
+
+
+def shares_of(fields: Mapping[str, str]) -> int:
+    """How many shares a form has."""
+    named = [place for place in range(_MOST_SHARES) if f"share_{place}_percent" in fields]
+    return max(SHARES, len(named))
 
 
 def _pretty(value: Any) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidings.backoffice.console.batches.batch_form import DAYS, SHARES
+from tidings.backoffice.console.batches.batch_form import DAYS, shares_of
 from tidings.backoffice.console.frame import Told, page
 from tidings.backoffice.console.html import Child, Html, el, join
 from tidings.backoffice.console.kit.forms import (
@@ -324,12 +324,13 @@ def _when(visit: Visit, typed: Typed) -> Html:
 def _shares(visit: Visit, typed: Typed) -> Html:
     words = visit.words
     rows: list[Child] = []
-    for place in range(SHARES):
-        name = chr(ord("A") + place)
+    for place in range(shares_of(typed.fields or {})):
+        name = typed.value(f"share_{place}_name") or chr(ord("A") + place)
         rows.append(
             el(
                 "fieldset",
                 el("legend", words["batches.share"].replace("{name}", name)),
+                hidden(f"share_{place}_name", typed.value(f"share_{place}_name")),
                 field_row(
                     text_field(
                         f"share_{place}_percent",
