@@ -72,6 +72,11 @@ async def test_an_open_alert_is_counted_and_its_next_one_is_a_new_row(
     assert again.id != first.id
     assert [row["status"] for row in await rows(world, tenant.id)] == ["resolved", "raised"]
 
+    async with world.db.tenant(tenant.id) as tx:
+        heard = await tx.connection.fetch(
+            "SELECT facts FROM bff_backoffice.announcements WHERE channel = 'alerts'"
+        )
+    assert ['"status":"resolved"' in row["facts"] for row in heard].count(True) == 1
     told = await events(world.db, "backoffice.alert.raised.v1", tenant.id)
     assert [first.id in told[0], again.id in told[1], len(told)] == [True, True, 2]
     assert len(await events(world.db, "backoffice.alert.resolved.v1", tenant.id)) == 1

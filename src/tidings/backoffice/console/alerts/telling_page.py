@@ -31,7 +31,7 @@ def telling_page(
     form = post_form(
         visit.reader,
         f"{HERE}/telling",
-        radio_field("severity", words["alerts.telling_which"], choices, chosen.get("severity") or _ANY),
+        radio_field("severity", words["alerts.severity"], choices, chosen.get("severity") or _ANY),
         text_field(
             "phone",
             words["alerts.telling_phone"],
@@ -48,7 +48,7 @@ def telling_page(
     )
     body = el(
         "div",
-        section(words["alerts.telling"], el("p", words["alerts.telling_about"]), form, id_="telling"),
+        section(words["alerts.telling_which"], el("p", words["alerts.telling_about"]), form, id_="telling"),
         note(words["alerts.telling_platform"], tone="info") if visit.reader.is_platform else NOTHING,
     )
     return page(
