@@ -129,7 +129,7 @@ def _table(
                 "operator_id", row["operator_id"], names.get(row["operator_id"]) or code(row["operator_id"])
             ),
         ),
-        Column(words["ledgers.action"], _action, "grow"),
+        Column(words["ledgers.action"], _action),
         Column(words["ledgers.resource"], _resource),
         Column(
             words["ledgers.property"],

@@ -61,7 +61,7 @@ def audit_table(
     columns: list[Column[Mapping[str, Any]]] = [
         Column(words["locks.when"], lambda row: moment(row["occurred_at"])),
         Column(words["locks.action"], lambda row: words[f"locks.action.{row['action']}"]),
-        Column(words["locks.outcome"], lambda row: _outcome(words, row), "grow"),
+        Column(words["locks.outcome"], lambda row: _outcome(words, row)),
         Column(
             words["locks.operator"], lambda row: names.get(row["operator_id"]) or code(row["operator_id"])
         ),

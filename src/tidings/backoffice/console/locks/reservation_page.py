@@ -53,7 +53,11 @@ def reservation_page(
             section(
                 words["locks.act"],
                 el("p", words["locks.act_hint"], class_="soft"),
-                [_form(visit, property_id, reservation, action, tried) for action in ACTIONS],
+                el(
+                    "div",
+                    [_form(visit, property_id, reservation, action, tried) for action in ACTIONS],
+                    class_="actions",
+                ),
             )
         )
     nothing = empty(words["locks.none_here"])
