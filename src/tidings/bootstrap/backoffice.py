@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 #: How long what is over is kept: sessions for questions, devices as long as browsers keep their cookie.
 _SESSIONS_KEPT: Final = timedelta(days=30)
 _ATTESTATIONS_KEPT: Final = timedelta(days=1)
+_LINKS_KEPT: Final = timedelta(days=30)
 _DEVICES_KEPT: Final = timedelta(days=400)
 _ALERTS_KEPT: Final = timedelta(days=365)
 
@@ -244,10 +245,11 @@ class BackofficeStage:
         return recorder
 
     def sweeps(self) -> "dict[str, Sweep]":
-        """Sessions, attestations, devices and alerts that are long over, and notes whose ledger is."""
+        """Sessions, attestations, devices, links and alerts that are long over, notes whose ledger is, and what its parts have."""
         from tidings.backoffice.alerts.store import sweep_alerts, sweep_mutes
         from tidings.backoffice.attestations.store import sweep_attestations
         from tidings.backoffice.notes.store import sweep_notes
+        from tidings.backoffice.operators.store import sweep_links
         from tidings.backoffice.passkeys.store import sweep_challenges
         from tidings.backoffice.sessions.store import sweep_devices, sweep_sessions
 
@@ -264,6 +266,10 @@ class BackofficeStage:
         async def devices(most: int) -> int:
             async with db.worker() as tx:
                 return await sweep_devices(tx, before=clock.now() - _DEVICES_KEPT, limit=most)
+
+        async def links(most: int) -> int:
+            async with db.worker() as tx:
+                return await sweep_links(tx, before=clock.now() - _LINKS_KEPT, limit=most)
 
         async def notes(most: int) -> int:
             async with db.worker() as tx:
@@ -285,4 +291,7 @@ class BackofficeStage:
             "operator_sessions": sessions,
             "operator_devices": devices,
             "operator_notes": notes,
+            "operator_links": links,
+            **self.devices.sweeps(),
+            **self.suggestions.sweeps(),
         }

@@ -5813,6 +5813,8 @@ CREATE INDEX ix_operator_activity_operator ON ONLY bff_backoffice.operator_activ
 
 CREATE INDEX ix_operators_email ON bff_backoffice.operators USING btree (email_hash) WHERE (email_hash IS NOT NULL);
 
+CREATE INDEX ix_operators_link_expiry ON bff_backoffice.operators USING btree (link_expires_at) WHERE (link_expires_at IS NOT NULL);
+
 CREATE INDEX ix_operators_tenant ON bff_backoffice.operators USING btree (tenant_id, id);
 
 CREATE INDEX ix_passkey_challenges_expiry ON bff_backoffice.passkey_challenges USING btree (expires_at);
@@ -6833,6 +6835,8 @@ CREATE POLICY worker_claims ON bff_backoffice.notes TO tidings_worker USING (tru
 CREATE POLICY worker_claims ON bff_backoffice.offline_action_queue_hints TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.operator_activity TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.operators TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.outbox TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8973,6 +8977,16 @@ GRANT SELECT ON TABLE bff_backoffice.operators TO tidings_breakglass;
 GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.operators TO tidings_runtime;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE bff_backoffice.operators TO tidings_platform;
+
+GRANT SELECT(id) ON TABLE bff_backoffice.operators TO tidings_worker;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.operators TO tidings_worker;
+
+GRANT UPDATE(link_hash) ON TABLE bff_backoffice.operators TO tidings_worker;
+
+GRANT UPDATE(link_kind) ON TABLE bff_backoffice.operators TO tidings_worker;
+
+GRANT SELECT(link_expires_at),UPDATE(link_expires_at) ON TABLE bff_backoffice.operators TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.outbox TO tidings_breakglass;
 

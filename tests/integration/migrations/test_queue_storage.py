@@ -13,6 +13,8 @@ _QUEUE: Final = {
 }
 #: Claimed by workers, read in the order of their positions, or due at a time.
 _QUEUES: Final = {
+    "bff_backoffice.ai_decision_deliveries",
+    "bff_backoffice.lock_actions",
     "bff_backoffice.outbox",
     "chan.executions_live",
     "chan.inbound_deliveries",
@@ -27,7 +29,9 @@ _QUEUES: Final = {
     "notification.webhook_endpoints",
 }
 _LEDGERS: Final = {
+    "bff_backoffice.announcements",
     "bff_backoffice.consumed_events",
+    "bff_backoffice.device_proofs",
     "chan.consumed_events",
     "chan.conversation_messages",
     "chan.delivery_inbox",

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tidings.backoffice.ids import OperatorId
 from tidings.backoffice.operators.model import OperatorRecord
-from tidings.kernel.db import PlatformTx, TenantTx
+from tidings.kernel.db import PlatformTx, TenantTx, WorkerTx
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
 
@@ -77,6 +77,11 @@ async def save_operator(tx: TenantTx | PlatformTx, operator: OperatorRecord, *, 
         recovery_hashes=list(operator.recovery_hashes),
         now=now,
     )
+
+
+async def sweep_links(tx: WorkerTx, *, before: datetime, limit: int) -> int:
+    """Forget links whose time was over before that."""
+    return await tx.execute(QUERIES.sweep_links, before=before, limit=limit)
 
 
 _from_row = RowMapper(

@@ -71,3 +71,9 @@ SET role = :role, properties = CAST(:properties AS text[]), status = :status, gr
     link_hash = :link_hash, link_kind = :link_kind, link_expires_at = :link_expires_at, updated_at = :now,
     erased_at = :erased_at, version = :version
 WHERE id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id;
+
+-- name: sweep_links
+-- Links that nobody used, long after their end; who was invited by one may be invited again.
+UPDATE bff_backoffice.operators
+SET link_hash = NULL, link_kind = NULL, link_expires_at = NULL
+WHERE id IN (SELECT id FROM bff_backoffice.operators WHERE link_expires_at <= :before ORDER BY link_expires_at LIMIT :limit);

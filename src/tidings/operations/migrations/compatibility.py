@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=117, newest=117)
+SERVES: Final = SchemaRange(oldest=118, newest=118)
 
 
 async def check_servable(
