@@ -136,7 +136,7 @@ class PreferencesChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class AiSuggestionDecided(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Somebody has accepted, rejected or changed what an AI suggests; what they changed and why is in the ledger."""
 
-    #: As who suggested it calls it; of the draft of a template its version, `tpv_…`.
+    #: As who suggested it calls it; of the draft of a template `tpv_….3`, its version and how often it was changed.
     suggestion_id: str
     inbox_entry_id: str
     property_id: str | None = None

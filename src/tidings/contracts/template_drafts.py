@@ -14,6 +14,8 @@ class AiDraft(Struct, frozen=True, kw_only=True):
 
     #: `tpv_…`
     version_id: str
+    #: Counts its changes: a decision is about what somebody has read.
+    revision: int
     key: str
     channel: str
     semver: str

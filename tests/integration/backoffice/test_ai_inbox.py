@@ -274,6 +274,31 @@ async def test_a_draft_of_an_ai_is_approved_or_put_away_from_the_inbox(
     assert (await admin.get(INBOX)).json()["items"] == []
 
 
+async def test_a_draft_that_was_changed_is_another_suggestion(
+    world: HttpWorld, tenant: Tenant, admin: SignedIn, drafted: str
+) -> None:
+    [read] = (await admin.get(INBOX)).json()["items"]
+    path = "/api/v1/templates/welcome/email/versions/1.0.0"
+    stored = await admin.get(path)
+    async with world.as_tenant(tenant.id) as key:
+        changed = await key.put(
+            path,
+            json={
+                "locales": {"en": {"subject": "Welcome", "body": "Hello again {{name}}", "format": "text"}},
+                "variables_schema": {"type": "object", "properties": {"name": {"type": "string"}}},
+                "ai_provenance": {"model": "writer-1", "prompt_hash": "sha256:2"},
+            },
+            headers={"If-Match": stored.headers["etag"]},
+        )
+        assert changed.status_code == 200, changed.text
+
+    # Nobody approves what they have not read.
+    assert (await decide(admin, read, "accepted")).json()["code"] == "ai_suggestion_decided"
+    [now] = (await admin.get(INBOX)).json()["items"]
+    assert now["id"] != read["id"]
+    assert (await decide(admin, now, "accepted")).status_code == 200
+
+
 async def test_a_draft_that_was_approved_elsewhere_leaves_the_inbox(
     world: HttpWorld, admin: SignedIn, drafted: str
 ) -> None:

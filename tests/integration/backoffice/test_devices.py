@@ -186,6 +186,16 @@ async def test_what_was_queued_offline_is_open_until_the_device_is_through(
     assert (await admin.get(path)).json()["items"] == []
 
 
+async def test_a_report_that_is_repeated_is_kept_once(admin: SignedIn) -> None:
+    await say(admin)
+    path = f"/bff/v1/devices/{admin.device_id}/offline-hints"
+    report = {"hints": [{"kind": "note", "count": 1}], "app_version": "4.2.0"}
+    answers = [await admin.post(path, report, **{"Idempotency-Key": "r1"}) for _ in range(2)]
+    assert [one.status_code for one in answers] == [200, 200], answers[0].text
+    assert answers[1].headers["idempotency-replayed"] == "true"
+    assert len((await admin.get(path)).json()["items"]) == 1
+
+
 @pytest.mark.parametrize(
     "hint",
     [

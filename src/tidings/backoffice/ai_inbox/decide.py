@@ -17,7 +17,7 @@ from tidings.backoffice.ai_inbox.model import (
     LoggedDecision,
     read_content,
 )
-from tidings.backoffice.ai_inbox.pull import COLUMN
+from tidings.backoffice.ai_inbox.pull import COLUMN, suggestion_of
 from tidings.backoffice.announcements.model import NewAnnouncement
 from tidings.backoffice.announcements.tell import Announcements
 from tidings.backoffice.attestations.attest import seat_of
@@ -134,10 +134,12 @@ class SuggestionDecider:
         if _TEMPLATES not in caller.scopes:
             raise MissingScopeError(_TEMPLATES)
         draft = next(
-            (one for one in await self.drafts.waiting(tx) if one.version_id == entry.suggestion_id), None
+            (one for one in await self.drafts.waiting(tx) if suggestion_of(one) == entry.suggestion_id), None
         )
         if draft is None:
-            raise SuggestionDecidedError("somebody has approved this draft, or taken it away, already")
+            raise SuggestionDecidedError(
+                "somebody has approved, changed or taken away this draft; look at it anew"
+            )
         if decision.outcome == "accepted":
             await self.drafts.approve(tx, draft, actor=caller.actor)
         else:

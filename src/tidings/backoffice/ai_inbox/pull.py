@@ -147,12 +147,17 @@ def _content(said: UpstreamSuggestion) -> EntryContent:
     )
 
 
+def suggestion_of(draft: AiDraft) -> str:
+    """A draft that was changed is another suggestion."""
+    return f"{draft.version_id}.{draft.revision}"
+
+
 def _draft_entry(tx: TenantTx, draft: AiDraft, now: datetime) -> AiEntry:
     return AiEntry(
         id=AI_ENTRY.new(now),
         tenant_id=tx.tenant_id,
         source="template",
-        suggestion_id=draft.version_id,
+        suggestion_id=suggestion_of(draft),
         property_id=None,
         category=DRAFT_CATEGORY,
         severity="info",

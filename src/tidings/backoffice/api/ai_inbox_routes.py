@@ -230,7 +230,7 @@ async def decide_suggestion(
     return SuggestionView.of(entry, content, clock.now())
 
 
-@ai_inbox.post("/deliveries/requeue", problems=_OF_TENANT)
+@ai_inbox.post("/deliveries/requeue", idempotent=True, problems=_OF_TENANT)
 async def requeue_decisions(
     tx: OwnerTx,
     caller: Caller,

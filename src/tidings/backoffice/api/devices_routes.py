@@ -1,5 +1,6 @@
 """Operations on devices: they say that they are there, keep their place, and are listed."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from tidings.backoffice.api.devices_wire import (
@@ -19,10 +20,11 @@ from tidings.backoffice.devices.model import DeviceSays, SyncedDevice
 from tidings.backoffice.ids import DeviceId, OperatorId
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import TenantTx
-from tidings.kernel.http.answers import Answer
+from tidings.kernel.http.answers import Answer, Reply
 from tidings.kernel.http.callers import ANY_CALLER, Caller
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.http.injection import OwnerTx
+from tidings.kernel.http.once import Once
 from tidings.kernel.http.paging import Page, Paging
 from tidings.kernel.http.resources import Owner, Resource
 
@@ -126,12 +128,23 @@ async def acknowledge_push(
     return DeviceView.of(await desk.acknowledge(caller, device_id, body.last_event_id))
 
 
-@devices.post("/{device_id}/offline-hints", scope=ANY_CALLER, writes=False, problems=_KNOWN)
+@devices.post(
+    "/{device_id}/offline-hints", scope=ANY_CALLER, writes=False, answer=DeviceView, problems=_KNOWN
+)
 async def report_hints(
-    body: ReportHints, caller: Caller, device_id: DeviceId, desk: DeviceDesk
-) -> DeviceView:
+    body: ReportHints, caller: Caller, device_id: DeviceId, desk: DeviceDesk, once: Once
+) -> Reply:
     """Say what this device has queued while it was offline: kinds, counts and ids. An empty list says that it is through."""
-    return DeviceView.of(await desk.report_hints(caller, device_id, body.hints, app_version=body.app_version))
+
+    async def shown_once(tx: TenantTx, report: Callable[[], Awaitable[SyncedDevice]]) -> Reply:
+        async def shown() -> DeviceView:
+            return DeviceView.of(await report())
+
+        return await once(tx, shown)
+
+    return await desk.report_hints(
+        caller, device_id, body.hints, app_version=body.app_version, once=shown_once
+    )
 
 
 @devices.get("/{device_id}/offline-hints", verb="list-hints", scope=ANY_CALLER, problems=_SEEN)

@@ -92,7 +92,7 @@ def read_proof(proof: str, key: str) -> ProofClaims:
         numbers = (int.from_bytes(raw[:_HALF]), int.from_bytes(raw[_HALF:]))
         signed = f"{head}.{body}".encode("ascii")
         _key_of(key).verify(encode_dss_signature(*numbers), signed, ec.ECDSA(SHA256()))
-    except (msgspec.DecodeError, InvalidSignature, BadKeyError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, InvalidSignature, BadKeyError) as error:
         raise BadProofError("it is none of this key") from error
     return claims
 

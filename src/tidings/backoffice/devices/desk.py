@@ -1,8 +1,9 @@
 """What the operations on devices do; rights are checked here, so that no route can forget them."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 
@@ -23,6 +24,8 @@ from tidings.kernel.db import Database, TenantTx
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.etags import IfMatch
 from tidings.kernel.refusals import StaleVersionError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -87,21 +90,31 @@ class DeviceDesk:
             return _known(await store.acknowledge_push(tx, device_id, ack=ack, now=self.clock.now()))
 
     async def report_hints(
-        self, caller: Caller, device_id: DeviceId, hints: Sequence[OfflineHint], *, app_version: str
-    ) -> SyncedDevice:
-        """The caller's own device says what it has queued."""
+        self,
+        caller: Caller,
+        device_id: DeviceId,
+        hints: Sequence[OfflineHint],
+        *,
+        app_version: str,
+        once: Callable[[TenantTx, Callable[[], Awaitable[SyncedDevice]]], Awaitable[T]],
+    ) -> T:
+        """The caller's own device says what it has queued; `once` has it done once, however often the request is repeated."""
         operator_id = self._own(caller, device_id)
         async with self._home(caller) as tx:
-            return _known(
-                await store.put_hints(
-                    tx,
-                    device_id,
-                    operator_id=operator_id,
-                    payload=msgspec.json.encode(hints).decode(),
-                    app_version=app_version,
-                    now=self.clock.now(),
+
+            async def report() -> SyncedDevice:
+                return _known(
+                    await store.put_hints(
+                        tx,
+                        device_id,
+                        operator_id=operator_id,
+                        payload=msgspec.json.encode(hints).decode(),
+                        app_version=app_version,
+                        now=self.clock.now(),
+                    )
                 )
-            )
+
+            return await once(tx, report)
 
     async def show(self, tx: TenantTx, caller: Caller, device_id: DeviceId) -> SyncedDevice:
         """A device that the caller may see."""

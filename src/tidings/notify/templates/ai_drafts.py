@@ -9,6 +9,7 @@ from msgspec import convert
 from tidings.contracts.template_drafts import AiDraft
 from tidings.contracts.tenants import Channel
 from tidings.kernel.db import TenantTx
+from tidings.kernel.refusals import StaleVersionError
 from tidings.kernel.sql import Queries
 from tidings.notify.templates.drafts import DraftChanger
 from tidings.notify.templates.model import TemplateVersion, VersionName
@@ -28,6 +29,7 @@ class StoredAiDrafts:
         return [
             AiDraft(
                 version_id=row["version_id"],
+                revision=row["revision"],
                 key=row["key"],
                 channel=row["channel"],
                 semver=row["semver"],
@@ -39,7 +41,12 @@ class StoredAiDrafts:
 
     async def approve(self, tx: TenantTx, draft: AiDraft, *, actor: str) -> None:
         """Approve it; refused to who asked for it or wrote it down."""
-        await self._changer.approve(tx, _name(draft), expect=_any, actor=actor, reason=_REASON)
+
+        def expect(version: TemplateVersion) -> None:
+            if version.version != draft.revision:
+                raise StaleVersionError
+
+        await self._changer.approve(tx, _name(draft), expect=expect, actor=actor, reason=_REASON)
 
     async def put_away(self, tx: TenantTx, draft: AiDraft, *, actor: str) -> None:
         """It is not to be published."""
@@ -48,7 +55,3 @@ class StoredAiDrafts:
 
 def _name(draft: AiDraft) -> VersionName:
     return VersionName(draft.key, convert(draft.channel, Channel), draft.semver)
-
-
-def _any(_: TemplateVersion) -> None:
-    """Whoever decides has read the draft, and its row is locked: which version of it that was is not asked."""
