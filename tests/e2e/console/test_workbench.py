@@ -38,6 +38,11 @@ async def test_boards_are_worked_with_by_keyboard_and_show_what_is_missing(
     await at.open(f"{base}{HERE}/{HOTEL}/housekeeping", width=390, height=800, mobile=True)
     assert await at.see("document.documentElement.scrollWidth <= innerWidth")
     assert await at.see("document.querySelectorAll('.chips li').length") == 28
+    # The tabs have no room side by side, and the present one is seen.
+    assert await at.see(
+        "(({ left, right }) => left >= 0 && right <= innerWidth)"
+        "(document.querySelector('.tabs [aria-current]').getBoundingClientRect())"
+    )
     assert await serious(at) == []
     await keep(at, "workbench-phone")
 

@@ -8,7 +8,7 @@ from msgspec import structs
 from tidings.backoffice.upstreams.contract.housekeeping import Rooms, RoomSummary
 from tidings.backoffice.upstreams.contract.maintenance import Tickets, TicketSummary
 from tidings.backoffice.upstreams.contract.reservations import OccupancySummary, Stay, Stays
-from tidings.backoffice.views.gathering import DayQuery, Gathering, together
+from tidings.backoffice.views.gathering import DayQuery, Gathering, nothing, together
 from tidings.backoffice.views.model import BoardName, BoardStay
 
 _DUE_SOON: Final = 12
@@ -40,7 +40,7 @@ async def _today(gathering: Gathering) -> dict[str, Any]:
 async def _stays_of(gathering: Gathering, path: str, query: DayQuery) -> dict[str, Any]:
     found = await together(
         stays=gathering.read(Stays, "reservations", path, query),
-        rooms=gathering.read(Rooms, "housekeeping", "/rooms"),
+        rooms=gathering.read(Rooms, "housekeeping", "/rooms") if gathering.is_of_now else nothing(),
     )
     stays: Stays | None = found["stays"]
     return {"stays": None if stays is None else _with_rooms(stays.stays, found["rooms"])}

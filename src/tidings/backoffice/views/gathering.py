@@ -25,6 +25,8 @@ class Gathering:
     access: PropertyAccess
     #: The day that is asked for; None: today, where the property is.
     day: DayQuery = None
+    #: Whether the state that rooms have now belongs to it.
+    is_of_now: bool = True
     #: By service: one is named once, however much of it is missing.
     missing: dict[UpstreamName, MissingUpstream] = field(default_factory=dict)
 
@@ -48,6 +50,10 @@ class Gathering:
         """A service did not answer."""
         known = MissingUpstream(upstream=away.upstream, reason=away.reason, since=away.since)
         self.missing.setdefault(away.upstream, known)
+
+
+async def nothing() -> None:
+    """In the place of what is not asked for."""
 
 
 async def together(**wanted: Awaitable[Any]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class MissingUpstream(Struct, frozen=True, kw_only=True):
 class BoardStay(Stay, frozen=True, kw_only=True):
     """A reservation with the state of its room."""
 
-    #: None: there is no room yet, or housekeeping did not say.
+    #: None: there is no room yet, it is about another day than today, or housekeeping did not say.
     room_status: RoomStatus | None = None
 
 

@@ -86,10 +86,11 @@ class PropertyViews:
         shown = None
         gathering = Gathering(upstreams=self.upstreams, access=access)
         if view in DATED:
-            shown = day or _today(self.clock.now(), await self._property(gathering))
-        if shown is not None and abs((shown - self.clock.now().date()).days) > _FURTHEST_DAYS:
-            raise BadValueError("date", "must be within two years of today")
-        gathering.day = None if shown is None else {"date": shown.isoformat()}
+            today = _today(self.clock.now(), await self._property(gathering))
+            shown = day or today
+            if abs((shown - today).days) > _FURTHEST_DAYS:
+                raise BadValueError("date", "must be within two years of today")
+            gathering.day, gathering.is_of_now = {"date": shown.isoformat()}, shown == today
         key = board_key(access, view, short, shown, sources)
         return (await self.cache.get(key, lambda: self._board(gathering, view, shown))).body
 

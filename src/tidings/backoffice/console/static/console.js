@@ -286,6 +286,13 @@
     if (event.key === "Escape" && location.hash === "#menu") location.hash = "#content";
   });
 
+  // Where tabs have no room side by side, the present one is seen.
+  for (const tab of all(".tabs [aria-current]")) {
+    const row = tab.closest("ul");
+    const [here, around] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+    row.scrollLeft += here.left + here.width / 2 - around.left - around.width / 2;
+  }
+
   decorate(document);
   live();
   previews();

@@ -46,7 +46,9 @@ def _stays(visit: Visit, view: str, board: Mapping[str, Any]) -> Html:
     if board["stays"] is None:
         return empty(words["workbench.missing"])
     columns = _columns(visit, HouseClock(visit, board))
-    shown = [columns[name] for name in _COLUMNS[view]]
+    # On another day than today rooms have no state yet.
+    has_states = board["missing"] or any(stay["room_status"] for stay in board["stays"])
+    shown = [columns[name] for name in _COLUMNS[view] if name != "state" or has_states]
     caption = words[f"workbench.view.{view}"]
     return table(caption, shown, board["stays"], empty=empty(words[f"workbench.nobody.{view}"]))
 
