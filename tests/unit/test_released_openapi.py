@@ -43,6 +43,7 @@ CORRECTIONS: dict[str, str] = {
     r"/paths/~1api~1v1~1router~1conversations[^/]*/(get|post)/x-scope\Z": (
         "conversations have a scope of their own, so that the support desk answers; keys with the router's have it too"
     ),
+    r"/paths/~1api~1v1~1recipients/get/parameters/query ids/": "recipients are listed by their ids",
     r"/paths/~1api~1v1~1router~1conversations/get/parameters/query unanswered/": "those who wait are listed apart",
     r"/components/schemas/DnsFinding/properties/publish/": "a missing record comes ready to be published",
     r"/components/schemas/ExplainView/required\Z": "an explanation tells of digests too",

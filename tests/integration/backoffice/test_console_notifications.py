@@ -28,6 +28,7 @@ async def test_the_list_has_filters_in_its_address_and_escapes_what_callers_wrot
     assert EVIL not in at.html
     assert "&lt;script&gt;" in at.html
     assert 'data-live="5"' in at.html
+    assert "Laila" in words_of(at.html).replace("Laila Noor", "")
     await at.open(f"{PAGES}?status=failed")
     assert f"{PAGES}/{failed}" in at.html
     assert f"{PAGES}/{other}" not in at.html

@@ -65,12 +65,6 @@ def test_an_area_has_its_texts_and_shows_them_all(area: Path) -> None:
     assert {key for key in literal if key.startswith(f"{area.name}.")} - known - prefixes == set()
 
 
-def test_no_two_places_have_the_same_name_path_or_keys() -> None:
-    for name in ("key", "path", "keys"):
-        found = [value for place in PLACES if (value := getattr(place, name))]
-        assert sorted(found) == sorted(set(found)), name
-
-
 def test_languages_are_chosen_by_what_the_browser_asks_for_first() -> None:
     assert strings_accepted(None).language == "en"
     assert strings_accepted("de, ar;q=0.9, en;q=0.8").language == "ar"

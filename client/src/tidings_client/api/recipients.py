@@ -298,13 +298,13 @@ class FoundRecipients(ApiStruct, frozen=True, kw_only=True):
 class Recipients(Namespace):
     """The calls of `recipients`."""
 
-    def list(self, *, limit: int | None = None, cursor: str | None = None, identity_type: IdentityType | None = None, identity_id: str | None = None, tag: str | None = None) -> Page[RecipientView]:
+    def list(self, *, limit: int | None = None, cursor: str | None = None, identity_type: IdentityType | None = None, identity_id: str | None = None, tag: str | None = None, ids: str | None = None) -> Page[RecipientView]:
         """List recipients, the newest first."""
-        return self._client.call(self._json("GET", "/recipients", Page[RecipientView], query={"limit": limit, "cursor": cursor, "identity_type": identity_type, "identity_id": identity_id, "tag": tag}))
+        return self._client.call(self._json("GET", "/recipients", Page[RecipientView], query={"limit": limit, "cursor": cursor, "identity_type": identity_type, "identity_id": identity_id, "tag": tag, "ids": ids}))
 
-    def iterate(self, *, limit: int | None = None, identity_type: IdentityType | None = None, identity_id: str | None = None, tag: str | None = None) -> Iterator[RecipientView]:
+    def iterate(self, *, limit: int | None = None, identity_type: IdentityType | None = None, identity_id: str | None = None, tag: str | None = None, ids: str | None = None) -> Iterator[RecipientView]:
         """Every item of `list`: the pages are fetched as they are needed."""
-        return self._pages(self._json("GET", "/recipients", Page[RecipientView], query={"limit": limit, "identity_type": identity_type, "identity_id": identity_id, "tag": tag}))
+        return self._pages(self._json("GET", "/recipients", Page[RecipientView], query={"limit": limit, "identity_type": identity_type, "identity_id": identity_id, "tag": tag, "ids": ids}))
 
     def create(self, **body: Unpack[RecipientInputFields]) -> RecipientView:
         """Make a recipient known, or bring it up to date. By `id`, by `identity`, or by addresses alone. `201` where it is new, `200` where it was known; doing it again changes nothing, so it needs no key for that. Addresses alone mean the one recipient who has them; `409 address_shared` names the candidates where there are several. `"identity": {"type": "anonymous"}` beside them means somebody apart from those who have an identity."""
@@ -378,13 +378,13 @@ class Recipients(Namespace):
 class AsyncRecipients(AsyncNamespace):
     """The calls of `recipients`."""
 
-    async def list(self, *, limit: int | None = None, cursor: str | None = None, identity_type: IdentityType | None = None, identity_id: str | None = None, tag: str | None = None) -> Page[RecipientView]:
+    async def list(self, *, limit: int | None = None, cursor: str | None = None, identity_type: IdentityType | None = None, identity_id: str | None = None, tag: str | None = None, ids: str | None = None) -> Page[RecipientView]:
         """List recipients, the newest first."""
-        return await self._client.call(self._json("GET", "/recipients", Page[RecipientView], query={"limit": limit, "cursor": cursor, "identity_type": identity_type, "identity_id": identity_id, "tag": tag}))
+        return await self._client.call(self._json("GET", "/recipients", Page[RecipientView], query={"limit": limit, "cursor": cursor, "identity_type": identity_type, "identity_id": identity_id, "tag": tag, "ids": ids}))
 
-    def iterate(self, *, limit: int | None = None, identity_type: IdentityType | None = None, identity_id: str | None = None, tag: str | None = None) -> AsyncIterator[RecipientView]:
+    def iterate(self, *, limit: int | None = None, identity_type: IdentityType | None = None, identity_id: str | None = None, tag: str | None = None, ids: str | None = None) -> AsyncIterator[RecipientView]:
         """Every item of `list`: the pages are fetched as they are needed."""
-        return self._pages(self._json("GET", "/recipients", Page[RecipientView], query={"limit": limit, "identity_type": identity_type, "identity_id": identity_id, "tag": tag}))
+        return self._pages(self._json("GET", "/recipients", Page[RecipientView], query={"limit": limit, "identity_type": identity_type, "identity_id": identity_id, "tag": tag, "ids": ids}))
 
     async def create(self, **body: Unpack[RecipientInputFields]) -> RecipientView:
         """Make a recipient known, or bring it up to date. By `id`, by `identity`, or by addresses alone. `201` where it is new, `200` where it was known; doing it again changes nothing, so it needs no key for that. Addresses alone mean the one recipient who has them; `409 address_shared` names the candidates where there are several. `"identity": {"type": "anonymous"}` beside them means somebody apart from those who have an identity."""

@@ -209,6 +209,10 @@ async def remove_address(
 
 async def _listed(tx: TenantTx, query: ListRecipients, paging: Paging) -> list[Recipient]:
     after_id = paging.after_id
+    if query.ids is not None:
+        known = await store.find_recipients(tx, ids=query.named())
+        newest = sorted(known.values(), key=lambda one: one.id, reverse=True)
+        return [one for one in newest if after_id is None or one.id < after_id][: paging.fetch]
     if query.identity_id is None:
         return await store.list_recipients(
             tx, after_id=after_id, identity_type=query.identity_type, tag=query.tag, limit=paging.fetch
@@ -217,8 +221,8 @@ async def _listed(tx: TenantTx, query: ListRecipients, paging: Paging) -> list[R
         raise BadValueError("identity_type", "is required beside identity_id")
     # By its key, however many there are.
     named = Lookup(identities=[(0, tx.tenant_id, query.identity_type.value, query.identity_id)])
-    known = [known.recipient for known in (await store.match_recipients(tx, named)).known.values()]
-    return [r for r in known if after_id is None and (query.tag is None or query.tag in r.tags)]
+    found = [known.recipient for known in (await store.match_recipients(tx, named)).known.values()]
+    return [r for r in found if after_id is None and (query.tag is None or query.tag in r.tags)]
 
 
 def _reveals(query: ShowRecipient, caller: Caller) -> bool:

@@ -1,15 +1,17 @@
 """Recipients as JSON: what requests bring beside `recipient_input.py`, and what answers show."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from tidings.contracts.addresses import redact
 from tidings.contracts.enums import Category
+from tidings.contracts.ids import RECIPIENT, RecipientId
 from tidings.contracts.moments import Moment
 from tidings.contracts.tenants import Channel, DigestChoice, Locale, QuietHours, TimeZone
 from tidings.contracts.text import Label
+from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.paging import PageQuery
 from tidings.kernel.keys.data_key import DataKey, DestroyedKeyError
 from tidings.kernel.mapping import by_name
@@ -37,6 +39,9 @@ from tidings.notify.recipients.recipient_input import (
     facts_wrong,
 )
 from tidings.notify.refusals.model import Refusal
+
+#: Recipients that are asked for by their ids at once.
+_MOST_IDS: Final = 100
 
 
 class UpdateRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -73,6 +78,17 @@ class ListRecipients(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields
     #: Exactly this one; name its type too.
     identity_id: IdentityId | None = None
     tag: Tag | None = None
+    #: These alone, `rcp_…` with commas between, 100 at most; those that are not known are left out.
+    ids: Annotated[str, Meta(max_length=31 * _MOST_IDS)] | None = None
+
+    def named(self) -> list[RecipientId]:
+        """The ids, each once; a `BadValueError` where one is none, or another filter stands beside them."""
+        if self.identity_type is not None or self.identity_id is not None or self.tag is not None:
+            raise BadValueError("ids", "stand alone; leave the other filters out")
+        ids = dict.fromkeys((self.ids or "").split(","))
+        if len(ids) > _MOST_IDS:
+            raise BadValueError("ids", f"may be {_MOST_IDS} at most")
+        return [RECIPIENT.parse(one, field="ids") for one in ids]
 
 
 class ShowRecipient(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

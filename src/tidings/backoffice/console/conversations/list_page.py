@@ -17,6 +17,7 @@ from tidings.backoffice.console.kit.marks import (
     tabs,
 )
 from tidings.backoffice.console.kit.tables import Column, address, pager, table
+from tidings.backoffice.console.notifications.list_page import NOBODY
 from tidings.backoffice.console.visits import Visit
 from tidings.kernel.http.answers import Reply
 
@@ -39,6 +40,7 @@ def list_page(
     found: Mapping[str, Any],
     unmatched: Sequence[Row] | None,
     *,
+    names: Mapping[str, str] = NOBODY,
     told: Told | None = None,
     status: int = 200,
 ) -> Reply:
@@ -56,7 +58,7 @@ def list_page(
     )
     listed = section(
         words["conversations.list"],
-        _table(visit, found["items"], view),
+        _table(visit, found["items"], view, names),
         pager(words, HOME, {**kept, "cursor": query.get("cursor")}, found.get("next_cursor")),
         id_="conversations",
         live=None if query.get("cursor") else _LIVE,
@@ -79,7 +81,7 @@ def waits(one: Mapping[str, Any]) -> bool:
     return received is not None and (sent is None or sent < received)
 
 
-def _table(visit: Visit, rows: Sequence[Row], view: str) -> Html:
+def _table(visit: Visit, rows: Sequence[Row], view: str, names: Mapping[str, str]) -> Html:
     words = visit.words
     nothing = (
         empty(words["conversations.none_waiting"], words["conversations.none_waiting_hint"])
@@ -89,7 +91,7 @@ def _table(visit: Visit, rows: Sequence[Row], view: str) -> Html:
     return table(
         words["conversations.list"],
         [
-            Column[Row](words["conversations.person"], lambda one: _person(visit, one)),
+            Column[Row](words["conversations.person"], lambda one: _person(visit, one, names)),
             Column[Row](words["conversations.channel"], lambda one: words.channel(one["channel"])),
             Column[Row](words["conversations.number"], lambda one: el("bdi", one["sender"], dir="ltr")),
             Column[Row](words["conversations.status"], lambda one: standing(visit, one)),
@@ -117,10 +119,11 @@ def standing(visit: Visit, one: Mapping[str, Any]) -> Html:
     return join(shown, badge(words["conversations.waits"], "warn") if waiting else None, between=" ")
 
 
-def _person(visit: Visit, one: Row) -> Html:
-    """No name here: a list of fifty would take fifty look-ups, and nobody needs all of them."""
+def _person(visit: Visit, one: Row, names: Mapping[str, str]) -> Html:
     if one["recipient_id"] is None:
         return el("span", visit.words["conversations.stranger"])
+    if known := names.get(one["recipient_id"]):
+        return el("bdi", known)
     return el("code", f"…{one['recipient_id'][-6:]}", dir="ltr", title=one["recipient_id"])
 
 

@@ -8,6 +8,7 @@ from tidings.backoffice.console.conversations.list_page import HOME, VIEWS, list
 from tidings.backoffice.console.conversations.thread_page import Thread, news_page, segments_page, thread_page
 from tidings.backoffice.console.frame import Told, redirect
 from tidings.backoffice.console.own_api import ApiProblemError, at
+from tidings.backoffice.console.people.names import names_of
 from tidings.backoffice.console.visits import MOST_BYTES, Visit, Visits, answering_with_pages
 from tidings.kernel.http.answers import Reply
 from tidings.kernel.http.requests import Request
@@ -52,7 +53,8 @@ async def show_conversations(request: Request, visits: Visits) -> Reply:
             raise
         nothing: dict[str, Any] = {"items": [], "next_cursor": None}
         return list_page(visit, view, nothing, unmatched, told=visit.refused(problem), status=400)
-    return list_page(visit, view, found, unmatched, told=visit.told())
+    names = await names_of(visit, (one["recipient_id"] for one in found["items"]))
+    return list_page(visit, view, found, unmatched, names=names, told=visit.told())
 
 
 @conversations_pages.post("/segments", media_type=_HTML, body_limit=MOST_BYTES)

@@ -10,6 +10,7 @@ from tidings.backoffice.console.frame import Told, page
 from tidings.backoffice.console.html import NOTHING, Child, Html, el, join
 from tidings.backoffice.console.kit.forms import area_field, button, confirm, hidden, post_form, text_field
 from tidings.backoffice.console.kit.marks import badge, code, empty, facts, moment, note, number, section
+from tidings.backoffice.console.people.list_page import name_of
 from tidings.backoffice.console.visits import Visit
 from tidings.contracts.sms_segments import measure
 from tidings.kernel.http.answers import Reply
@@ -67,7 +68,7 @@ def thread_page(
     )
     return page(
         words,
-        _heading(visit, one, person),
+        _heading(visit, person),
         el("div", el("div", left), el("div", _about(visit, one, person)), class_="talk"),
         reader=visit.reader,
         here=HOME,
@@ -91,11 +92,10 @@ def segments_page(visit: Visit, text: str) -> Reply:
     return page(words, words["conversations.answer"], _segments(visit, text), reader=visit.reader, here=HOME)
 
 
-def _heading(visit: Visit, one: Data, person: Data | None) -> str:
+def _heading(visit: Visit, person: Data | None) -> str:
     if person is None:
         return visit.words["conversations.with_stranger"]
-    name = person["display_name"] or (person["identity"] or {}).get("id") or f"…{one['recipient_id'][-6:]}"
-    return visit.words["conversations.with"].replace("{name}", str(name))
+    return visit.words["conversations.with"].replace("{name}", name_of(person))
 
 
 def _news(visit: Visit, one: Data) -> Html:

@@ -10,6 +10,7 @@ from tidings.backoffice.console.kit.marks import empty, moment, note, section, s
 from tidings.backoffice.console.kit.tables import Column, table
 from tidings.backoffice.console.notifications.list_page import HOME, notifications_table
 from tidings.backoffice.console.notifications.searches import UNSEEN_CHANNELS
+from tidings.backoffice.console.people.list_page import name_of
 from tidings.backoffice.console.visits import Visit
 from tidings.kernel.http.answers import Reply
 
@@ -82,7 +83,9 @@ def _found(visit: Visit, people: Sequence[Row], held: Sequence[Row], found: Sequ
     if found or people:
         parts.append(
             section(
-                words["notifications.found_notifications"], notifications_table(visit, found), id_="found"
+                words["notifications.found_notifications"],
+                notifications_table(visit, found, names={one["id"]: name_of(one) for one in people}),
+                id_="found",
             )
         )
     return parts
@@ -94,7 +97,7 @@ def people_table(visit: Visit, people: Sequence[Row]) -> Html:
     return table(
         words["notifications.found_people"],
         [
-            Column[Row](words["notifications.recipient"], _name),
+            Column[Row](words["notifications.recipient"], lambda one: el("bdi", name_of(one))),
             Column[Row](words["notifications.identity"], _identity),
             Column[Row](words["notifications.addresses"], lambda one: _addresses(visit, one), "grow"),
             Column[Row](words["notifications.language"], lambda one: el("bdi", one["locale"], dir="ltr")),
@@ -102,10 +105,6 @@ def people_table(visit: Visit, people: Sequence[Row]) -> Html:
         people,
         href=lambda one: f"/console/people/{one['id']}",
     )
-
-
-def _name(one: Row) -> Html:
-    return el("bdi", one["display_name"] or (one["identity"] or {}).get("id") or f"…{one['id'][-6:]}")
 
 
 def _identity(one: Row) -> Html | str:

@@ -1,6 +1,7 @@
 """The list of notifications, dense, with filters that stand in the address."""
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, Final
 
 from tidings.backoffice.console.frame import Told, page
@@ -36,6 +37,8 @@ _KEPT: Final = (
 )
 
 Row = dict[str, Any]
+#: Where no names are known.
+NOBODY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def list_page(
@@ -43,6 +46,7 @@ def list_page(
     found: Mapping[str, Any],
     searchable: Sequence[str],
     *,
+    names: Mapping[str, str] = NOBODY,
     told: Told | None = None,
     status: int = 200,
 ) -> Reply:
@@ -52,7 +56,7 @@ def list_page(
     wanted = {key: query[key] for key in (*FILTERS, "name", "value") if query.get(key)}
     shown = section(
         words["notifications.list"],
-        notifications_table(visit, rows, is_filtered=bool(wanted)),
+        notifications_table(visit, rows, names=names, is_filtered=bool(wanted)),
         pager(words, HOME, {**wanted, "cursor": query.get("cursor")}, found.get("next_cursor")),
         id_="notifications",
         live=None if query.get("cursor") else _LIVE,
@@ -71,9 +75,14 @@ def list_page(
 
 
 def notifications_table(
-    visit: Visit, rows: Sequence[Row], *, is_filtered: bool = False, of_one: bool = False
+    visit: Visit,
+    rows: Sequence[Row],
+    *,
+    is_filtered: bool = False,
+    of_one: bool = False,
+    names: Mapping[str, str] = NOBODY,
 ) -> Html:
-    """Some of them, of several people or `of_one`; each leads to its explanation."""
+    """Some of them, of several people or `of_one`; each leads to its explanation. `names` are by recipient."""
     words = visit.words
     nothing = empty(
         words["notifications.none_here"] if is_filtered else words["notifications.none"],
@@ -88,7 +97,11 @@ def notifications_table(
                 words["notifications.channel"],
                 lambda one: words.channel(one["final_channel"] or one["channel"]),
             ),
-            *([] if of_one else [Column[Row](words["notifications.recipient"], _recipient, "tight")]),
+            *(
+                []
+                if of_one
+                else [Column[Row](words["notifications.recipient"], lambda one: _recipient(one, names))]
+            ),
             Column[Row](
                 words["notifications.reference"], lambda one: el("bdi", one["correlation_id"] or "–")
             ),
@@ -120,8 +133,9 @@ def _named(one: Row) -> Html:
     return join(el("bdi", one["template"]["key"]), test)
 
 
-def _recipient(one: Row) -> Html:
-    shown = el("code", f"…{one['recipient_id'][-6:]}", dir="ltr", title=one["recipient_id"])
+def _recipient(one: Row, names: Mapping[str, str]) -> Html:
+    known = names.get(one["recipient_id"])
+    shown = el("bdi", known) if known else el("code", f"…{one['recipient_id'][-6:]}", dir="ltr")
     return el("a", shown, href=f"/console/people/{one['recipient_id']}")
 
 

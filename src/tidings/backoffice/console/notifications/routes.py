@@ -8,6 +8,7 @@ from tidings.backoffice.console.notifications.body_page import body_page, missin
 from tidings.backoffice.console.notifications.explain_page import explain_page
 from tidings.backoffice.console.notifications.list_page import FILTERS, HOME, list_page
 from tidings.backoffice.console.own_api import ApiProblemError, at
+from tidings.backoffice.console.people.names import names_of
 from tidings.backoffice.console.visits import MOST_BYTES, Visit, Visits, answering_with_pages
 from tidings.kernel.http.answers import Reply
 from tidings.kernel.http.requests import Request
@@ -35,7 +36,8 @@ async def show_notifications(request: Request, visits: Visits) -> Reply:
             raise
         nothing: dict[str, Any] = {"items": [], "next_cursor": None}
         return list_page(visit, nothing, searchable, told=visit.refused(problem), status=400)
-    return list_page(visit, found, searchable, told=visit.told())
+    names = await names_of(visit, (one["recipient_id"] for one in found["items"]))
+    return list_page(visit, found, searchable, names=names, told=visit.told())
 
 
 @notifications_pages.get("/{notification_id}", media_type=_HTML)

@@ -1,4 +1,4 @@
-"""What operators do for good to people's data they attest; keys do it without."""
+"""What the support desk needs of the API: attested erasures and releases, links made by hand, people by their ids."""
 
 from tests.integration.backoffice.sent import ConsoleWorld
 from tests.support.people import unused
@@ -60,3 +60,25 @@ async def test_a_link_to_preferences_is_made_by_hand(sent: ConsoleWorld) -> None
     async with sent.db.tenant(house) as tx:
         audited = await sent.system.kernel.audit.read_recent(tx, entity_type="recipient", entity_id=person)
     assert [row.action for row in audited].count("preference_link_made") == 2
+
+
+async def test_people_are_listed_by_their_ids_and_no_neighbours(sent: ConsoleWorld) -> None:
+    house, other = await sent.house(), await sent.house()
+    admin = await sent.operator(house)
+    mine = [await sent.recipient(house, display_name=f"P{place}") for place in range(3)]
+    theirs = await sent.recipient(other, display_name="Stranger")
+    path = "/api/v1/recipients"
+
+    found = (await admin.get(f"{path}?ids={mine[0]},{mine[2]},{theirs},{mine[0]}")).json()
+    page = (await admin.get(f"{path}?ids={','.join(mine)}&limit=2")).json()
+    rest = (await admin.get(f"{path}?ids={','.join(mine)}&limit=2&cursor={page['next_cursor']}")).json()
+    wrong = [
+        await admin.get(f"{path}?ids=rcp_none"),
+        await admin.get(f"{path}?ids={mine[0]}&tag=vip"),
+        await admin.get(f"{path}?ids={','.join([mine[0]] * 101)}"),
+    ]
+
+    newest = sorted(mine, reverse=True)
+    assert {(one["id"], one["display_name"]) for one in found["items"]} == {(mine[2], "P2"), (mine[0], "P0")}
+    assert [one["id"] for one in (*page["items"], *rest["items"])] == newest
+    assert {(one.status_code, one.json()["errors"][0]["field"]) for one in wrong} == {(400, "ids")}
