@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import httpx2
 from argon2 import PasswordHasher
@@ -178,7 +179,8 @@ async def invited(
     """Somebody with the path of their invitation; an `email` without an @ is made one that no other tenant has."""
     quick_passwords(world)
     backoffice = world.system.backoffice
-    of_whom = f"{tenant_id or 'platform'}"[-8:].lower()
+    # The platform's people share one list: each has a mail of their own.
+    of_whom = f"{tenant_id or uuid4().hex}"[-8:].lower()
     mail = email if email is not None and "@" in email else f"{email or 'laila'}.{of_whom}@example.com"
     known = role or ("platform.channel.admin" if tenant_id is None else "tenant.admin")
     rights = Rights(role=known, properties=properties)

@@ -31,6 +31,9 @@ from tidings.backoffice.console.suppressions.routes import suppressions_pages
 from tidings.backoffice.console.templates.editor_routes import editor_pages
 from tidings.backoffice.console.templates.files_routes import template_files
 from tidings.backoffice.console.templates.routes import templates_pages
+from tidings.backoffice.console.tenants.callbacks_pages import callbacks_pages
+from tidings.backoffice.console.tenants.routes import tenants_pages
+from tidings.backoffice.console.tenants.suppressions_pages import platform_suppressions_pages
 from tidings.backoffice.console.triggers.events_routes import events_pages
 from tidings.backoffice.console.triggers.routes import triggers_pages
 from tidings.backoffice.console.vendors.routes import vendors_pages
@@ -76,4 +79,7 @@ AREAS = (
     audit_pages,
     keys_pages,
     settings_pages,
+    tenants_pages,
+    platform_suppressions_pages,
+    callbacks_pages,
 )

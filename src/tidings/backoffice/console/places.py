@@ -176,6 +176,17 @@ PLACES: Final[tuple[Place, ...]] = (
     ),
     Place(key="api_keys", path="/console/api-keys", group="settings", scope="api_keys:read"),
     Place(key="settings", path="/console/settings", group="settings", scope="channels:read", of_tenant=True),
+    Place(key="tenants", path="/console/tenants", group="platform", scope="tenants:read", of_platform=True),
+    Place(
+        key="platform_suppressions",
+        path="/console/platform-suppressions",
+        group="platform",
+        scope="tenants:read",
+        of_platform=True,
+    ),
+    Place(
+        key="callbacks", path="/console/callbacks", group="platform", scope="tenants:read", of_platform=True
+    ),
 )
 
 
