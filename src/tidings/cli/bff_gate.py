@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tidings.operations.bff_gate.verdict import GateVerdict
 
 Seconds = Annotated[
-    int, typer.Option("--seconds", min=5, max=3600, help="How long the load lasts before a process joins.")
+    int, typer.Option("--seconds", min=1, max=3600, help="How long the load lasts before a process joins.")
 ]
 Rate = Annotated[int, typer.Option("--rate", min=10, max=5000, help="Requests a second.")]
 CacheUrl = Annotated[

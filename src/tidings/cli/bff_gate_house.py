@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 _PATIENCE: Final = 60.0
 _ACTOR: Final = "tidings bff-gate"
 _OPERATORS: Final = 8
-#: Caches fill, and the interpreter has run everything once.
+#: Caches fill, and the interpreter has run everything once; a short run has less of it.
 _WARM_UP: Final = 3.0
-#: How long the load is looked at before and after another process joins.
+#: How long the load is looked at before and after another process joins, likewise.
 _WINDOW: Final = 5.0
 _SEED: Final = 20
 _ADDRESS: Final = re.compile(r"http://[^\s,]+")
@@ -143,7 +143,8 @@ class GateHouse:
         ]
         running = asyncio.create_task(load.run(lambda: not stop.is_set()))
         self._say(f"{self._rate} requests a second for {seconds} seconds; then another process joins …")
-        await asyncio.sleep(_WARM_UP)
+        window = min(_WINDOW, seconds)
+        await asyncio.sleep(min(_WARM_UP, seconds))
         before, views = processor_time(os.getpid()), await _views(load.session, load.processes[0])
         steady_from = load.now
         await asyncio.sleep(seconds)
@@ -153,7 +154,7 @@ class GateHouse:
         address = await _ready(second, "api ready")
         joined = load.now
         load.processes.append(address)
-        await asyncio.sleep(_WINDOW)
+        await asyncio.sleep(window)
         stop.set()
         await running
         await asyncio.gather(*watching)
@@ -162,7 +163,7 @@ class GateHouse:
             rate=self._rate,
             steady=[one for one in samples if steady_from <= one.due < steady_to],
             steady_seconds=steady_to - steady_from,
-            before_joining=[one for one in samples if steady_to - _WINDOW <= one.due < steady_to],
+            before_joining=[one for one in samples if steady_to - window <= one.due < steady_to],
             after_joining=[one for one in samples if joined <= one.due],
             left_out=load.left_out,
             views={how: count - views.get(how, 0) for how, count in made.items()},
