@@ -28,7 +28,7 @@ NO_PAGES: Final[Mapping[str, str]] = {
     r"/console/templates/export": "a file",
     r"/console/alerts/count": "a number in the navigation",
     r"/console/(sign-in|oidc|oidc/callback|join/\{token\}|open/\{token\})": "for who is not signed in",
-    r"/console/find": "leads on to what was found",
+    r"/console(/locks)?/find": "leads on to what was found",
     r"/console/acting-for": "for the platform's people",
 }
 #: Pages of things that the demo has none of.

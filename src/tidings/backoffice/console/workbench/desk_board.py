@@ -1,11 +1,13 @@
 """Boards of the desk: what comes next today, who arrives, who leaves, who is there."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from tidings.backoffice.console.html import Child, Html, el, join
 from tidings.backoffice.console.kit.marks import badge, empty, number, section
 from tidings.backoffice.console.kit.tables import Column, table
+from tidings.backoffice.console.own_api import at
+from tidings.backoffice.console.places import path_of
 from tidings.backoffice.console.visits import Visit
 from tidings.backoffice.console.workbench.glance import room_tiles, ticket_tiles
 from tidings.backoffice.console.workbench.names import HouseClock, room_badge, stay_badge
@@ -50,7 +52,16 @@ def _stays(visit: Visit, view: str, board: Mapping[str, Any]) -> Html:
     has_states = board["missing"] or any(stay["room_status"] for stay in board["stays"])
     shown = [columns[name] for name in _COLUMNS[view] if name != "state" or has_states]
     caption = words[f"workbench.view.{view}"]
-    return table(caption, shown, board["stays"], empty=empty(words[f"workbench.nobody.{view}"]))
+    nobody = empty(words[f"workbench.nobody.{view}"])
+    return table(caption, shown, board["stays"], href=_keys_of(visit, board), empty=nobody)
+
+
+def _keys_of(visit: Visit, board: Mapping[str, Any]) -> Callable[[Stay], str | None] | None:
+    """A row leads to the keys of its reservation."""
+    locks = path_of("locks")
+    if locks is None or not visit.may("locks:read"):
+        return None
+    return lambda stay: at(locks + "/{}/{}", board["property"]["id"], stay["reservation_id"])
 
 
 def _columns(visit: Visit, clock: HouseClock) -> dict[str, Column[Stay]]:
