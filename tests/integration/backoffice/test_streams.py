@@ -230,3 +230,20 @@ async def test_nothing_is_told_where_the_change_is_rolled_back(
         await heard.until(lambda one: bool(one.told))
         assert heard.told[0].data["facts"] == {"n": 0}
         assert heard.told[0].id == 1
+
+
+async def test_workers_and_processes_of_the_api_run_what_devices_and_suggestions_need(
+    fresh_database: TestDatabase,
+) -> None:
+    """What is written and never run is found here, and not by an operator."""
+    async with system_over(fresh_database) as system:
+        worker = {
+            "device_streams",
+            "device_sweep",
+            "operator_identities",
+            "ai_decisions",
+            "suggestions",
+            "operator_preferences",
+        }
+        assert worker <= set(system.jobs())
+        assert "device_streams" in system.api_jobs()
