@@ -13,6 +13,7 @@ import uvloop
 from bench import (
     batches,
     callbacks,
+    console,
     digests,
     fairness,
     hot_state,
@@ -86,6 +87,7 @@ def main() -> None:
     figures |= batches.measure()
     figures |= webhooks.measure()
     figures |= inbox.measure()
+    figures |= console.measure()
     figures |= callbacks.measure()
     # Fewer than `python -m bench.replayed_callbacks` replays by itself.
     figures |= replayed_callbacks.measure(20_000)

@@ -1,57 +1,19 @@
 """Every page of the console can be reached, fits a telephone, is small, and has nothing serious for axe, by day, in the dark and in Arabic."""
 
 import asyncio
-import json
-import re
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
-from urllib.parse import urldefrag, urlsplit
 
 import pytest
 
 from tests.support.browser import Browser, browser, chromium_or_skip
 from tests.support.console_browser import AXE, needs_axe, sign_in
+from tests.support.console_pages import find_pages, signed_in
 from tests.support.running import RunningTidings, run_tidings
-from tidings.backoffice.console.areas import AREAS
-from tidings.backoffice.console.places import PLACES
 
 pytestmark = pytest.mark.xdist_group("console")
 TELEPHONE: Final = 390
 MOST_BYTES: Final = 200_000
-#: A draft has other links than a batch that was sent: so many of each kind are looked through for more pages.
-MOST_EXAMPLES: Final = 8
-#: What is no page that somebody looks at while they work, and why.
-NO_PAGES: Final[Mapping[str, str]] = {
-    r"/console/static/\{name\}": "style and script",
-    r".*/(frame|notifications/\{notification_id\}/body)": "what a frame shows",
-    r"/console/templates/export": "a file",
-    r"/console/alerts/count": "a number in the navigation",
-    r"/console/(sign-in|oidc|oidc/callback|join/\{token\}|open/\{token\})": "for who is not signed in",
-    r"/console(/locks)?/find": "leads on to what was found",
-    r"/console/acting-for": "for the platform's people",
-}
-#: Pages of things that the demo has none of.
-NOT_IN_THE_DEMO: Final[Mapping[str, str]] = {
-    r"/console/alerts/\{alert_id\}": "nothing is wrong",
-    r"/console/devices/\{device_id\}": "no application of an operator has been there",
-    **{f"{place.path}(/.*)?": "for the platform's people" for place in PLACES if place.of_platform},
-}
-#: Where every link and every form of these pages leads that asks for something.
-_LINKS: Final = """
-(async (paths) => {
-    const lead = (one) => one.tagName === "A"
-        ? one.getAttribute("href") : `${one.getAttribute("action")}?${new URLSearchParams(new FormData(one))}`;
-    const links = {};
-    for (const path of paths) {
-        const answer = await fetch(path);
-        const page = new DOMParser().parseFromString(answer.ok ? await answer.text() : "", "text/html");
-        const found = page.querySelectorAll("main a[href^='/console/'], main form[action^='/console/']:not([method=post])");
-        links[path] = [answer.status, [...found].map(lead)];
-    }
-    return links;
-})
-"""
 _WEIGHT: Final = """
 [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")]
     .reduce((sum, one) => sum + one.decodedBodySize, 0)
@@ -90,51 +52,15 @@ async def somebody(up: RunningTidings) -> AsyncIterator[Browser]:
 @needs_axe
 async def test_every_page(somebody: Browser, up: RunningTidings) -> None:
     base = up.demo["base_url"]
-    pages, missing = await _pages(somebody)
+    with signed_in(up.data_dir) as client:
+        found, missing = find_pages(client)
     assert missing == [], "nothing leads to these pages"
+    pages = list(found.values())
     arabic = await somebody.tab()
 
     faults = await asyncio.gather(_on_a_telephone(somebody, base, pages), _in_arabic(arabic, base, pages))
 
     assert not any(faults), "\n".join(map(str, [*faults[0], *faults[1]]))
-
-
-async def _pages(at: Browser) -> tuple[list[str], list[str]]:
-    """An address for each page there is, found by following links from the navigation; and pages that no link leads to."""
-    wanted = {
-        operation.path: re.compile(re.sub(r"\\{\w+\\}", "[^/]+", re.escape(operation.path)))
-        for area in AREAS
-        for operation in area.operations
-        if operation.method == "GET" and not _is_among(operation.path, NO_PAGES)
-    }
-    found = {place.path: place.path for place in PLACES if not place.of_platform}
-    ask = list(found.values())
-    examples = defaultdict[str, set[str]](set)
-    while ask:
-        links: dict[str, tuple[int, list[str]]] = await at.page.evaluate(f"{_LINKS}({json.dumps(ask)})")
-        broken = {path: status for path, (status, _) in links.items() if status != 200}
-        assert broken == {}, "links lead to these"
-        ask = []
-        for href in (one for _, several in links.values() for one in several):
-            path = urldefrag(href).url
-            pattern = _shape(urlsplit(path).path, wanted)
-            if pattern is None or path in examples[pattern] or len(examples[pattern]) == MOST_EXAMPLES:
-                continue
-            found.setdefault(pattern, path)
-            examples[pattern].add(path)
-            ask.append(path)
-    missing = [path for path in wanted if path not in found and not _is_among(path, NOT_IN_THE_DEMO)]
-    return list(found.values()), missing
-
-
-def _shape(path: str, wanted: Mapping[str, re.Pattern[str]]) -> str | None:
-    """Which page it is; one without a placeholder goes before one with."""
-    fitting = [name for name, pattern in wanted.items() if pattern.fullmatch(path)]
-    return min(fitting, key=lambda name: name.count("{"), default=None)
-
-
-def _is_among(path: str, patterns: Iterable[str]) -> bool:
-    return any(re.fullmatch(pattern, path) for pattern in patterns)
 
 
 async def _on_a_telephone(at: Browser, base: str, pages: list[str]) -> list[Any]:
