@@ -95,7 +95,8 @@ def report_page(visit: Visit, batch: Row, report: Row) -> Reply:
         Tile(
             words.get(f"batches.state.{name}", name),
             number(words, count),
-            href=f"{HERE}/{batch['id']}/people?state={name}",
+            # Accepted and sent are one number while the batch runs: there is no list of both.
+            href=f"{HERE}/{batch['id']}/people?state={name}" if name in STATES else None,
         )
         for name, count in report["states"].items()
     ]
