@@ -281,3 +281,49 @@ async def test_a_zip_goes_out_and_comes_in_again_with_a_report(admin: SignedIn) 
     taken = await send(exported.content, "take")
     assert "As before" in taken
     assert 'role="alert"' in await send(b"no zip at all", "take")
+
+
+async def test_tenants_look_at_the_platform_s_texts_and_make_them_their_own(
+    world: HttpWorld, admin: SignedIn
+) -> None:
+    async with world.as_platform() as platform:
+        path = "/api/v1/templates/house_welcome/email/versions"
+        made = await platform.post(path, json=draft())
+        assert made.status_code in (201, 409), made.text
+        await platform.post(f"{path}/1.0.0/publish")
+    at = admin.browser
+    page = "/console/templates/house_welcome/email"
+    await at.open(f"{page}/versions/1.0.0?owner=platform")
+    assert "Hello Laila 1.0.0" in at.html
+    assert f'action="{page}/customise"' in at.html
+    for button in ("/archive", 'value="publish"', 'id="verdict"'):
+        assert button not in at.html
+    await at.post(f"{page}/customise")
+    assert "This is a draft of your own now" in at.html
+    assert 'value="publish"' in at.html
+    await at.open(page)
+    assert f"{page}/versions/1.0.0?owner=platform" in at.html
+    # Other tests of this database have none of the platform's.
+    async with world.as_platform() as platform:
+        assert (await platform.post("/api/v1/templates/house_welcome/email/archive")).status_code == 200
+
+
+async def test_the_platform_s_people_write_the_platform_s_templates(world: HttpWorld) -> None:
+    boss = await an_operator(world, None, email="editor")
+    at = boss.browser
+    await at.open("/console/templates/new")
+    await at.post(
+        "/console/templates/new", key="house_rules", channel="sms", category="transactional", locale="en"
+    )
+    assert "The draft is there: write it." in at.html
+    page = "/console/templates/house_rules/sms/versions/1.0.0"
+    fields = {"left": "en", "left-body": "No smoking, {{name}}", "version": "1"}
+    await at.post(f"{page}/save", follow=True, **fields, do="publish")
+    assert "name is not declared" in at.html
+    fields |= {"version": "2", "left-body": "No smoking."}
+    await at.post(f"{page}/save", follow=True, **fields, do="publish")
+    assert "It is published" in at.html
+    assert "1 × SMS" in at.html
+    await at.open("/console/templates/house_rules/sms")
+    await at.post("/console/templates/house_rules/sms/archive")
+    assert "It is archived." in at.html

@@ -133,12 +133,15 @@
         busy = false;
         form.removeAttribute("aria-busy");
         frames();
+        // What the server had no time for is asked for again.
+        const again = one("[data-again]", form);
+        if (again) later(Number(again.dataset.again) * 1000);
       };
-      const later = () => {
+      const later = (wait = 400) => {
         clearTimeout(waiting);
-        waiting = setTimeout(send, 400);
+        waiting = setTimeout(send, wait);
       };
-      form.addEventListener("input", later);
+      form.addEventListener("input", () => later());
     }
   }
 

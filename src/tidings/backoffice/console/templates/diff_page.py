@@ -16,7 +16,7 @@ from tidings.kernel.http.answers import Reply
 def diff_page(visit: Visit, key: str, channel: str, found: Mapping[str, Any]) -> Reply:
     """Each field that differs: what was taken out is struck through, what came in is marked."""
     words = visit.words
-    heading = f"{found['from_version']} → {found['to_version']}"
+    heading = f"{words['templates.compare']}: {found['from_version']}, {found['to_version']}"
     parts: list[Child] = []
     gone, new = found["locales_removed"], found["locales_added"]
     if gone or new:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from tidings.backoffice.console.frame import Told, page
 from tidings.backoffice.console.html import Child, Html, el, filled, join
@@ -36,6 +36,9 @@ from tidings.backoffice.console.templates.version_actions import actions, proven
 from tidings.backoffice.console.visits import Visit
 from tidings.kernel.http.answers import Reply
 
+#: A preview that was not possible is asked for again after so long.
+_AGAIN_SECONDS: Final = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
@@ -43,6 +46,8 @@ class Shown:
 
     preview: Mapping[str, Any] | None
     why: str = ""
+    #: Whether it can be shown in some seconds as it is.
+    is_busy: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +84,7 @@ def editor_page(
     may_edit = editable(visit, editor)
     columns = [_side(visit, editor, place, may_edit=may_edit) for place in range(len(editor.tags))]
     parts: list[Child] = [
-        verdict(words, editor.faults),
+        verdict(words, editor.faults) if may_edit else None,
         elsewhere(words, editor.faults or (), _shown_fields(editor)),
         _conflict(visit, editor),
         _choices(visit, editor),
@@ -112,7 +117,13 @@ def editor_page(
             ),
         ],
         actions=actions(
-            visit, editor.key, editor.channel, version, may_edit=may_edit, asked_by=editor.asked_by
+            visit,
+            editor.key,
+            editor.channel,
+            version,
+            may_edit=may_edit,
+            of_other=_of_other(visit, editor),
+            asked_by=editor.asked_by,
         ),
         told=told or visit.told(),
         wide=True,
@@ -122,8 +133,13 @@ def editor_page(
 
 def editable(visit: Visit, editor: TemplateEditor) -> bool:
     """Whether whoever looks may change it."""
-    of_other = editor.owner == "platform" and not visit.tenant_is_missing
-    return visit.may("templates:write") and editor.typed.version["status"] == "draft" and not of_other
+    is_draft = editor.typed.version["status"] == "draft"
+    return visit.may("templates:write") and is_draft and not _of_other(visit, editor)
+
+
+def _of_other(visit: Visit, editor: TemplateEditor) -> bool:
+    """Whether it is the platform's, and a tenant looks at it."""
+    return editor.owner == "platform" and not visit.tenant_is_missing
 
 
 def targets(editor: TemplateEditor) -> list[str]:
@@ -192,6 +208,8 @@ def _text(visit: Visit, editor: TemplateEditor, place: int, name: str, *, may_ed
 
 
 def _picture(words: ConsoleStrings, shown: Shown, id_: str) -> Html:
+    if shown.is_busy:
+        return el("p", shown.why, class_="note info", data_again=_AGAIN_SECONDS)
     if shown.preview is None:
         return note(words["templates.no_preview"], " ", el("span", shown.why, dir="auto"))
     return preview(words, shown.preview, id_=id_)

@@ -1,7 +1,7 @@
 """Asks the API what an editor shows: previews of what was typed, and what the validator says of it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from tidings.backoffice.console.own_api import ApiProblemError
 from tidings.backoffice.console.people_names import names_of_operators
@@ -9,6 +9,9 @@ from tidings.backoffice.console.templates.editor_form import EditorFault, TypedV
 from tidings.backoffice.console.templates.editor_page import Shown, TemplateEditor
 from tidings.backoffice.console.templates.paths import Which, version_api
 from tidings.backoffice.console.visits import Visit
+
+#: What is over in some seconds, and is no fault of what was typed.
+_BUSY: Final = ("too_much_checking", "render_interrupted")
 
 
 async def seen(
@@ -77,7 +80,7 @@ async def _shown(
     except ApiProblemError as error:
         if error.status == 401:
             raise
-        return Shown(preview=None, why=_why(visit, error))
+        return Shown(preview=None, why=_why(visit, error), is_busy=error.code in _BUSY)
     return Shown(preview=answered.data)
 
 

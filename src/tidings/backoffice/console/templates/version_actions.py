@@ -6,7 +6,7 @@ from typing import Any
 from tidings.backoffice.console.html import Child, el
 from tidings.backoffice.console.kit.forms import button, confirm, post_form
 from tidings.backoffice.console.kit.marks import badge, facts, moment, section, status_badge
-from tidings.backoffice.console.templates.paths import version_path
+from tidings.backoffice.console.templates.paths import template_path, version_path
 from tidings.backoffice.console.templates.template_page import reason_field
 from tidings.backoffice.console.visits import Visit
 
@@ -18,6 +18,7 @@ def actions(
     version: Mapping[str, Any],
     *,
     may_edit: bool,
+    of_other: bool,
     asked_by: str | None,
 ) -> Child:
     """Buttons beside the heading: a draft is saved, shown to somebody else, and published; what was published is copied."""
@@ -26,6 +27,11 @@ def actions(
     state = status_badge(words, "templates", version["status"])
     if not visit.may("templates:write"):
         return state
+    if of_other:
+        copy = post_form(
+            reader, f"{template_path(key, channel)}/customise", button(words["templates.customise"])
+        )
+        return [state, copy]
     if not may_edit:
         found: list[Child] = [state]
         if version["status"] == "active":
@@ -39,8 +45,7 @@ def actions(
                     fields=reason_field(visit, "archive-reason"),
                 )
             )
-        if visit.tenant_is_missing or version["source"] != "platform":
-            found.append(post_form(reader, f"{path}/copy", button(words["templates.new_version"])))
+        found.append(post_form(reader, f"{path}/copy", button(words["templates.new_version"])))
         return found
     drafted = version["ai_provenance"] or {}
     wrote = (version["created_by"], drafted.get("requested_by"), *drafted.get("changed_by", ()))
