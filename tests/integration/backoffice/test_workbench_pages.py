@@ -37,6 +37,9 @@ async def test_it_opens_with_the_first_property_and_every_board_is_a_tab(
         assert 'data-live="15"' in at.html
         assert "Some of this is missing" not in at.html
 
+    at = await _open(admin, f"/{HOTEL}/glance")
+    assert f'href="/console/ai-inbox?property_id={HOTEL}"' in at.html
+
 
 async def test_choices_lead_to_an_address_of_their_own(admin: SignedIn, simulator: PropertySimulator) -> None:
     answer = await admin.get(f"{_HERE}?property={HOTEL}&view=arrivals&date=2026-12-01")

@@ -5,6 +5,8 @@ from typing import Any
 
 from tidings.backoffice.console.html import Html, el
 from tidings.backoffice.console.kit.marks import Tile, empty, meter, number, percent, section, tiles
+from tidings.backoffice.console.kit.tables import address
+from tidings.backoffice.console.places import path_of
 from tidings.backoffice.console.visits import Visit
 from tidings.backoffice.console.workbench.names import board_path
 
@@ -61,7 +63,11 @@ def _tickets(visit: Visit, board: Mapping[str, Any], found: Mapping[str, int]) -
 def _locks(visit: Visit, board: Mapping[str, Any], found: Mapping[str, Any]) -> Html:  # noqa: ARG001  # as all sections
     words = visit.words
     shown = tiles(
-        Tile(words["workbench.keys"], number(words, found["keys_active"])),
+        Tile(
+            words["workbench.keys"],
+            number(words, found["keys_active"]),
+            href=path_of("locks") if visit.may("locks:read") else None,
+        ),
         _tile(visit, "locks_offline", found["offline"], bad="bad"),
         _tile(visit, "low_battery", found["low_battery"], bad="warn"),
     )
@@ -69,10 +75,12 @@ def _locks(visit: Visit, board: Mapping[str, Any], found: Mapping[str, Any]) -> 
     return el("div", shown, el("p", words["workbench.look_at"], " ", el("bdi", rooms)) if rooms else None)
 
 
-def _suggestions(visit: Visit, board: Mapping[str, Any], found: Mapping[str, int]) -> Html:  # noqa: ARG001  # as all sections
+def _suggestions(visit: Visit, board: Mapping[str, Any], found: Mapping[str, int]) -> Html:
+    inbox = path_of("ai_inbox") if visit.may("ai_inbox:read") else None
+    href = address(inbox, {"property_id": board["property"]["id"]}) if inbox else None
     return tiles(
-        _tile(visit, "suggestions_open", found["open"], bad="info"),
-        _tile(visit, "suggestions_critical", found["critical"], bad="bad"),
+        _tile(visit, "suggestions_open", found["open"], bad="info")._replace(href=href),
+        _tile(visit, "suggestions_critical", found["critical"], bad="bad")._replace(href=href),
     )
 
 
