@@ -88,6 +88,7 @@ class SystemAlertsStage:
             from tidings.router.conditions.vendors import VendorConditions
 
             found.append(VendorConditions(kernel.db, kernel.clock))
+            found.append(self._budgets)
         return found
 
     def jobs(self) -> "dict[str, Job]":
@@ -172,6 +173,15 @@ class SystemAlertsStage:
         from tidings.operations.conditions.health import StoredHealth
 
         return StoredHealth(self.sources, self._kernel.db, self._kernel.clock)
+
+    @property
+    def _budgets(self) -> "ConditionSource":
+        from tidings.backoffice.system_alerts.budgets import BudgetConditions, Budgets
+        from tidings.router.spend.tell_spend import StoredSpend
+
+        kernel = self._kernel
+        budgets = Budgets(audit=kernel.backoffice_audit, clock=kernel.clock)
+        return BudgetConditions(kernel.db, kernel.clock, budgets, StoredSpend())
 
     @cached_property
     def _everywhere(self) -> "Sequence[ConditionSource]":

@@ -638,6 +638,22 @@ COMMENT ON COLUMN bff_backoffice.alert_ack_log.note_id IS 'In bff_backoffice.not
 
 COMMENT ON COLUMN bff_backoffice.alert_ack_log.withdrawn_at IS 'When they took it back; null again if they acknowledge once more.';
 
+CREATE TABLE bff_backoffice.alert_budgets (
+    tenant_id text NOT NULL COLLATE pg_catalog."C",
+    currency text NOT NULL COLLATE pg_catalog."C",
+    micros bigint NOT NULL,
+    set_by text NOT NULL COLLATE pg_catalog."C",
+    updated_at timestamp with time zone NOT NULL,
+    CONSTRAINT ck_alert_budgets_currency CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+    CONSTRAINT ck_alert_budgets_micros CHECK ((micros > 0))
+);
+
+ALTER TABLE ONLY bff_backoffice.alert_budgets FORCE ROW LEVEL SECURITY;
+
+COMMENT ON TABLE bff_backoffice.alert_budgets IS 'What a tenant means to spend in a month, by currency; an alert says when it is nearly spent.';
+
+COMMENT ON COLUMN bff_backoffice.alert_budgets.set_by IS 'Not personal: an operator''s id.';
+
 CREATE TABLE bff_backoffice.alert_mutes (
     tenant_id text COLLATE pg_catalog."C",
     category text NOT NULL COLLATE pg_catalog."C",
@@ -5209,6 +5225,9 @@ ALTER TABLE ONLY bff_backoffice.ai_inbox_places
 ALTER TABLE ONLY bff_backoffice.alert_ack_log
     ADD CONSTRAINT pk_alert_ack_log PRIMARY KEY (alert_id, acknowledged_by);
 
+ALTER TABLE ONLY bff_backoffice.alert_budgets
+    ADD CONSTRAINT pk_alert_budgets PRIMARY KEY (tenant_id, currency);
+
 ALTER TABLE ONLY bff_backoffice.alert_notices
     ADD CONSTRAINT pk_alert_notices PRIMARY KEY (operator_id, dedup_key);
 
@@ -6460,6 +6479,8 @@ ALTER TABLE bff_backoffice.ai_inbox_places ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.alert_ack_log ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE bff_backoffice.alert_budgets ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE bff_backoffice.alert_mutes ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE bff_backoffice.alert_notices ENABLE ROW LEVEL SECURITY;
@@ -6489,6 +6510,8 @@ CREATE POLICY break_glass ON bff_backoffice.ai_inbox_entries FOR SELECT TO tidin
 CREATE POLICY break_glass ON bff_backoffice.ai_inbox_places FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alert_ack_log FOR SELECT TO tidings_breakglass USING (true);
+
+CREATE POLICY break_glass ON bff_backoffice.alert_budgets FOR SELECT TO tidings_breakglass USING (true);
 
 CREATE POLICY break_glass ON bff_backoffice.alert_mutes FOR SELECT TO tidings_breakglass USING (true);
 
@@ -6556,6 +6579,8 @@ CREATE POLICY caller_role_deletes ON bff_backoffice.ai_inbox_places AS RESTRICTI
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.alert_ack_log AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
+CREATE POLICY caller_role_deletes ON bff_backoffice.alert_budgets AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
 CREATE POLICY caller_role_deletes ON bff_backoffice.alert_mutes AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_deletes ON bff_backoffice.consumed_events AS RESTRICTIVE FOR DELETE TO tidings_platform, tidings_runtime USING ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
@@ -6591,6 +6616,8 @@ CREATE POLICY caller_role_writes ON bff_backoffice.ai_inbox_entries AS RESTRICTI
 CREATE POLICY caller_role_writes ON bff_backoffice.ai_inbox_places AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.alert_ack_log AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
+
+CREATE POLICY caller_role_writes ON bff_backoffice.alert_budgets AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
 CREATE POLICY caller_role_writes ON bff_backoffice.alert_mutes AS RESTRICTIVE TO tidings_platform, tidings_runtime USING (true) WITH CHECK ((COALESCE(current_setting('app.caller_role'::text, true), ''::text) <> ALL (ARRAY['tenant.viewer'::text, 'platform.support'::text])));
 
@@ -6718,6 +6745,8 @@ CREATE POLICY tenant_isolation ON bff_backoffice.ai_inbox_places TO tidings_runt
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alert_ack_log TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
+CREATE POLICY tenant_isolation ON bff_backoffice.alert_budgets TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
+
 CREATE POLICY tenant_isolation ON bff_backoffice.alert_mutes TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
 
 CREATE POLICY tenant_isolation ON bff_backoffice.alert_notices TO tidings_runtime USING ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text))) WITH CHECK ((tenant_id = NULLIF(current_setting('app.tenant_id'::text, true), ''::text)));
@@ -6795,6 +6824,8 @@ CREATE POLICY worker_claims ON bff_backoffice.ai_decision_log TO tidings_worker 
 CREATE POLICY worker_claims ON bff_backoffice.ai_inbox_entries TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.alert_ack_log TO tidings_worker USING (true) WITH CHECK (true);
+
+CREATE POLICY worker_claims ON bff_backoffice.alert_budgets TO tidings_worker USING (true) WITH CHECK (true);
 
 CREATE POLICY worker_claims ON bff_backoffice.alert_mutes TO tidings_worker USING (true) WITH CHECK (true);
 
@@ -8663,6 +8694,12 @@ GRANT UPDATE(withdrawn_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_runt
 GRANT UPDATE(withdrawn_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_platform;
 
 GRANT SELECT(withdrawn_at) ON TABLE bff_backoffice.alert_ack_log TO tidings_worker;
+
+GRANT SELECT ON TABLE bff_backoffice.alert_budgets TO tidings_breakglass;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE bff_backoffice.alert_budgets TO tidings_runtime;
+
+GRANT SELECT(tenant_id) ON TABLE bff_backoffice.alert_budgets TO tidings_worker;
 
 GRANT SELECT ON TABLE bff_backoffice.alert_mutes TO tidings_breakglass;
 

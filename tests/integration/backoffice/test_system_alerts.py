@@ -11,6 +11,7 @@ import pytest
 from tests.integration.backoffice.test_alerts import rows
 from tests.support.clock import ManualClock
 from tests.support.http import HttpWorld
+from tests.support.operators import SignedIn
 from tests.support.rows import Table, insert_row, make_row, read_tables
 from tidings.backoffice.system_alerts.decide import LOOKS_TO_END
 from tidings.backoffice.system_alerts.watch import SystemAlerts
@@ -438,3 +439,40 @@ async def test_events_that_nobody_moves_or_reads(world: HttpWorld, watch: System
     assert await open_alerts(world, None, "outbox_lag") == []
     # The real ones are asked too.
     assert "outbox_seconds" in str(await source(world, "bus").look())
+
+
+async def test_a_budget_that_is_nearly_spent(
+    world: HttpWorld, tenant: Tenant, admin: SignedIn, watch: SystemAlerts
+) -> None:
+    spent = (
+        "INSERT INTO chan.spend_daily (tenant_id, day, stripe, channel, vendor, currency, messages, estimated_micros, real_micros) "
+        "VALUES ($1, $2, 0, 'sms', 'twilio', 'EUR', 1, $3, $3) "
+        "ON CONFLICT (tenant_id, day, stripe, channel, vendor, currency) DO UPDATE SET real_micros = excluded.real_micros"
+    )
+    today = world.clock.now().date()
+    at = "/bff/v1/alerts/budgets"
+    assert (await admin.send("PUT", f"{at}/EUR", {"micros": 100_000_000})).status_code == 204
+    assert (await admin.send("PUT", f"{at}/euro", {"micros": 1})).json()["errors"][0]["field"] == "currency"
+    await ran(world, tenant.id, spent, tenant.id, today, 79_000_000)
+    await looks(world, watch, "budgets")
+    assert await open_alerts(world, tenant.id, "spend_near_cap") == []
+
+    await ran(world, tenant.id, spent, tenant.id, today, 85_000_000)
+    await looks(world, watch, "budgets")
+    [alert] = await open_alerts(world, tenant.id, "spend_near_cap")
+    assert (alert["severity"], alert["facts"]) == ("warning", '{"currency":"EUR","percent":85}')
+    await ran(world, tenant.id, spent, tenant.id, today, 120_000_000)
+    await looks(world, watch, "budgets")
+    assert [one["severity"] for one in await open_alerts(world, tenant.id, "spend_near_cap")] == ["critical"]
+
+    page = admin.browser
+    await page.open("/console/alerts/telling")
+    assert "Budget of a month" in page.html
+    wrong = await page.post("/console/alerts/budgets", amount="much", currency="EUR")
+    assert wrong.status_code == 400
+    await page.post("/console/alerts/budgets", amount="500,50", currency="eur")
+    assert (await admin.get(at)).json() == {"items": [{"currency": "EUR", "micros": 500_500_000}]}
+    await looks(world, watch, "budgets", LOOKS_TO_END)
+    assert await open_alerts(world, tenant.id, "spend_near_cap") == []
+    await page.post("/console/alerts/budgets", amount="", currency="EUR")
+    assert (await admin.get(at)).json() == {"items": []}

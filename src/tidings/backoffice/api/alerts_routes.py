@@ -14,14 +14,18 @@ from tidings.backoffice.api.alerts_wire import (
     AcknowledgeAlert,
     AlertCounts,
     AlertView,
+    BudgetList,
+    BudgetView,
     ChooseTelling,
     ListAlerts,
     MuteAlerts,
     Mutes,
     MuteView,
+    PutBudget,
     SeenAlerts,
     TellingView,
     parse_category,
+    parse_currency,
 )
 from tidings.backoffice.attestations.attest import seat_of
 from tidings.backoffice.desk import OperatorDesk
@@ -29,6 +33,7 @@ from tidings.backoffice.ids import AlertId
 from tidings.backoffice.notes.model import NewNote
 from tidings.backoffice.notes.notes import Notes
 from tidings.backoffice.properties.access import PropertyReach, check_property
+from tidings.backoffice.system_alerts.budgets import Budgets
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.http.answers import Answer
@@ -37,7 +42,7 @@ from tidings.kernel.http.injection import AfterCommit, OwnerTx, Parsed
 from tidings.kernel.http.paging import Page, Paging
 from tidings.kernel.http.resources import Owner, Resource
 from tidings.kernel.mapping import by_name
-from tidings.kernel.refusals import FieldError, InvalidError
+from tidings.kernel.refusals import FieldError, InvalidError, NotAllowedError
 
 alerts = Resource("alerts", at="/alerts", tag="alerts", scope="alerts", owner=Owner.OPERATOR)
 
@@ -140,6 +145,27 @@ async def choose_telling(
     return Answer(by_name(TellingView, kept), headers=_NO_STORE)
 
 
+@alerts.get("/budgets", problems=["operators_only"])
+async def list_budgets(tx: OwnerTx, caller: Caller, budgets: Budgets) -> BudgetList:
+    """List what the tenant means to spend on messages in a month."""
+    seat_of(caller)
+    known = await budgets.list(_of_tenant(tx))
+    return BudgetList(items=[BudgetView(currency=currency, micros=one) for currency, one in known.items()])
+
+
+@alerts.put("/budgets/{currency}", idempotent=True, problems=["operators_only"])
+async def put_budget(
+    tx: OwnerTx,
+    currency: Annotated[str, Parsed(parse_currency)],
+    body: PutBudget,
+    caller: Caller,
+    budgets: Budgets,
+) -> None:
+    """Say what the tenant means to spend on messages in a month; an alert comes when four fifths of it are spent."""
+    seat_of(caller)
+    await budgets.put(_of_tenant(tx), currency, body.micros, actor=caller.actor)
+
+
 @alerts.get("/{alert_id}", problems=["alert_not_found", "operators_only"])
 async def show_alert(
     tx: OwnerTx, alert_id: AlertId, caller: Caller, desk: OperatorDesk, notes: Notes, clock: Clock
@@ -224,6 +250,12 @@ async def resolve_alert(
     after_commit(lambda: counter.forget(caller.tenant_id))
     ended = await handler.resolve(tx, alert_id, by=by)
     return (await _seen(tx, [ended], caller, desk, notes, clock)).view(ended)
+
+
+def _of_tenant(tx: TenantTx | PlatformTx) -> TenantTx:
+    if not isinstance(tx, TenantTx):
+        raise NotAllowedError("a budget is a tenant's; name the tenant with X-Tenant-Id")
+    return tx
 
 
 def _at_work(caller: Caller) -> AtWork:

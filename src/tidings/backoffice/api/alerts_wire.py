@@ -198,3 +198,31 @@ class ChooseTelling(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     ) = None
     #: In which language.
     language: Literal["en", "fr", "ar", "fa-AF", "ps-AF"] = "en"
+
+
+class BudgetView(Struct, frozen=True, kw_only=True):
+    """What the tenant means to spend on messages in a month."""
+
+    currency: str
+    #: In millionths of the currency.
+    micros: int
+
+
+class BudgetList(Struct, frozen=True, kw_only=True):
+    """One for each currency."""
+
+    items: list[BudgetView]
+
+
+class PutBudget(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the tenant means to spend in a month. Nothing is held back by it: an alert says when it is nearly spent."""
+
+    #: In millionths of the currency; null: no budget.
+    micros: Annotated[int, Meta(ge=1, le=10**15)] | None
+
+
+def parse_currency(text: str) -> str:
+    """A currency in a path."""
+    if re.fullmatch(r"[A-Z]{3}", text) is None:
+        raise BadValueError("currency", "must be three capital letters, such as EUR")
+    return text

@@ -21,7 +21,7 @@ class SchemaRange:
     newest: int
 
 
-SERVES: Final = SchemaRange(oldest=118, newest=118)
+SERVES: Final = SchemaRange(oldest=119, newest=119)
 
 
 async def check_servable(

@@ -32,6 +32,7 @@ ADVICE: Final[Mapping[str, Helps | None]] = {
     "approval_waiting": Helps("templates"),
     "template_approval": Helps("templates", "?key={}", "key"),
     "batch_approval": Helps("batches", "/{}", "batch"),
+    "spend_near_cap": Helps("spend"),
     "api_key_expiring": Helps("api_keys"),
     "partition_missing": Helps("health"),
     "outbox_lag": Helps("health"),

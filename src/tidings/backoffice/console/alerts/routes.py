@@ -1,6 +1,8 @@
 """Pages of alerts: the inbox, one alert, what the buttons do, and the number in the navigation."""
 
-from typing import Final
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from tidings.backoffice.console.alerts.alert_card import HERE, MUTES
@@ -41,7 +43,7 @@ async def show_count(request: Request, visits: Visits) -> Reply:
 async def show_telling_page(request: Request, visits: Visits) -> Reply:
     """Of which alerts one is told by a message."""
     visit = await visits.open(request)
-    return telling_page(visit, await visit.api.get(f"{_API}/telling"), told=visit.told())
+    return await _telling(visit, told=visit.told())
 
 
 @alerts_pages.post("/telling", media_type=_HTML, body_limit=MOST_BYTES)
@@ -58,10 +60,25 @@ async def choose_telling_by_page(request: Request, visits: Visits) -> Reply:
     try:
         await visit.api.call("PUT", f"{_API}/telling", body=chosen)
     except ApiProblemError as error:
-        return telling_page(
-            visit, chosen, told=visit.refused(error), errors=error.errors, status=error.status
-        )
+        return await _telling(visit, chosen, error)
     return redirect(f"{HERE}/telling?told=alert_telling")
+
+
+@alerts_pages.post("/budgets", media_type=_HTML, body_limit=MOST_BYTES)
+@answering_with_pages
+async def put_budget_by_page(request: Request, visits: Visits) -> Reply:
+    """Say what the tenant means to spend in a month."""
+    visit, fields = await visits.posted(request, writes=True, of_tenant=True)
+    amount = fields.get("amount", "").strip().replace(",", ".")
+    path = at(_API + "/budgets/{}", fields.get("currency", "").strip().upper() or "-")
+    try:
+        micros = None if not amount else int(Decimal(amount) * 1_000_000)
+        await visit.api.call("PUT", path, body={"micros": micros})
+    except ApiProblemError as error:
+        return await _telling(visit, error=error)
+    except ArithmeticError:
+        return await _telling(visit, told=Told(text=visit.words["alerts.budget_wrong"], is_error=True))
+    return redirect(f"{HERE}/telling?told=alert_budget#budgets")
 
 
 @alerts_pages.get("/{alert_id}", media_type=_HTML)
@@ -146,6 +163,24 @@ async def _inbox(visit: Visit, error: ApiProblemError | None = None) -> Reply:
     mutes = (await visit.api.get(f"{_API}/mutes"))["items"]
     told = visit.refused(error) if error else _told(visit)
     return alerts_page(visit, found, counts, mutes, told=told, status=error.status if error else 200)
+
+
+async def _telling(
+    visit: Visit,
+    chosen: Mapping[str, Any] | None = None,
+    error: ApiProblemError | None = None,
+    *,
+    told: Told | None = None,
+) -> Reply:
+    budgets = [] if visit.tenant_is_missing else (await visit.api.get(f"{_API}/budgets"))["items"]
+    return telling_page(
+        visit,
+        chosen if chosen is not None else await visit.api.get(f"{_API}/telling"),
+        budgets,
+        told=visit.refused(error) if error else told,
+        errors=error.errors if error else None,
+        status=error.status if error else 400 if told is not None and told.is_error else 200,
+    )
 
 
 def _told(visit: Visit) -> Told | None:
