@@ -1,14 +1,17 @@
 """Every request of an operator has its row in the ledger before its answer arrives."""
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.activity import a_request
+from tests.support.activity import a_request, an_activity
 from tests.support.http import HttpWorld
 from tests.support.operators import SignedIn, an_operator
 from tidings.backoffice.activity.record import ActivityRecorder
+from tidings.backoffice.activity.store import insert_activity
 from tidings.backoffice.credentials.pepper import OperatorPepper
 from tidings.kernel.db import Database
 from tidings.kernel.journal.journal import Journal
@@ -113,6 +116,32 @@ async def test_of_other_properties_only_own_rows_are_shown(
     assert (
         len((await clerk.get("/bff/v1/activity?property_id=kabul&action=list_activity")).json()["items"]) == 1
     )
+
+
+async def test_a_rare_row_is_found_page_by_page(
+    world: HttpWorld, tenant: Tenant, admin: SignedIn, db: Database
+) -> None:
+    """A request looks at some thousands of rows, however many there are: the reader is told where to go on."""
+    now = world.clock.now()
+    rows = [an_activity(tenant.id, now - timedelta(milliseconds=10 * n)) for n in range(21_000)]
+    rows[-1] = replace(rows[-1], property_id="herat")
+    for first in range(0, len(rows), 3_000):
+        async with db.tenants({tenant.id}) as tx:
+            await insert_activity(tx, rows[first : first + 3_000])
+
+    first_page = (await admin.get("/bff/v1/activity?property_id=herat&outcome=success")).json()
+    assert first_page["next_cursor"] is not None
+    assert rows[-1].id not in {row["id"] for row in first_page["items"]}
+    assert (
+        "older ones may fit"
+        in (await admin.browser.open("/console/activity?property_id=herat&action=list_operators")).text
+    )
+    cursor = first_page["next_cursor"]
+    second = (await admin.get(f"/bff/v1/activity?property_id=herat&outcome=success&cursor={cursor}")).json()
+    assert [row["id"] for row in second["items"]] == [rows[-1].id]
+    assert second["next_cursor"] is None
+    of_one = (await admin.get("/bff/v1/activity?operator_id=oper_" + "0" * 26)).json()
+    assert of_one == {"items": [], "next_cursor": None}
 
 
 async def test_no_tenant_reads_anothers_ledger(world: HttpWorld, admin: SignedIn) -> None:

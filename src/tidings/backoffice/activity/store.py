@@ -1,16 +1,21 @@
 """The only Python here that runs SQL on the activity ledger."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from tidings.backoffice.activity.model import Activity, Outcome
+from tidings.backoffice.ids import ActivityId
+from tidings.kernel.bounded_scan import Glance, ScannedPage, scan_back
 from tidings.kernel.db import PlatformTx, TenantsTx, TenantTx
 from tidings.kernel.ids import time_of
 from tidings.kernel.mapping import RowMapper
-from tidings.kernel.sql import Queries
+from tidings.kernel.sql import Queries, Query
 
 QUERIES = Queries.beside(__file__)
+#: Sorts behind every id.
+_AFTER_ALL: Final = "act_~"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +33,13 @@ class ActivityFilter:
     category: str | None = None
     outcome: Outcome | None = None
     resource_id: str | None = None
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether rows are looked at that do not fit, besides those that an index leaves out."""
+        index = self.operator_id is not None, self.action is not None
+        others = (self.property_id, self.category, self.outcome, self.resource_id, self.properties)
+        return all(index) or any(one is not None for one in others)
 
 
 async def insert_activity(tx: TenantsTx | PlatformTx, rows: Sequence[Activity]) -> None:
@@ -54,13 +66,27 @@ async def insert_activity(tx: TenantsTx | PlatformTx, rows: Sequence[Activity]) 
 
 
 async def list_activity(
-    tx: TenantTx | PlatformTx, wanted: ActivityFilter, *, after_id: str | None, limit: int
-) -> list[Activity]:
-    """The newest first, from a cursor on."""
-    after_at = time_of(after_id) if after_id is not None else None
-    query = QUERIES.list_activity_of_platform if isinstance(tx, PlatformTx) else QUERIES.list_activity
-    rows = await tx.fetch(query, wanted, after_id=after_id, after_at=after_at, limit=limit)
-    return [_from_row(row) for row in rows]
+    tx: TenantTx | PlatformTx, wanted: ActivityFilter, *, after_id: ActivityId | None, limit: int
+) -> ScannedPage[ActivityId, Activity]:
+    """The newest first, from a cursor on; of rare ones maybe fewer, with a place to go on from."""
+    side = "_of_platform" if isinstance(tx, PlatformTx) else ""
+    way = "operator" if wanted.operator_id else "action" if wanted.action else "time"
+    query: Query = getattr(QUERIES, f"look_by_{way}{side}")
+
+    async def look(*, before_at: datetime, before_id: str, most: int) -> Glance[ActivityId]:
+        row = await tx.fetch_one(query, wanted, before_at=before_at, before_id=before_id, most=most)
+        return Glance.of(row)
+
+    async def find(ids: Sequence[ActivityId]) -> Mapping[ActivityId, Activity]:
+        if not ids:
+            return {}
+        found: Query = getattr(QUERIES, f"find_activity{side}")
+        rows = await tx.fetch(found, ids=list(ids), oldest=time_of(ids[-1]), newest=time_of(ids[0]))
+        return {row.id: row for row in map(_from_row, rows)}
+
+    # Behind all rows of the last millisecond.
+    start = (wanted.until, _AFTER_ALL) if after_id is None else (time_of(after_id), after_id)
+    return await scan_back(look, find, start=start, limit=limit, filtered=wanted.is_filtered)
 
 
-_from_row = RowMapper(Activity, [QUERIES.list_activity, QUERIES.list_activity_of_platform])
+_from_row = RowMapper(Activity, [QUERIES.find_activity, QUERIES.find_activity_of_platform])

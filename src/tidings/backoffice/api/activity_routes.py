@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from tidings.backoffice.activity import store
 from tidings.backoffice.activity.model import Activity, Outcome
-from tidings.backoffice.ids import OPERATOR
+from tidings.backoffice.ids import ACTIVITY, OPERATOR
 from tidings.backoffice.properties.access import ALL_PROPERTIES, check_property
 from tidings.contracts.moments import Moment
 from tidings.kernel.clock import Clock
@@ -84,7 +84,8 @@ async def list_activity(
     """List what operators did, the newest first: every request, those that were refused too.
 
     A row is there before its answer is. A page of the console has one row, and one more for each change that it makes. Of properties that you
-    have no right to, your own rows alone are shown. Rows are kept for 90 to 120 days, and exported.
+    have no right to, your own rows alone are shown. Where few rows fit, a page may hold fewer than there are, or none: go on while there is a
+    `next_cursor`. Rows are kept for 90 to 120 days, and exported.
     """
     now = clock.now()
     if query.property_id is not None:
@@ -104,5 +105,6 @@ async def list_activity(
         outcome=query.outcome,
         resource_id=query.resource_id,
     )
-    found = await store.list_activity(tx, wanted, after_id=paging.after_id, limit=paging.fetch)
-    return paging.page(found, ActivityView.of)
+    after_id = None if paging.after_id is None else ACTIVITY.parse(paging.after_id, field="cursor")
+    found = await store.list_activity(tx, wanted, after_id=after_id, limit=query.limit)
+    return paging.page_until(found.next_id, [ActivityView.of(row) for row in found.items])

@@ -41,7 +41,7 @@ def activity_page(
     body: list[Child] = [_filters(words, query, names, error)]
     if found is not None:
         body += [
-            _table(words, found["items"], names, query),
+            _table(words, found, names, query),
             pager(words, ACTIVITY, query, found["next_cursor"]),
         ]
     exports = link_button(words["ledgers.exports"], f"{ACTIVITY}/exports", "quiet")
@@ -111,13 +111,14 @@ def _filters(
 
 def _table(
     words: ConsoleStrings,
-    rows: list[Mapping[str, Any]],
+    found: Mapping[str, Any],
     names: Mapping[str, str],
     query: Mapping[str, str | None],
 ) -> Html:
     asked = any(value for name, value in query.items() if name != "cursor")
+    none_such = "ledgers.activity_further" if found["next_cursor"] else "ledgers.activity_none_such"
     nothing = (
-        empty(words["ledgers.activity_none_such"], el("a", words["clear"], href=ACTIVITY))
+        empty(words[none_such], el("a", words["clear"], href=ACTIVITY))
         if asked
         else empty(words["ledgers.activity_none"], words["ledgers.activity_none_hint"])
     )
@@ -138,7 +139,7 @@ def _table(
         Column(words["ledgers.outcome"], lambda row: _outcome(words, row)),
         Column(words["ledgers.took"], lambda row: f"{number(words, row['latency_ms'])} ms", "num"),
     ]
-    return table(words["place.activity"], columns, rows, empty=nothing)
+    return table(words["place.activity"], columns, found["items"], empty=nothing)
 
 
 def _action(row: Mapping[str, Any]) -> Html:
