@@ -88,10 +88,18 @@ async def test_a_person_asks_why_and_gets_the_message_after_all(up: RunningTidin
     await keep(at, "support-arrived")
     async with _api(up) as api:
         found = (await api.get("/api/v1/notifications", params={"correlation_id": "DESK-1"})).json()["items"]
+    assert await at.faults() == []
+
+    # The palette looks for the same, and its text stands in no address either.
+    await at.press("?")
+    await at.until("document.activeElement?.closest('dialog') !== null")
+    await type_(at, ADDRESS)
+    await at.submit("true")
+    assert await at.see("location.pathname + location.search") == "/console/find"
+    assert "Omar Zaki" in await at.see("document.querySelector('#people').textContent")
     assert sorted((one["status"], one["resent_from"]) for one in found if one["resent_from"]) == [
         ("delivered", old)
     ]
-    assert await at.faults() == []
 
 
 @needs_axe

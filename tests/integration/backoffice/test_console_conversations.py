@@ -162,3 +162,19 @@ async def test_the_platform_sees_how_often_nobodys_numbers_were_written_to(talk:
     assert shown.status_code == 200
     assert "Numbers that are nobody" in shown.text
     assert "Numbers that are nobody" not in tenants.text
+
+
+async def test_a_frozen_tenants_thread_is_not_read(talk: ConversationWorld) -> None:
+    tenant_id = await talk.tenant()
+    conversation = await _written(talk, tenant_id, "hello")
+    admin = await _operator(talk, tenant_id)
+    async with talk.db.platform() as tx:
+        await tx.connection.execute(
+            "UPDATE notification.tenants_local SET frozen_at = now() WHERE tenant_id = $1", tenant_id
+        )
+    talk.system.access.gate.forget(tenant_id)
+    shown = await admin.browser.open(f"{PAGES}/{conversation}")
+
+    assert shown.status_code == 200
+    assert "is frozen" in shown.text
+    assert "hello" not in shown.text

@@ -219,3 +219,27 @@ async def test_the_platforms_people_choose_a_tenant_first(sent: ConsoleWorld) ->
     shown = await operator.browser.open(PAGES)
 
     assert "acting-for" in str(shown.url)
+
+
+async def test_the_platforms_support_looks_for_a_tenant_and_changes_nothing(sent: ConsoleWorld) -> None:
+    house = await sent.house()
+    admin = await sent.operator(house)
+    made = await sent.sent(admin, status="failed")
+    person = (await admin.get(f"/api/v1/notifications/{made}")).json()["recipient_id"]
+    helper = await sent.operator(None, "platform.support")  # type: ignore[arg-type]
+    at = helper.browser
+    await at.open("/console/acting-for")
+    await at.post("/console/acting-for", tenant=house)
+
+    for path in (
+        PAGES,
+        f"{PAGES}/{made}",
+        f"/console/people/{person}",
+        "/console/suppressions",
+        "/console/imports",
+        "/console/conversations",
+    ):
+        assert (await at.open(path)).status_code == 200, path
+    shown = await at.open(f"{PAGES}/{made}")
+    assert "Send again" not in shown.text
+    assert (await at.post(f"{PAGES}/{made}/resend")).status_code == 403

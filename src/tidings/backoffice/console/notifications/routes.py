@@ -104,7 +104,7 @@ async def release_suppression(request: Request, notification_id: str, visits: Vi
         await visit.api.call("DELETE", path, query={"reason": fields.get("reason", "").strip()})
     except ApiProblemError as problem:
         return await _refused(visit, notification_id, problem)
-    return redirect(f"{HOME}/{notification_id}?told=notifications_suppression_released")
+    return redirect(at(f"{HOME}/{{}}?told=notifications_suppression_released", notification_id))
 
 
 async def searchable_names(visit: Visit) -> list[str]:

@@ -269,7 +269,7 @@
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") return event.preventDefault(), open();
     if (event.ctrlKey || event.metaKey || event.altKey || typing() || palette?.open) return;
-    if (event.key === "?") return open();
+    if (event.key === "?") return event.preventDefault(), open();
     const field = one(`[data-key="${CSS.escape(event.key)}"]`);
     if (field) return event.preventDefault(), field.focus();
     if (event.key === "j" || event.key === "k") return along(event.key === "j" ? 1 : -1);
