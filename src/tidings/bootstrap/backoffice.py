@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.property_views import PropertyViewsStage
     from tidings.bootstrap.suggestions import SuggestionsStage
     from tidings.contracts.conditions import SystemHealth
+    from tidings.kernel.bus import Subscription
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.kernel.http.asgi import App
@@ -212,7 +213,28 @@ class BackofficeStage:
 
     def jobs(self) -> "dict[str, Job]":
         """What a worker runs; sessions end by their time, and are looked at when they are used."""
-        return {**self.views.jobs(), **self.devices.jobs(), **self.suggestions.jobs(), **self.ledgers.jobs()}
+        return {
+            **self.views.jobs(),
+            **self.devices.jobs(),
+            **self.suggestions.jobs(),
+            **self.ledgers.jobs(),
+            "operator_approvals": self._kernel.bus.consumer(self._approvals()),
+        }
+
+    def _approvals(self) -> "Subscription":
+        """What ends alerts of what waits for an approval."""
+        from tidings.backoffice.approvals import hear
+        from tidings.kernel.bus import Subscription
+
+        hearer = self.parts.get(hear.ApprovalHearer)
+        return Subscription(
+            hear.GROUP,
+            hear.SUBJECTS,
+            ledger="bff_backoffice",
+            on_tenant_events=hearer.handle,
+            on_platform_events=hearer.handle,
+            start="now",
+        )
 
     def api_jobs(self) -> "dict[str, Job]":
         """What a process needs that only serves the API."""

@@ -240,6 +240,7 @@ async def test_workers_and_processes_of_the_api_run_what_devices_and_suggestions
         worker = {
             "device_streams",
             "device_sweep",
+            "operator_approvals",
             "operator_identities",
             "ai_decisions",
             "suggestions",

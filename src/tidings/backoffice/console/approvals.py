@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from tidings.backoffice.alerts import store
 from tidings.backoffice.alerts.alerts import Alerts
 from tidings.backoffice.alerts.model import Facts, NewAlert
+from tidings.backoffice.approvals.model import ApprovalCategory, alert_key
 from tidings.backoffice.console.visits import Visit
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
-
-ApprovalCategory = Literal["template_approval", "batch_approval"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +25,7 @@ class Approvable:
     @property
     def key(self) -> str:
         """There is one open alert of it at most."""
-        return f"{self.category}:{self.id}"
+        return alert_key(self.category, self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
