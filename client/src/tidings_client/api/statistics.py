@@ -6,6 +6,22 @@ from typing import Literal
 from tidings_client.namespaces import AsyncNamespace, Namespace, ApiStruct
 
 
+class CostView(ApiStruct, frozen=True, kw_only=True):
+    """What a vendor took over a channel on a day, in one currency, in millionths of it."""
+
+    #: Of the calls, in UTC.
+    day: date
+    channel: str
+    vendor: str
+    currency: str
+    #: Calls that cost something.
+    messages: int
+    #: By the price lists, before the calls.
+    estimated_micros: int
+    #: What vendors said they take; the estimate where they said nothing.
+    real_micros: int
+
+
 class ErrorCountView(ApiStruct, frozen=True, kw_only=True):
     """How often a code came."""
 
@@ -72,6 +88,14 @@ class VendorCallsView(ApiStruct, frozen=True, kw_only=True):
     p95_ms: int | None
 
 
+class CostStatisticsView(ApiStruct, frozen=True, kw_only=True):
+    """What messages cost."""
+
+    since: date
+    until: date
+    items: tuple[CostView, ...]
+
+
 class ErrorStatisticsView(ApiStruct, frozen=True, kw_only=True):
     """Why calls came to nothing, and steps were skipped: the hundred most frequent codes."""
 
@@ -117,6 +141,10 @@ class VendorStatisticsView(ApiStruct, frozen=True, kw_only=True):
 class Statistics(Namespace):
     """The calls of `statistics`."""
 
+    def costs(self, *, since: date | None = None, until: date | None = None) -> CostStatisticsView:
+        """What messages cost, by day, channel and vendor, each currency for itself. The sums of these are what `GET /api/v1/router/spend` shows, without the calls that have no price."""
+        return self._client.call(self._json("GET", "/statistics/costs", CostStatisticsView, query={"since": since, "until": until}))
+
     def errors(self, *, since: date | None = None, until: date | None = None) -> ErrorStatisticsView:
         """Why calls came to nothing and steps were skipped, by channel, vendor and code: the hundred most frequent."""
         return self._client.call(self._json("GET", "/statistics/errors", ErrorStatisticsView, query={"since": since, "until": until}))
@@ -136,6 +164,10 @@ class Statistics(Namespace):
 
 class AsyncStatistics(AsyncNamespace):
     """The calls of `statistics`."""
+
+    async def costs(self, *, since: date | None = None, until: date | None = None) -> CostStatisticsView:
+        """What messages cost, by day, channel and vendor, each currency for itself. The sums of these are what `GET /api/v1/router/spend` shows, without the calls that have no price."""
+        return await self._client.call(self._json("GET", "/statistics/costs", CostStatisticsView, query={"since": since, "until": until}))
 
     async def errors(self, *, since: date | None = None, until: date | None = None) -> ErrorStatisticsView:
         """Why calls came to nothing and steps were skipped, by channel, vendor and code: the hundred most frequent."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Final
 
 #: Up to so many milliseconds; what is longer is in one more bucket. The same as in the roll-up's statement.
@@ -37,7 +37,20 @@ class VendorSum:
     timed_out: int
     latency_ms: int
     #: Calls by how long they took.
-    latencies: tuple[int, ...]
+    latencies: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostSum:
+    """What a vendor took over a channel on a day, in one currency, in millionths of it."""
+
+    day: date
+    channel: str
+    vendor: str
+    currency: str
+    messages: int
+    estimated_micros: int
+    real_micros: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

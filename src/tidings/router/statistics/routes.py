@@ -8,6 +8,7 @@ from tidings.kernel.db import PlatformTx, TenantTx
 from tidings.kernel.http.resources import Owner, Resource
 from tidings.router.statistics import store
 from tidings.router.statistics.wire import (
+    CostStatisticsView,
     ErrorStatisticsView,
     OutcomeStatisticsQuery,
     OutcomeStatisticsView,
@@ -49,6 +50,18 @@ async def show_vendor_statistics(tx: TenantTx, query: StatisticsQuery, clock: Cl
     first, last = moments(since, until)
     return VendorStatisticsView.of(
         await store.sum_vendors(tx, since=first, until=last), since=since, until=until
+    )
+
+
+@statistics.get("/costs", verb="costs")
+async def show_cost_statistics(tx: TenantTx, query: StatisticsQuery, clock: Clock) -> CostStatisticsView:
+    """What messages cost, by day, channel and vendor, each currency for itself.
+
+    The sums of these are what `GET /api/v1/router/spend` shows, without the calls that have no price.
+    """
+    since, until = query.days(clock)
+    return CostStatisticsView.of(
+        await store.sum_costs(tx, since=since, until=until), since=since, until=until
     )
 
 

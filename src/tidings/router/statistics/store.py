@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import groupby
-from operator import itemgetter
 from typing import Literal
 
 from tidings.kernel.db import PlatformTx, TenantTx, WorkerTx
 from tidings.kernel.mapping import RowMapper
 from tidings.kernel.sql import Queries
-from tidings.router.statistics.model import ErrorSum, OutcomeSum, StepSum, TenantSum, VendorSum
+from tidings.router.statistics.model import CostSum, ErrorSum, OutcomeSum, StepSum, TenantSum, VendorSum
 
 QUERIES = Queries.beside(__file__)
 Every = Literal["hour", "day"]
@@ -61,24 +59,12 @@ async def sum_steps(tx: TenantTx, *, since: datetime, until: datetime) -> list[S
 
 async def sum_vendors(tx: TenantTx, *, since: datetime, until: datetime) -> list[VendorSum]:
     """From one moment to another."""
-    rows = await tx.fetch(QUERIES.sum_vendors, since=since, until=until)
-    found = []
-    for (channel, vendor), buckets in groupby(rows, itemgetter("channel", "vendor")):
-        lines = list(buckets)
-        first = lines[0]
-        found.append(
-            VendorSum(
-                channel=channel,
-                vendor=vendor,
-                calls=first["calls"],
-                accepted=first["accepted"],
-                failed=first["failed"],
-                timed_out=first["timed_out"],
-                latency_ms=first["latency_ms"],
-                latencies=tuple(line["n"] for line in lines),
-            )
-        )
-    return found
+    return [_vendor(row) for row in await tx.fetch(QUERIES.sum_vendors, since=since, until=until)]
+
+
+async def sum_costs(tx: TenantTx, *, since: date, until: date) -> list[CostSum]:
+    """From one day to another, both counted."""
+    return [_cost(row) for row in await tx.fetch(QUERIES.sum_costs, since=since, until=until)]
 
 
 async def sum_errors(tx: TenantTx, *, since: date, until: date, limit: int) -> list[ErrorSum]:
@@ -102,6 +88,8 @@ async def sum_tenants(tx: PlatformTx, *, since: datetime, until: datetime, limit
 
 
 _mark = RowMapper(RollUpMark, [QUERIES.take_mark])
+_cost = RowMapper(CostSum, [QUERIES.sum_costs])
+_vendor = RowMapper(VendorSum, [QUERIES.sum_vendors])
 _step = RowMapper(StepSum, [QUERIES.sum_steps])
 _error = RowMapper(ErrorSum, [QUERIES.sum_errors])
 _outcome = RowMapper(OutcomeSum, [QUERIES.sum_outcomes])

@@ -98,17 +98,26 @@ GROUP BY 1, 2
 ORDER BY 1, 2;
 
 -- name: sum_vendors
--- A line for each bucket of latency, so that they can be added up.
-SELECT channel, vendor, bucket.place::integer AS place, sum(bucket.n)::bigint AS n,
-       sum(calls) FILTER (WHERE bucket.place = 1)::bigint AS calls, sum(accepted) FILTER (WHERE bucket.place = 1)::bigint AS accepted,
-       sum(failed) FILTER (WHERE bucket.place = 1)::bigint AS failed,
-       sum(timed_out) FILTER (WHERE bucket.place = 1)::bigint AS timed_out,
-       sum(latency_ms) FILTER (WHERE bucket.place = 1)::bigint AS latency_ms
+-- Each bucket of latency is added up for itself.
+SELECT channel, vendor, sum(calls)::bigint AS calls, sum(accepted)::bigint AS accepted, sum(failed)::bigint AS failed,
+       sum(timed_out)::bigint AS timed_out, sum(latency_ms)::bigint AS latency_ms,
+       ARRAY[sum(latencies[1]), sum(latencies[2]), sum(latencies[3]), sum(latencies[4]), sum(latencies[5]), sum(latencies[6]),
+             sum(latencies[7]), sum(latencies[8]), sum(latencies[9]), sum(latencies[10]), sum(latencies[11]), sum(latencies[12]),
+             sum(latencies[13])]::bigint[] AS latencies
 FROM chan.step_statistics
-CROSS JOIN LATERAL unnest(latencies) WITH ORDINALITY AS bucket (n, place)
 WHERE tenant_id = :tenant_id AND hour >= :since AND hour < :until AND vendor <> ''
-GROUP BY 1, 2, 3
-ORDER BY 1, 2, 3;
+GROUP BY 1, 2
+ORDER BY 1, 2;
+
+-- name: sum_costs
+-- A few rows a day, kept in the transactions that write attempts and receipts.
+SELECT day, channel, vendor, currency, sum(messages)::bigint AS messages, sum(estimated_micros)::bigint AS estimated_micros,
+       sum(real_micros)::bigint AS real_micros
+FROM chan.spend_daily
+WHERE tenant_id = :tenant_id AND day BETWEEN :since AND :until
+GROUP BY 1, 2, 3, 4
+HAVING (sum(messages), sum(estimated_micros), sum(real_micros)) <> (0, 0, 0)
+ORDER BY 1, 2, 3, 4;
 
 -- name: sum_errors
 -- The most frequent ones.

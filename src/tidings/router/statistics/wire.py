@@ -10,7 +10,15 @@ from tidings.contracts.enums import UseCase
 from tidings.kernel.clock import Clock
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.mapping import by_name
-from tidings.router.statistics.model import ErrorSum, OutcomeSum, StepSum, TenantSum, VendorSum, quantile
+from tidings.router.statistics.model import (
+    CostSum,
+    ErrorSum,
+    OutcomeSum,
+    StepSum,
+    TenantSum,
+    VendorSum,
+    quantile,
+)
 from tidings.router.statistics.store import Every
 
 _USUAL: Final = timedelta(days=29)
@@ -122,6 +130,35 @@ class VendorStatisticsView(Struct, frozen=True, kw_only=True):
             for one in sums
         ]
         return cls(since=since, until=until, items=items)
+
+
+class CostView(Struct, frozen=True, kw_only=True):
+    """What a vendor took over a channel on a day, in one currency, in millionths of it."""
+
+    #: Of the calls, in UTC.
+    day: date
+    channel: str
+    vendor: str
+    currency: str
+    #: Calls that cost something.
+    messages: int
+    #: By the price lists, before the calls.
+    estimated_micros: int
+    #: What vendors said they take; the estimate where they said nothing.
+    real_micros: int
+
+
+class CostStatisticsView(Struct, frozen=True, kw_only=True):
+    """What messages cost."""
+
+    since: date
+    until: date
+    items: list[CostView]
+
+    @classmethod
+    def of(cls, sums: Sequence[CostSum], *, since: date, until: date) -> Self:
+        """As it is shown."""
+        return cls(since=since, until=until, items=[by_name(CostView, one) for one in sums])
 
 
 class ErrorCountView(Struct, frozen=True, kw_only=True):

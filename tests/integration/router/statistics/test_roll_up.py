@@ -18,6 +18,9 @@ from tidings.kernel.ids import TENANT, TenantId
 from tidings.kernel.metrics import Metrics
 from tidings.router.executions.model import EXECUTION, moment
 from tidings.router.metrics import RouterMetrics
+from tidings.router.spend import store as spend_store
+from tidings.router.spend.model import estimated
+from tidings.router.spend.record_spend import add
 from tidings.router.state_machine.model import ATTEMPT
 from tidings.router.statistics import store
 from tidings.router.statistics.model import BOUNDS
@@ -273,6 +276,26 @@ async def test_over_http_a_tenant_sees_its_own_and_the_platform_who_is_loud(hist
     assert [one.status_code for one in wrong] == [400, 400, 400, 400]
     assert theirs == []
     assert {"tenant_id": history.tenant_id, "n": 3, "delivered": 2, "failed": 1} in loud
+
+
+async def test_costs_are_those_of_the_spend_report(history: History) -> None:
+    day = history.now.date()
+    async with history.db.tenant(history.tenant_id) as tx:
+        spent = [
+            estimated(
+                started_at=history.now, channel=channel, vendor="http", currency=currency, micros=micros
+            )
+            for channel, currency, micros in (("sms", "USD", 70), ("sms", "USD", 30), ("voice", "EUR", 5))
+        ]
+        await add(tx, spent)
+        found = await store.sum_costs(tx, since=day, until=day)
+        report = await spend_store.sum_spent(tx, since=day, until=day, by="channel")
+        before = await store.sum_costs(tx, since=day - timedelta(days=9), until=day - timedelta(days=1))
+    assert [(one.channel, one.currency, one.messages, one.real_micros) for one in found] == [
+        (one.part, one.currency, one.messages, one.real) for one in report
+    ]
+    assert {(one.day, one.vendor) for one in found} == {(day, "http")}
+    assert before == []
 
 
 async def test_what_is_old_is_removed(history: History) -> None:

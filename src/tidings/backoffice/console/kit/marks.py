@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final, Literal, NamedTuple
 
 from tidings.backoffice.console.html import NOTHING, Child, Html, el, join
@@ -68,10 +69,14 @@ def percent(words: ConsoleStrings, share: float) -> str:
 
 def money(words: ConsoleStrings, micros: int, currency: str) -> str:
     """An amount as the language writes it; small prices keep their digits."""
+    return _money(words.language.replace("-", "_"), micros, currency)
+
+
+@lru_cache(maxsize=2_000)  # it takes a third of a millisecond
+def _money(locale: str, micros: int, currency: str) -> str:
     from babel.numbers import format_currency
 
     amount = Decimal(micros) / 1_000_000
-    locale = words.language.replace("-", "_")
     if amount and abs(amount) < 1:
         return (
             f"{format_currency(amount, currency, locale=locale, format='¤#,##0.####', currency_digits=False)}"

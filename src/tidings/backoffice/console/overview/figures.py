@@ -33,8 +33,7 @@ class Figures:
     steps: Items | None
     vendors: Items | None
     errors: Items | None
-    spend_by_day: Found | None
-    spend_by_vendor: Found | None
+    spent: Items | None
     alerts: Items | None
     running: Items | None
     paused: Items | None
@@ -75,21 +74,25 @@ class Figures:
             found[""] = [sum(counted[name, slot] for name in others) for slot in slots]
         return found
 
+    def amounts(self, vendor: str | None = None) -> Sequence[tuple[str, int]]:
+        """What was spent in each currency, the most first; with one vendor, or all of them."""
+        found: Counter[str] = Counter()
+        for one in self.spent or ():
+            if vendor is None or one["vendor"] == vendor:
+                found[one["currency"]] += one["real_micros"]
+        return found.most_common()
+
     def costs(self, span: Span) -> tuple[str, Sequence[float]] | None:
         """The cost of each day in the currency in which most was spent, with its name."""
-        if not self.spend_by_day or not self.spend_by_day["totals"]:
+        amounts = self.amounts()
+        if not amounts:
             return None
-        currency = max(self.spend_by_day["totals"], key=lambda one: one["real_micros"])["currency"]
-        by_day = {
-            one["part"]: one["real_micros"] / 1_000_000
-            for one in self.spend_by_day["items"]
-            if one["currency"] == currency
-        }
-        return currency, [by_day.get(str(day), 0) for day in span.days]
-
-    def cost_of(self, vendor: str) -> Sequence[Mapping[str, Any]]:
-        """What a vendor took, in each currency."""
-        return [one for one in (self.spend_by_vendor or {}).get("items", ()) if one["part"] == vendor]
+        currency = amounts[0][0]
+        by_day: Counter[str] = Counter()
+        for one in self.spent or ():
+            if one["currency"] == currency:
+                by_day[one["day"]] += one["real_micros"]
+        return currency, [by_day[str(day)] / 1_000_000 for day in span.days]
 
 
 async def figures(visit: Visit, span: Span) -> Figures:
@@ -111,8 +114,7 @@ async def figures(visit: Visit, span: Span) -> Figures:
 
     (
         counters,
-        spend_by_day,
-        spend_by_vendor,
+        spent,
         outcomes,
         steps,
         vendors,
@@ -129,8 +131,7 @@ async def figures(visit: Visit, span: Span) -> Figures:
             "/api/v1/notifications/counters",
             **{"from": days["since"], "to": days["until"]},
         ),
-        ask("router:read", "/api/v1/router/spend", by="day", **days),
-        ask("router:read", "/api/v1/router/spend", by="vendor", **days),
+        items("router:read", "/api/v1/statistics/costs", **days),
         items("router:read", "/api/v1/statistics/outcomes", every=every, **days),
         items("router:read", "/api/v1/statistics/steps", **days),
         items("router:read", "/api/v1/statistics/vendors", **days),
@@ -148,8 +149,7 @@ async def figures(visit: Visit, span: Span) -> Figures:
         steps=steps,
         vendors=vendors,
         errors=errors,
-        spend_by_day=spend_by_day,
-        spend_by_vendor=spend_by_vendor,
+        spent=spent,
         alerts=alerts,
         running=running,
         paused=paused,

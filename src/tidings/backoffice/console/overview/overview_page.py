@@ -100,8 +100,8 @@ def _tiles(visit: Visit, found: Figures) -> Html:
                 _list("suppressed"),
             ),
         ]
-    if found.spend_by_day is not None:
-        amounts = [money(words, one["real_micros"], one["currency"]) for one in found.spend_by_day["totals"]]
+    if found.spent is not None:
+        amounts = [money(words, micros, currency) for currency, micros in found.amounts()]
         tiles_.append(Tile(words["overview.cost"], " + ".join(amounts) or "–"))
     return tiles(*tiles_) if tiles_ else NOTHING
 

@@ -53,8 +53,7 @@ async def platform_figures(visit: Visit, span: Span) -> PlatformFigures:
         items("router:read", "/internal/v1/router/status-map/unknown"),
     )
     known = Figures(
-        counters=None, outcomes=None, steps=None, vendors=None, errors=None, spend_by_day=None,
-        spend_by_vendor=None, alerts=alerts, running=None, paused=None, circuits=circuits, webhooks=None,
+        counters=None, outcomes=None, steps=None, vendors=None, errors=None, spent=None, alerts=alerts, running=None, paused=None, circuits=circuits, webhooks=None,
         unknown_codes=unknown,
     )  # fmt: skip
     names = {one["id"]: one["name"] for one in named or ()}

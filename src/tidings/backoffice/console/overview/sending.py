@@ -60,9 +60,7 @@ def vendors_part(visit: Visit, found: Figures) -> Html:
         return f"{number(words, one['p50_ms'])} / {number(words, one['p95_ms'])}"
 
     def cost(one: Row) -> str:
-        amounts = [
-            money(words, sum_["real_micros"], sum_["currency"]) for sum_ in found.cost_of(one["vendor"])
-        ]
+        amounts = [money(words, micros, currency) for currency, micros in found.amounts(one["vendor"])]
         return " + ".join(amounts) or "–"
 
     listed = table(
