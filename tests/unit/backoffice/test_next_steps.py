@@ -64,6 +64,7 @@ def test_a_suppression_is_released_before_it_is_sent_again() -> None:
         ("failed", "sender_unauthorised", "fix_sender"),
         ("failed", "cost_cap", "raise_cap"),
         ("expired", "circuit_open", "vendor_trouble"),
+        ("expired", "expires_before_quiet_ends", "give_more_time"),
         ("bounced", "bounced", "fix_address"),
         ("delivered", None, "ask_to_look"),
         ("dispatched", None, "watch"),
@@ -90,7 +91,7 @@ def test_a_vendors_word_says_whose_trouble_it_is() -> None:
 def test_who_may_not_send_is_offered_no_button() -> None:
     assert keys(told("scheduled"), ()) == ["wait"]
     assert keys(told("scheduled")) == ["wait", "send_now", "cancel"]
-    assert keys(told("expired", "expired"), ()) == []
+    assert keys(told("expired", "expired"), ()) == ["give_more_time"]
 
 
 def test_what_was_typed_is_an_id_an_address_or_a_word() -> None:

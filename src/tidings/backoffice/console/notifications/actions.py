@@ -24,6 +24,7 @@ _PLACES: Final[Mapping[str, str]] = {
 _ABOUT_PERSON: Final[Mapping[str, str]] = {
     "respect_no": "preferences",
     "ask_consent": "consents",
+    "give_more_time": "preferences",
     "fix_address": "overview",
     "add_address": "overview",
 }

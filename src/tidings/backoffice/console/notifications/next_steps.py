@@ -18,6 +18,7 @@ StepKey = Literal[
     "fix_sender",
     "vendor_trouble",
     "raise_cap",
+    "give_more_time",
     "digest",
     "send_now",
     "wait",
@@ -47,6 +48,7 @@ _BY_REASON: Final[Mapping[str, StepKey]] = {
     **dict.fromkeys(("template_missing", "render_failed"), "fix_template"),
     "sender_unauthorised": "fix_sender",
     "cost_cap": "raise_cap",
+    **dict.fromkeys(("expired", "expires_before_quiet_ends", "expires_before_limit_frees"), "give_more_time"),
     **dict.fromkeys(
         ("circuit_open", "account_off", "no_account", "vendor_limit", "not_in_time", "late"), "vendor_trouble"
     ),
