@@ -9,11 +9,13 @@ from tidings.backoffice.attestations.attest import Attestor, seat_of
 from tidings.backoffice.ids import OperatorId, SessionId
 from tidings.backoffice.operators import store
 from tidings.backoffice.operators.change import By, OperatorChanger
-from tidings.backoffice.operators.model import OperatorRecord
+from tidings.backoffice.operators.model import MadeLink, OperatorRecord
 from tidings.backoffice.operators.people import OperatorPeople, OperatorPerson
+from tidings.backoffice.own_url import ConsoleUrl
 from tidings.backoffice.sessions.authenticate import SessionAuthenticator
 from tidings.backoffice.sessions.end import SessionEnder
 from tidings.contracts.conversations import TenantNames
+from tidings.contracts.operator_notices import InvitationMail, InvitationMailer
 from tidings.kernel.db import Database, PlatformTx, TenantTx
 from tidings.kernel.http.callers import Caller
 from tidings.kernel.http.injection import OpenTx, OwnerTx
@@ -49,6 +51,8 @@ class OperatorDesk:
     ender: SessionEnder
     authenticator: SessionAuthenticator
     tenant_names: TenantNames
+    mailer: InvitationMailer
+    url: ConsoleUrl
 
     async def whoami(self, caller: Caller) -> Whoami:
         """What the caller and their tenant are called."""
@@ -60,6 +64,33 @@ class OperatorDesk:
         return Whoami(
             person.name if person else None, person.email if person else None, tenant.name if tenant else None
         )
+
+    async def mail_invitation(
+        self,
+        tx: TenantTx | PlatformTx,
+        caller: Caller,
+        operator: OperatorRecord,
+        person: OperatorPerson,
+        made: MadeLink,
+        *,
+        language: str,
+    ) -> bool:
+        """Send the link by a message of the tenant, with the invitation; False where that can't be. The platform has no tenant to send by."""
+        if isinstance(tx, PlatformTx):
+            return False
+        me = await store.find_operator(tx, operator_id=OperatorId(caller.id)) if caller.home else None
+        people = {} if me is None else await self.people.open(tx, [me])
+        inviter = people.get(OperatorId(caller.id))
+        mail = InvitationMail(
+            operator_id=operator.id,
+            name=person.name,
+            email=person.email,
+            language=language,
+            inviter=inviter.name if inviter else "Tidings",
+            join_url=made.url(self.url.base),
+            expires_at=made.expires_at,
+        )
+        return await self.mailer.send(tx, mail)
 
     async def name_of(self, tenant_id: TenantId) -> str | None:
         """What a tenant is called, for the platform's people who act for it."""

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from tidings.bootstrap.property_views import PropertyViewsStage
     from tidings.bootstrap.suggestions import SuggestionsStage
     from tidings.contracts.conditions import SystemHealth
+    from tidings.contracts.operator_notices import InvitationMail, InvitationMailer
     from tidings.kernel.bus import Subscription
+    from tidings.kernel.db import TenantTx
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.kernel.http.asgi import App
@@ -37,6 +39,17 @@ _DEVICES_KEPT: Final = timedelta(days=400)
 _ALERTS_KEPT: Final = timedelta(days=365)
 
 
+class _LateMailer:
+    """Sends invitations by what is made with the first of them: commands that invite nobody load no way in for messages."""
+
+    def __init__(self, get: "Callable[[], InvitationMailer]") -> None:
+        self._get = get
+
+    async def send(self, tx: "TenantTx", mail: "InvitationMail") -> bool:
+        """By the real one."""
+        return await self._get().send(tx, mail)
+
+
 class BackofficeStage:
     """Served beside the API; commands use it too. A worker sweeps, and imports no more than that takes."""
 
@@ -47,9 +60,11 @@ class BackofficeStage:
         *,
         most_upload_bytes: int,
         health: "Callable[[], SystemHealth]",
+        mailer: "Callable[[], InvitationMailer]",
     ) -> None:
         self._kernel = kernel
         self._health = health
+        self._mailer = mailer
         self._most_upload_bytes = most_upload_bytes
         self._access = access
         #: The application that serves the API, once there is one: the console's pages call it.
@@ -78,6 +93,7 @@ class BackofficeStage:
         from tidings.bootstrap.suggestions import SuggestionsStage
         from tidings.contracts.conditions import SystemHealth
         from tidings.contracts.conversations import TenantNames
+        from tidings.contracts.operator_notices import InvitationMailer
         from tidings.kernel.http.tenant_gate import TenantGate
         from tidings.kernel.idempotency import Idempotency
         from tidings.notify.tenants.store import StoredTenantNames
@@ -89,6 +105,7 @@ class BackofficeStage:
         parts.add(Passwords, Passwords()).add(ConsoleUrl, ConsoleUrl(kernel.base_url))
         parts.add(RelyingParty, RelyingParty(kernel.base_url))
         parts.add(OwnApp, OwnApp(get=self._own_app))
+        parts.add(InvitationMailer, _LateMailer(self._mailer))
         parts.add(UploadLimit, UploadLimit(self._most_upload_bytes + ROOM))
         parts.get(SessionAuthenticator, changes=kernel.changes)
         parts.add(BackofficeMetrics, self.metrics)

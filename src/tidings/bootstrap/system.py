@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tidings.bootstrap.vendors import VendorsStage
     from tidings.bootstrap.webhooks import WebhooksStage
     from tidings.contracts.delivery import EndedExecutions
+    from tidings.contracts.operator_notices import InvitationMailer
     from tidings.kernel.durable.jobs import Job
     from tidings.kernel.durable.sweepers import Sweep
     from tidings.kernel.http.app import HttpApp
@@ -213,6 +214,7 @@ class System:
             self.access,
             most_upload_bytes=self.settings.http.max_import_bytes,
             health=lambda: self.system_alerts.health,
+            mailer=self._invitation_mailer,
         )
 
     @cached_property
@@ -420,6 +422,11 @@ class System:
 
     def _router_stages(self) -> "Sequence[_WorkingStage]":
         return self.callbacks, self.conversations, self.vendors, self.executions
+
+    def _invitation_mailer(self) -> "InvitationMailer":
+        from tidings.notify.operator_notices.invite import AcceptedInvitations
+
+        return AcceptedInvitations(self.accept.acceptor, self.clock)
 
     def _telling_jobs(self) -> "dict[str, Job]":
         """What tells operators of alerts, as recipients of their tenants."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from tidings.contracts.backoffice import AlertSeverity
@@ -9,6 +10,10 @@ from tidings.kernel.db import TenantTx
 
 #: The platform's template, unless the tenant has one of its own with this key.
 TEMPLATE = "operator_alert"
+#: The same of an invitation.
+INVITATION = "operator_invitation"
+#: Templates whose messages hold what makes the reader somebody: their words are shown to nobody but the recipient.
+WITHHELD = frozenset({INVITATION})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +35,28 @@ class OperatorNotice:
     url: str
     #: Two notices of one key are one message.
     key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InvitationMail:
+    """An invitation to the console, with the link that makes somebody an operator."""
+
+    operator_id: str
+    name: str = field(repr=False)
+    email: str = field(repr=False)
+    language: str
+    #: Who invites them, as colleagues know them.
+    inviter: str = field(repr=False)
+    join_url: str = field(repr=False)
+    expires_at: datetime
+
+
+class InvitationMailer(Protocol):
+    """Sends invitations as any other message of the tenant; nobody reads their words afterwards."""
+
+    async def send(self, tx: TenantTx, mail: InvitationMail) -> bool:
+        """Accept it in the transaction of the invitation; False where the tenant sends no mail to that address."""
+        ...
 
 
 class OperatorNotices(Protocol):

@@ -9,14 +9,11 @@ from tests.integration.backoffice.test_alerts import an_alert, raised, resolved
 from tests.integration.backoffice.test_system_alerts import moved
 from tests.support.http import HttpWorld
 from tests.support.operators import SignedIn, an_operator
+from tests.support.platform_templates import publish_platform_template
 from tidings.backoffice.alert_notices.tell import AlertTeller
 from tidings.backoffice.alerts.model import NewAlert
 from tidings.contracts.operator_notices import TEMPLATE
 from tidings.kernel.ids import TenantId
-from tidings.notify.templates import store
-from tidings.notify.templates.create_version import create_version
-from tidings.notify.templates.platform.files import read_set
-from tidings.notify.templates.publish import TemplatePublisher
 from tidings.notify.tenants.model import Tenant
 
 TELLING = "/bff/v1/alerts/telling"
@@ -27,24 +24,8 @@ SETTLED = timedelta(seconds=40)
 async def teller(world: HttpWorld) -> AlertTeller:
     found: Any = world.system.jobs()["alert_notices"]
     assert isinstance(found, AlertTeller)
-    await published(world)
+    await publish_platform_template(world, TEMPLATE)
     return found
-
-
-async def published(world: HttpWorld) -> None:
-    """What operators are told, of the platform's templates that alone: all of them take ten seconds."""
-    notify = world.system.notify
-    publisher, engine = notify.parts.get(TemplatePublisher), notify.authoring.of(None)
-    for wanted in read_set():
-        if wanted.key != TEMPLATE:
-            continue
-        async with world.db.platform() as tx:
-            if await store.find_template(tx, wanted.name) is not None:
-                continue
-            await create_version(
-                tx, wanted.name, wanted.spec, actor="tidings", audit=publisher.audit, clock=publisher.clock
-            )
-        await publisher.publish(world.db.platform, wanted.name, actor="tidings", engine=engine)
 
 
 async def chooses(who: SignedIn, severity: str | None, **more: str) -> None:

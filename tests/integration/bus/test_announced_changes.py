@@ -21,6 +21,9 @@ from tidings.notify.facts.model import TenantFacts
 from tidings.notify.facts.tenants import KnownTenants
 
 TABLES = {
+    "bff_backoffice.alert_mutes",
+    "bff_backoffice.alerts",
+    "bff_backoffice.device_keys",
     "bff_backoffice.operators",
     "bff_backoffice.sessions",
     "chan.adapter_status_map",

@@ -130,6 +130,8 @@ def test_posts_that_only_read_are_those_of_the_document() -> None:
         "simulate_notification",
         "simulate_policy",
         "validate_version",
+        "verify_audit",
+        "verify_router_audit",
     }
 
 

@@ -76,7 +76,10 @@ async def invite_operator(
             if by is None:
                 raise refused
             operator, made = await desk.changer.invite(tx, body.person(), body.rights(), by=by)
-            return await _invited(desk, tx, operator, made, url)
+            is_mailed = body.by_mail and await desk.mail_invitation(
+                tx, caller, operator, body.person(), made, language=body.language
+            )
+            return await _invited(desk, tx, operator, made, url, is_mailed=is_mailed)
 
         return await once(tx, invite)
 
@@ -221,9 +224,16 @@ async def _shown(
 
 
 async def _invited(
-    desk: OperatorDesk, tx: TenantTx | PlatformTx, operator: OperatorRecord, made: MadeLink, url: ConsoleUrl
+    desk: OperatorDesk,
+    tx: TenantTx | PlatformTx,
+    operator: OperatorRecord,
+    made: MadeLink,
+    url: ConsoleUrl,
+    *,
+    is_mailed: bool = False,
 ) -> Answer[InvitedOperator]:
-    shown = InvitedOperator.of(operator, (await desk.seen(tx, operator)).person, made, url.base)
+    person = (await desk.seen(tx, operator)).person
+    shown = InvitedOperator.of(operator, person, made, url.base, is_mailed=is_mailed)
     return Answer(
         shown,
         version=operator.version,

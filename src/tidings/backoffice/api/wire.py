@@ -41,6 +41,10 @@ class InviteOperator(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     role: CallerRole
     #: Ids of properties that they may see; `*`: every one of the tenant. Left out: none.
     properties: Properties = []
+    #: Send the link to them, by a message of the tenant; it is in the answer as well.
+    by_mail: bool = False
+    #: The language of that message, such as `fa-AF`.
+    language: Annotated[str, Meta(pattern=r"^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*\Z", max_length=35)] = "en"
 
     def person(self) -> OperatorPerson:
         """Who they are."""
@@ -112,22 +116,31 @@ class InvitedOperator(Struct, frozen=True, kw_only=True):
     #: Give it to them, and to nobody else. Null when an Idempotency-Key repeats the answer.
     join_url: str | None
     expires_at: Moment
+    #: Whether it is on its way to them by mail; where not, pass it on yourself.
+    is_mailed: bool
 
     @classmethod
     def of(
-        cls, operator: OperatorRecord, person: OperatorPerson | None, made: MadeLink, base_url: str
+        cls,
+        operator: OperatorRecord,
+        person: OperatorPerson | None,
+        made: MadeLink,
+        base_url: str,
+        *,
+        is_mailed: bool = False,
     ) -> "InvitedOperator":
         """The operator and the link."""
         return cls(
             operator=OperatorView.of(operator, person),
             join_url=made.url(base_url),
             expires_at=made.expires_at,
+            is_mailed=is_mailed,
         )
 
     def again(self) -> "InvitedOperator":
         """The answer to a repeated request. It is kept unsealed: the link is not in it, nor are name and mail."""
         nameless = msgspec.structs.replace(self.operator, name=None, email=None)
-        return InvitedOperator(operator=nameless, join_url=None, expires_at=self.expires_at)
+        return msgspec.structs.replace(self, operator=nameless, join_url=None)
 
 
 class OwnSession(Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ from tidings.backoffice.console.frame import Told, page
 from tidings.backoffice.console.html import Child, Html, el, filled, join
 from tidings.backoffice.console.kit.forms import (
     button,
+    check_field,
     code_field,
     confirm,
     hidden,
@@ -101,6 +102,9 @@ def operators_page(
             text_field("email", words["email"], kind="email", required=True, autocomplete="off", dir="ltr"),
             _role_field(visit, "new"),
             _properties_field(visit, "new", ()),
+            None
+            if visit.caller.home is None
+            else check_field("by_mail", words["invite_by_mail"], checked=True),
             code_field(words),
             button(words["invite"]),
         )
@@ -110,8 +114,8 @@ def operators_page(
     )
 
 
-def link_page(visit: Visit, name: str, url: str, until: datetime) -> Reply:
-    """Shows a link, this once."""
+def link_page(visit: Visit, name: str, url: str, until: datetime, *, told: str | None = None) -> Reply:
+    """Shows a link, this once; `told`: what became of the mail with it."""
     words = visit.words
     body = el(
         "div",
@@ -120,7 +124,10 @@ def link_page(visit: Visit, name: str, url: str, until: datetime) -> Reply:
         el("p", el("a", words["back"], href="/console/operators")),
         class_="card",
     )
-    return page(words, words["link_title"], body, reader=visit.reader, here="/console/operators")
+    said = (
+        None if told is None else Told(text=words.texts[f"told.{told}"], is_error=told.endswith("not_mailed"))
+    )
+    return page(words, words["link_title"], body, reader=visit.reader, here="/console/operators", told=said)
 
 
 def acting_for_page(

@@ -59,6 +59,8 @@ console = Resource("console", at="/console", tag="console", owner=Owner.PUBLIC, 
 _HTML: Final = "text/html"
 _CHOICES_LAST: Final = 365 * 24 * 3600
 _MOST_SESSIONS: Final = 100
+#: Language of the console → that of mails.
+_MAIL_LANGUAGES: Final = {"ar": "ar", "fa": "fa-AF"}
 _MOST_OPERATORS: Final = 200
 _WHY: Final = {
     "code": "code_refused",
@@ -214,16 +216,22 @@ async def invite(request: Request, visits: Visits, desk: OperatorDesk, url: Cons
             name=fields.get("name", "").strip(),
             email=fields.get("email", "").strip(),
             role=fields.get("role"),
+            by_mail="by_mail" in fields,
+            language=_MAIL_LANGUAGES.get(visit.words.language.partition("-")[0], "en"),
             **_properties(fields),
         )
         by = await _proven(visit, desk, "operator.invite", fields)
         async with desk.db.scoped(visit.caller.home, caller_role=visit.caller.role) as tx:
-            _, made = await desk.changer.invite(tx, wanted.person(), wanted.rights(), by=by)
+            operator, made = await desk.changer.invite(tx, wanted.person(), wanted.rights(), by=by)
+            is_mailed = wanted.by_mail and await desk.mail_invitation(
+                tx, visit.caller, operator, wanted.person(), made, language=wanted.language
+            )
     except UnauthenticatedError:
         raise
     except RefusalError as error:
         return await _operators(visit, desk, told=_refused(visit, error.code), status=403)
-    return link_page(visit, wanted.name, made.url(url.base), made.expires_at)
+    told = ("invitation_mailed" if is_mailed else "invitation_not_mailed") if wanted.by_mail else None
+    return link_page(visit, wanted.name, made.url(url.base), made.expires_at, told=told)
 
 
 @console.post("/operators/{operator_id}", media_type=_HTML, body_limit=MOST_BYTES)

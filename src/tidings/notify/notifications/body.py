@@ -13,6 +13,7 @@ from msgspec import structs
 
 from tidings.contracts.enums import AUTO
 from tidings.contracts.ids import NotificationId, RecipientId
+from tidings.contracts.operator_notices import WITHHELD
 from tidings.contracts.tenants import Channel
 from tidings.kernel.audit.log import AuditLog, Entry
 from tidings.kernel.blobs.store import BlobError, BlobStore
@@ -34,7 +35,7 @@ from tidings.notify.dispatch.compose import ComposeAsk, Composed, Composer, Comp
 from tidings.notify.dispatch.exact_bodies import refs_of
 from tidings.notify.facts.load import FactsLoader
 from tidings.notify.facts.model import Facts, PersonFacts
-from tidings.notify.notifications.errors import BodyGoneError
+from tidings.notify.notifications.errors import BodyGoneError, BodyWithheldError
 from tidings.notify.notifications.model import Notification
 from tidings.notify.notifications.store import find_one
 from tidings.notify.preference_center.links import UnsubscribeLinks
@@ -80,6 +81,8 @@ class BodyReader:
         shared = await self.loader.shared()
         async with self.db.tenant(tenant_id, caller_role=role) as tx:
             one = await find_one(tx, notification_id)
+            if one.template_key in WITHHELD:
+                raise BodyWithheldError
             pending = (await dispatch_store.load_pending(tx, [notification_id]))[notification_id]
             if channel is not None:
                 _check_words_for(channel, one, pending)
@@ -131,6 +134,9 @@ class BodyReader:
         asks: list[ComposeAsk] = []
         wanted: list[tuple[Notification, list[Channel]] | RefusalError] = []
         for one, pending in several:
+            if one.template_key in WITHHELD:
+                wanted.append(BodyWithheldError())
+                continue
             owner, reader = facts.people.get(one.recipient_id), _reader(one, facts)
             if owner is None or reader is None or owner.erased:
                 wanted.append(ErasedRecipientError())

@@ -3,6 +3,8 @@
 RefusalError
 ├── NotFoundError
 │   └── UnknownNotificationError    no notification of this tenant has this id
+├── NotAllowedError
+│   └── BodyWithheldError           its words are for the recipient alone
 └── ConflictError
     ├── TooLateToCancelError        it was handed over, or is over
     ├── NotWaitingError             it waits for no time, so it can't be released
@@ -10,13 +12,19 @@ RefusalError
     └── BodyGoneError               its words can't be put together any more
 """
 
-from tidings.kernel.refusals import ConflictError, NotFoundError
+from tidings.kernel.refusals import ConflictError, NotAllowedError, NotFoundError
 
 
 class UnknownNotificationError(NotFoundError):
     """There is no notification with this id here."""
 
     code = "notification_not_found"
+
+
+class BodyWithheldError(NotAllowedError):
+    """Its words hold a link that makes the reader an operator: they are shown to nobody but the recipient."""
+
+    code = "body_withheld"
 
 
 class TooLateToCancelError(ConflictError):

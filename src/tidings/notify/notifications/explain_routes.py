@@ -52,7 +52,7 @@ async def explain_notification(
 @explaining.get(
     "/{notification_id}/body",
     test_keys=True,
-    problems=["notification_not_found", "recipient_erased", "body_gone"],
+    problems=["notification_not_found", "recipient_erased", "body_gone", "body_withheld"],
 )
 async def show_body(
     open_tx: OpenTx[TenantTx],

@@ -11,13 +11,7 @@ from tidings.kernel.logs import get_logger
 from tidings.kernel.refusals import RefusalError
 from tidings.notify.accept.accept import Acceptor
 from tidings.notify.accept.order import Order, OrderedBy, RefusedOrder
-from tidings.notify.recipients.model import IdentityType
-from tidings.notify.recipients.recipient_input import (
-    AddressInput,
-    IdentityInput,
-    RecipientInput,
-    spec_of,
-)
+from tidings.notify.operator_notices.recipient import recipient_of_operator
 
 #: A message about an outage that is over by then helps nobody, and would come in a flood when a vendor is back.
 _LASTS: Final = timedelta(hours=1)
@@ -51,18 +45,15 @@ class AcceptedNotices:
         return sent
 
     def _order(self, tx: TenantTx, notice: OperatorNotice) -> Order:
-        addresses = [AddressInput(channel="email", address=notice.email)]
-        if notice.phone is not None:
-            addresses.append(AddressInput(channel="sms", address=notice.phone))
-        recipient = RecipientInput(
-            identity=IdentityInput(type=IdentityType.USER, id=f"operator:{notice.operator_id}"),
-            display_name=notice.name,
-            locale=notice.language,
-            addresses=addresses,
-        )
         return Order(
             by=OrderedBy(tx.tenant_id),
-            recipient=spec_of(recipient),
+            recipient=recipient_of_operator(
+                notice.operator_id,
+                name=notice.name,
+                email=notice.email,
+                language=notice.language,
+                phone=notice.phone,
+            ),
             template=TEMPLATE,
             variables={
                 "title": notice.title,

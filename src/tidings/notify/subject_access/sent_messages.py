@@ -10,6 +10,7 @@ import msgspec
 from tidings.contracts.execution_history import ExecutionHistory
 from tidings.contracts.ids import NotificationId, RecipientId
 from tidings.contracts.messages import Attachment
+from tidings.contracts.operator_notices import WITHHELD
 from tidings.kernel.blobs.envelope import BlobError
 from tidings.kernel.clock import Clock
 from tidings.kernel.db import CallerRole, Database
@@ -86,7 +87,9 @@ class SentReader:
             for (one, row), body in zip(several, words, strict=True):
                 yield {
                     **_told(one),
-                    "variables": _variables(row, _key_of(facts, asked)),
+                    "variables": None
+                    if one.template_key in WITHHELD
+                    else _variables(row, _key_of(facts, asked)),
                     "body": _words(body),
                     "what_vendors_said": what_vendors_said(executions.get(one.id, ()), later.get(one.id, ())),
                 }

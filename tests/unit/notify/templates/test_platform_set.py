@@ -41,6 +41,7 @@ def test_the_set_is_whole() -> None:
         ("otp", "whatsapp"),
         ("operator_alert", "email"),
         ("operator_alert", "sms"),
+        ("operator_invitation", "email"),
         ("password_reset", "email"),
         ("password_reset", "sms"),
         ("receipt", "email"),
