@@ -46,6 +46,10 @@ CORRECTIONS: dict[str, str] = {
     r"/paths/~1api~1v1~1recipients/get/parameters/query ids/": "recipients are listed by their ids",
     r"/paths/~1api~1v1~1router~1conversations/get/parameters/query unanswered/": "those who wait are listed apart",
     r"/components/schemas/DnsFinding/properties/publish/": "a missing record comes ready to be published",
+    (
+        r"/components/schemas/(PartView/properties/part/description|SpendView/properties/(by/|newest_only/))"
+        r"|/paths/~1api~1v1~1router~1spend/get/"
+    ): "what was spent is summed by template too",
     r"/components/schemas/ExplainView/required\Z": "an explanation tells of digests too",
     r"/components/schemas/(ExplainView/properties/trigger/|Happening/properties/kind/description)": (
         "what triggers make is explained too"

@@ -7,6 +7,7 @@ from tidings.contracts.channel_configs import VendorProbe
 from tidings.contracts.channels import ChannelsSetUp
 from tidings.contracts.conversations import ConversationTeller
 from tidings.contracts.delivery import Router
+from tidings.contracts.notification_templates import NotificationTemplates
 from tidings.contracts.prices import PriceList
 from tidings.contracts.profiles import KnownRecipients, ProfileTeller
 from tidings.contracts.simulation import StepSimulation
@@ -18,6 +19,7 @@ from tidings.notify.imports.upload import UploadLimit
 from tidings.notify.notifications.cancel import Canceller
 from tidings.notify.notifications.simulate import Simulator
 from tidings.notify.notifications.step_simulation import StepSimulator
+from tidings.notify.notifications.store import StoredNotificationTemplates
 from tidings.notify.received_events.routes import EventsLimit
 from tidings.notify.recipients.store import StoredRecipients
 from tidings.router.accounts.price_list import AccountPrices
@@ -73,6 +75,7 @@ def router_parts(system: "System", *, simulator: Simulator) -> Parts:
         .add(VendorProbe, system.vendors.desk)
         .add(ChannelsSetUp, StoredChannelsSetUp())
         .add(KnownRecipients, StoredRecipients())
+        .add(NotificationTemplates, StoredNotificationTemplates())
         .add(StepSimulation, StepSimulator(simulator))
         .add(AvailableAdapters, AvailableAdapters(kinds=KINDS, find=find_kind))
         .add(DeadLetters[InboundMessageId], dead_inbound_messages)

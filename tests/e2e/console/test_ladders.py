@@ -24,13 +24,13 @@ async def test_an_operator_edits_a_ladder_simulates_it_saves_it_and_undoes_that(
 
     # A ladder of two steps.
     await at.open(f"{base}/console/policies/new?use_case=alert", width=1280, height=900, mobile=False)
-    await to(at, "button[value=add]")
+    await at.page.evaluate("document.querySelector('button[value=add]').focus()")
     await at.submit("document.querySelectorAll('[data-step]').length === 2")
     await at.page.evaluate(
         "(() => { const one = document.querySelector('[name=\"s1.channel\"]'); one.value = 'sms';"
         " one.dispatchEvent(new Event('input', { bubbles: true })) })()"
     )
-    await at.until(f"{_LADDER} === 'Email SMS'")
+    await at.until(f"{_LADDER} === 'Email Text message'")
 
     # What would happen stands there while somebody types.
     await to(at, "#recipient")
@@ -48,15 +48,15 @@ async def test_an_operator_edits_a_ladder_simulates_it_saves_it_and_undoes_that(
     # Alt with an arrow moves the step in which the focus is.
     await to(at, '[name="s1.deadline"]')
     await at.see("true", after=lambda: _alt(at, "ArrowUp", 38))
-    await at.until(f"{_LADDER} === 'SMS Email'")
+    await at.until(f"{_LADDER} === 'Text message Email'")
     await at.page.evaluate("document.querySelector('#steps-of button[value=save]').focus()")
     assert "is saved" in await at.submit("document.querySelector('[role=status]').textContent")
-    assert await at.see(_LADDER) == "SMS Email"
+    assert await at.see(_LADDER) == "Text message Email"
 
     # The page after it takes it back.
     await to(at, "[role=status] button")
     assert "says again" in await at.submit("document.querySelector('[role=status]').textContent")
-    assert await at.see(_LADDER) == "Email SMS"
+    assert await at.see(_LADDER) == "Email Text message"
     await at.open(f"{base}{saved}/versions", width=1280, height=900, mobile=False)
     assert await at.see("document.querySelectorAll('main section').length") == 3
     assert await at.faults() == []

@@ -59,9 +59,13 @@ async def test_an_operator_reads_the_answer_tells_it_again_and_makes_a_link(
         assert "told once more" in await at.submit("document.querySelector('[role=status]').textContent")
         await at.until("document.querySelector('#answers').textContent.includes('204')")
 
+        # What the message cost stands under its template.
+        await at.open(f"{base}/console/spend", width=1280, height=900, mobile=False)
+        assert "otp" in await at.see("document.querySelector('#spend-template').textContent")
+
         # Its customer sees for themselves.
         await at.open(f"{base}{page}", width=1280, height=900, mobile=False)
-        await to(at, "#portal form button")
+        await at.page.evaluate("document.querySelector('#portal > form button').focus()")
         link = await at.submit("document.querySelector('code.secret').textContent")
         await at.open(link, width=1280, height=900, mobile=False)
         assert await at.see("document.body.textContent.includes('Grand Hotel')")

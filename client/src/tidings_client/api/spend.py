@@ -40,7 +40,7 @@ class PartView(ApiStruct, frozen=True, kw_only=True):
     real_micros: int
     #: Of how many of the messages the vendor has told the price.
     corrected: int
-    #: A day, a channel or a vendor.
+    #: A day, a channel, a vendor or a template's key.
     part: str
 
 
@@ -66,7 +66,7 @@ class SpendView(ApiStruct, frozen=True, kw_only=True):
 
     since: date
     until: date
-    #: One of `channel`, `day`, `vendor`.
+    #: One of `channel`, `day`, `template`, `vendor`.
     by: str
     #: Parts without any cost are left out.
     items: tuple[PartView, ...]
@@ -75,19 +75,21 @@ class SpendView(ApiStruct, frozen=True, kw_only=True):
     #: Null where a rate is missing.
     converted: ConvertedView | None
     unpriced: UnpricedView
+    #: By template: there were more messages than were read, and only the newest are summed.
+    newest_only: bool = False
 
 
 class Spend(Namespace):
     """The calls of `spend`."""
 
-    def show(self, *, since: date | None = None, until: date | None = None, by: Literal["channel", "day", "vendor"] | None = None) -> SpendView:
-        """Show what messages cost: by day, channel or vendor, each currency for itself. Estimated by the price lists before a call, real where the vendor tells its price afterwards. A day is that of the call, in UTC. `unpriced` counts the calls through accounts without a price. `converted` is all of it in one currency, where the rates are known."""
+    def show(self, *, since: date | None = None, until: date | None = None, by: Literal["channel", "day", "template", "vendor"] | None = None) -> SpendView:
+        """Show what messages cost: by day, channel, vendor or template, each currency for itself. Estimated by the price lists before a call, real where the vendor tells its price afterwards. A day is that of the call, in UTC. `unpriced` counts the calls through accounts without a price. `converted` is all of it in one currency, where the rates are known. By template it is what the newest 10,000 messages that are over cost when they were sent, `messages` counts them, and nothing is corrected."""
         return self._client.call(self._json("GET", "/router/spend", SpendView, query={"since": since, "until": until, "by": by}))
 
 
 class AsyncSpend(AsyncNamespace):
     """The calls of `spend`."""
 
-    async def show(self, *, since: date | None = None, until: date | None = None, by: Literal["channel", "day", "vendor"] | None = None) -> SpendView:
-        """Show what messages cost: by day, channel or vendor, each currency for itself. Estimated by the price lists before a call, real where the vendor tells its price afterwards. A day is that of the call, in UTC. `unpriced` counts the calls through accounts without a price. `converted` is all of it in one currency, where the rates are known."""
+    async def show(self, *, since: date | None = None, until: date | None = None, by: Literal["channel", "day", "template", "vendor"] | None = None) -> SpendView:
+        """Show what messages cost: by day, channel, vendor or template, each currency for itself. Estimated by the price lists before a call, real where the vendor tells its price afterwards. A day is that of the call, in UTC. `unpriced` counts the calls through accounts without a price. `converted` is all of it in one currency, where the rates are known. By template it is what the newest 10,000 messages that are over cost when they were sent, `messages` counts them, and nothing is corrected."""
         return await self._client.call(self._json("GET", "/router/spend", SpendView, query={"since": since, "until": until, "by": by}))

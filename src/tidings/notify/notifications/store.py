@@ -1,6 +1,6 @@
 """The only Python that reads notifications back, takes them back, and releases them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -268,3 +268,18 @@ _notification = RowMapper(
         "reason": lambda row: row["suppression_reason"] or row["failure_reason"],
     },
 )
+
+
+class StoredNotificationTemplates:
+    """Tells the router which templates messages were made from."""
+
+    async def keys_of(self, tx: TenantTx, notification_ids: Sequence[str]) -> Mapping[str, str]:
+        """The template's key by the notification's id."""
+        if not notification_ids:
+            return {}
+        rows = await tx.fetch(
+            QUERIES.find_template_keys,
+            ids=list(notification_ids),
+            **created_columns([time_of(one) for one in notification_ids]),
+        )
+        return {row["id"]: row["template_key"] for row in rows}

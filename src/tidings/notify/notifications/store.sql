@@ -25,6 +25,7 @@ CROSS JOIN LATERAL (
     FROM notification.notifications AS n
     WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
       AND n.created_at BETWEEN :oldest AND :newest
+      AND n.created_at BETWEEN :oldest AND :newest
     OFFSET 0
 ) AS mine
 LEFT JOIN LATERAL (
@@ -308,3 +309,14 @@ WITH waiting AS (
       AND s.run_after > :now
 )
 SELECT id FROM marked;
+
+-- name: find_template_keys
+-- Each by its own index scan, as the time that is inside an id names its partition.
+SELECT mine.id, mine.template_key
+FROM unnest(:ids::text[], :created_ats::timestamptz[]) AS wanted (id, created_at)
+CROSS JOIN LATERAL (
+    SELECT n.id, n.template_key FROM notification.notifications AS n
+    WHERE n.tenant_id = :tenant_id AND n.created_at = wanted.created_at AND n.id = wanted.id
+      AND n.created_at BETWEEN :oldest AND :newest
+    LIMIT 1
+) AS mine;

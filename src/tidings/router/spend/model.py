@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from typing import Literal, TypeAlias
 
 #: What amounts are summed by.
-By: TypeAlias = Literal["day", "channel", "vendor"]
+By: TypeAlias = Literal["day", "channel", "vendor", "template"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,12 @@ async def count_unpriced(tx: TenantTx, *, since: date, until: date, by: By, most
     return [_unpriced(row) for row in rows]
 
 
+async def costs_of_messages(tx: TenantTx, *, since: date, until: date, most: int) -> list[tuple[str, Price]]:
+    """Notifications of these days that are over, with what each has cost; the newest, so many at most."""
+    rows = await tx.fetch(QUERIES.costs_of_messages, since=since, until=until, most=most)
+    return [(row["notification_id"], Price(micros=row["micros"], currency=row["currency"])) for row in rows]
+
+
 async def lock_attempts(tx: TenantTx, attempt_ids: Sequence[str]) -> None:
     """No other transaction corrects these until `tx` ends."""
     await tx.fetch(QUERIES.lock_attempts, attempt_ids=sorted(set(attempt_ids)))

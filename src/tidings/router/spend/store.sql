@@ -79,3 +79,12 @@ LEFT JOIN LATERAL (
     ORDER BY occurred_at DESC NULLS LAST, recorded_at DESC, id DESC LIMIT 1
 ) AS after ON true
 WHERE made.provider IS NOT NULL;
+
+-- name: costs_of_messages
+-- What the newest messages of these days have cost by their executions, so many at most; those under way are not among them.
+SELECT notification_id, cost_currency AS currency, total_cost_micros AS micros
+FROM chan.fallback_executions
+WHERE tenant_id = :tenant_id AND started_at >= :since::date::timestamp AT TIME ZONE 'UTC'
+  AND started_at < (:until::date + 1)::timestamp AT TIME ZONE 'UTC' AND total_cost_micros > 0 AND cost_currency IS NOT NULL
+ORDER BY started_at DESC
+LIMIT :most;

@@ -21,7 +21,9 @@ class SpendQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         date | None, Meta(description="The first day (UTC), such as 2026-11-01; 30 days before the last.")
     ] = None
     until: Annotated[date | None, Meta(description="The last day, which counts too; today.")] = None
-    by: Annotated[By, Meta(description="What the amounts are summed by: day, channel or vendor.")] = "day"
+    by: Annotated[
+        By, Meta(description="What the amounts are summed by: day, channel, vendor or template.")
+    ] = "day"
 
 
 class AmountView(Struct, frozen=True, kw_only=True):
@@ -46,7 +48,7 @@ class AmountView(Struct, frozen=True, kw_only=True):
 class PartView(AmountView, frozen=True, kw_only=True):
     """The same for one part of it."""
 
-    #: A day, a channel or a vendor.
+    #: A day, a channel, a vendor or a template's key.
     part: str
 
 
@@ -88,6 +90,8 @@ class SpendView(Struct, frozen=True, kw_only=True):
     #: Null where a rate is missing.
     converted: ConvertedView | None
     unpriced: UnpricedView
+    #: By template: there were more messages than were read, and only the newest are summed.
+    newest_only: bool = False
 
     @classmethod
     def of(
@@ -99,6 +103,7 @@ class SpendView(Struct, frozen=True, kw_only=True):
         until: date,
         by: By,
         rates: Rates,
+        newest_only: bool = False,
     ) -> "SpendView":
         """The answer."""
         totals = totals_of(sums)
@@ -115,6 +120,7 @@ class SpendView(Struct, frozen=True, kw_only=True):
                 more=counted >= MOST_UNPRICED,
                 items=[UnpricedPart(part=one.part, messages=one.messages) for one in unpriced],
             ),
+            newest_only=newest_only,
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.http import http_over
+from tests.support.http import http_over, http_world
 from tests.support.system import system_over
 from tidings.kernel.clock import SystemClock
 from tidings.kernel.db import Database
@@ -221,3 +221,11 @@ async def test_what_was_spent_over_http(ledger: Ledger) -> None:
 def _spent(channel: str, vendor: str, currency: str, micros: int, *, day: date) -> Any:
     at = datetime.combine(day, datetime.min.time(), tzinfo=CLOCK.now().tzinfo)
     return estimated(started_at=at, channel=channel, vendor=vendor, currency=currency, micros=micros)
+
+
+async def test_it_is_summed_by_template_where_nothing_was_sent(db: Database) -> None:
+    world = http_world(db)
+    tenant = await world.tenant()
+    async with world.as_tenant(tenant.id) as key:
+        shown = (await key.get(f"{HOME}?by=template")).json()
+    assert (shown["by"], shown["items"], shown["newest_only"]) == ("template", [], False)

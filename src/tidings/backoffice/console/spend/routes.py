@@ -11,7 +11,7 @@ from tidings.kernel.http.resources import Owner, Resource
 
 spend_pages = Resource("console-spend", at=HERE, tag="console", owner=Owner.PUBLIC, of_backoffice=True)
 
-_PARTS: Final = ("day", "channel", "vendor")
+_PARTS: Final = ("day", "channel", "vendor", "template")
 
 
 @spend_pages.get("/", media_type="text/html")
