@@ -23,6 +23,8 @@ _ON_CONFLICT: Final = re.compile(
 )
 _ASSIGNED: Final = re.compile(r"(?:^|,|\(|\bSET\b)\s*\(?\s*\"?([a-z_]+)\"?\s*=", re.IGNORECASE)
 _COMMENT: Final = re.compile(r"--[^\n]*")
+#: What several statements of a file share.
+_PART: Final = re.compile(r"^-- part: (\w+)\s*\n(.*?)(?=^-- (?:part|name): )", re.MULTILINE | re.DOTALL)
 
 
 def written_columns() -> set[tuple[str, str]]:
@@ -41,9 +43,15 @@ def written_columns() -> set[tuple[str, str]]:
 def _statements() -> Iterator[str]:
     for path in sorted(_SOURCE.rglob("*.sql")):
         if path.name != "schema.sql" and "down" not in path.parts:
-            yield _COMMENT.sub("", path.read_text(encoding="utf-8"))
+            yield _COMMENT.sub("", _with_parts(path.read_text(encoding="utf-8")))
     for path in sorted(_SOURCE.rglob("*.py")):
         text = path.read_text(encoding="utf-8")
         if "INSERT INTO" in text or "UPDATE " in text:
             # Strings that are broken over lines are one statement.
             yield re.sub(r"\"\s*\n\s*f?\"", "", text)
+
+
+def _with_parts(text: str) -> str:
+    for name, part in _PART.findall(text):
+        text = text.replace(f"{{{name}}}", part.strip())
+    return text
