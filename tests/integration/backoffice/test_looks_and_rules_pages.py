@@ -1,13 +1,24 @@
 """Pages of branding, layouts, categories and digests: shown, changed, refused, previewed."""
 
 import re
+from datetime import datetime, timedelta
 from typing import Any
 
 from tests.integration.templates.drafts import draft
 from tests.support.http import HttpWorld
 from tests.support.operators import SignedIn, an_operator
+from tidings.kernel.sql import Query
+from tidings.notify.ids import DIGEST_WINDOW
 from tidings.notify.tenants.model import Tenant
 
+_WINDOW = Query(
+    name="open_window",
+    why="A digest that is being gathered, without the messages in it.",
+    text="INSERT INTO notification.digest_windows"
+    " (tenant_id, id, recipient_id, category, channel, window_start, window_end, flush_at)"
+    " VALUES ($1, $2, $3, 'reminder', 'email', $4, $5, $5)",
+    parameters=("tenant_id", "id", "recipient_id", "now", "later"),
+)
 HOSTILE = '"><script>alert(1)</script>'
 MAIL = {
     "format": "html",
@@ -211,3 +222,32 @@ async def test_viewers_look_and_change_nothing(world: HttpWorld, tenant: Tenant,
         sent = {"csrf": viewer.csrf, **fields}
         answer = await at.client.post(path, data=sent, headers={"sec-fetch-site": "same-origin"})
         assert answer.status_code == 403, (path, answer.status_code)
+
+
+async def test_a_digest_that_is_gathered_is_sent_now(
+    world: HttpWorld, tenant: Tenant, admin: SignedIn
+) -> None:
+    person = {"identity": {"type": "guest", "id": "g-1"}, "locale": "en"}
+    recipient_id = (await admin.post("/api/v1/recipients", person)).json()["id"]
+    now = world.clock.now()
+    digest_id = DIGEST_WINDOW.new(now)
+    async with world.db.tenant(tenant.id) as tx:
+        await tx.execute(
+            _WINDOW,
+            id=digest_id,
+            recipient_id=recipient_id,
+            now=now,
+            later=now + timedelta(hours=6),
+        )
+    at = admin.browser
+    await at.open("/console/digests?category=reminder")
+    assert f"/console/digests/{digest_id}" in at.html
+    await at.open(f"/console/digests/{digest_id}")
+    assert "Nothing is in it." in at.html
+    assert "What comes after that is gathered anew." in at.html
+    await at.post(f"/console/digests/{digest_id}/flush")
+    assert "It is sent within a second or so." in at.html
+    flush_at = (await admin.get(f"/api/v1/digests/{digest_id}")).json()["flush_at"]
+    assert datetime.fromisoformat(flush_at) <= world.clock.now()
+    elsewhere = await an_operator(world, (await world.tenant()).id)
+    assert (await elsewhere.browser.open(f"/console/digests/{digest_id}")).status_code == 404
