@@ -70,12 +70,17 @@ async def test_a_category_of_another_release_has_a_page_too(
 
 async def test_a_viewer_sees_no_buttons(world: HttpWorld, tenant: Tenant) -> None:
     viewer = await an_operator(world, tenant.id, email="viewer", role="tenant.viewer")
-    await raised(world, tenant.id, an_alert())
+    admin = await an_operator(world, tenant.id)
+    await raised(world, tenant.id, an_alert(), an_alert("session_on_other_device:1", operator_id="oper_1"))
 
     await viewer.browser.open(PAGE)
+    await admin.browser.open(PAGE)
 
     assert "A device is offline" in viewer.browser.html
     assert "/acknowledge" not in viewer.browser.html
+    # The page of operators helps who may see it.
+    leads = '<a href="/console/operators" class="button quiet">'
+    assert (leads in admin.browser.html, leads in viewer.browser.html) == (True, False)
 
 
 async def test_the_platform_sees_its_own_until_it_chooses_a_tenant(world: HttpWorld, tenant: Tenant) -> None:

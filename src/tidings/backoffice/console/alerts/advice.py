@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from tidings.backoffice.console.frame import ConsoleReader
 from tidings.backoffice.console.html import Html, el, filled
 from tidings.backoffice.console.own_api import at
-from tidings.backoffice.console.places import PLACES
+from tidings.backoffice.console.places import places_for
 from tidings.backoffice.console.strings import ConsoleStrings
 
 
@@ -65,10 +66,11 @@ def todo_of(words: ConsoleStrings, alert: Mapping[str, Any]) -> Html:
     return filled(text, **{name: str(value) for name, value in alert["facts"].items()})
 
 
-def link_of(words: ConsoleStrings, alert: Mapping[str, Any]) -> Html | None:
-    """A button that leads to the page that helps."""
+def link_of(words: ConsoleStrings, reader: ConsoleReader, alert: Mapping[str, Any]) -> Html | None:
+    """A button that leads to the page that helps, for who may see that."""
     helps = ADVICE.get(str(alert["category"]))
-    place = next((one for one in PLACES if helps is not None and one.key == helps.place), None)
+    seen = places_for(reader.scopes, is_platform=reader.is_platform)
+    place = next((one for one in seen if helps is not None and one.key == helps.place), None)
     if helps is None or place is None:
         return None
     fact = alert["facts"].get(helps.fact)

@@ -70,10 +70,11 @@ def _since(visit: Visit, alert: Mapping[str, Any]) -> Html:
 
 def _todo(visit: Visit, alert: Mapping[str, Any]) -> Html:
     words = visit.words
+    link = link_of(words, visit.reader, alert)
     return el(
         "div",
         el("p", el("strong", words["alerts.next"]), " ", todo_of(words, alert)),
-        el("p", link_of(words, alert)) if link_of(words, alert) else NOTHING,
+        el("p", link) if link else NOTHING,
     )
 
 
