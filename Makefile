@@ -113,9 +113,10 @@ docs: $(VENV)/dev-installed ## Write the generated pages of docs/, and the gener
 client: $(VENV)/dev-installed ## Write the generated part of the client from the OpenAPI document
 	$(BIN)/python -m tools.generate_client
 
-pictures: $(VENV)/dev-installed ## Photograph the platform's mails and the in-app inbox for docs/, in Chromium
+pictures: $(VENV)/dev-installed ## Photograph the platform's mails, the in-app inbox and the console for docs/, in Chromium
 	$(BIN)/python -m tools.template_pictures
 	TIDINGS_TEST_KEEP_PICTURES=1 $(PYTEST) -n 0 tests/e2e/inbox/test_looks.py
+	$(BIN)/python -m tools.console_pictures
 
 constraints: $(VENV)/dev-installed ## Pin the newest versions of everything
 	$(BIN)/pip install --quiet uv

@@ -64,7 +64,7 @@ def attention(visit: Visit, found: Figures) -> Html:
         rows.append(_row(words["overview.batch_paused"], "warn", el("bdi", one["name"]), href))
     if found.unknown_codes:
         text = filled(words["overview.unknown_codes"], count=number(words, len(found.unknown_codes)))
-        rows.append(_row(words["overview.to_do"], "info", text, _place("status_map", "status-map")))
+        rows.append(_row(words["overview.to_do"], "info", text, _codes()))
     shown = (
         el("ul", rows[:_MOST], class_="rows") if rows else el("p", words["overview.all_well"], class_="soft")
     )
@@ -93,6 +93,12 @@ def running_batches(visit: Visit, batches: Items | None) -> Html:
 def _row(mark: str, tone: Tone, text: Child, href: str | None) -> Html:
     shown = el("a", text, href=href, class_="grow") if href else el("span", text, class_="grow")
     return el("li", badge(mark, tone), shown)
+
+
+def _codes() -> str | None:
+    """Where codes get their meaning."""
+    vendors = path_of("vendors")
+    return f"{vendors}/codes" if vendors else None
 
 
 def _place(*keys: str) -> str | None:

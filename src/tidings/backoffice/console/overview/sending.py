@@ -35,7 +35,7 @@ def steps_part(visit: Visit, found: Figures) -> Html:
             ),
             Column[Row](words["overview.tried"], lambda one: number(words, _tried(one)), "num"),
             Column[Row](words["overview.skipped"], lambda one: number(words, one["skipped"]), "num"),
-            Column[Row](words["overview.step_share"], delivered),
+            Column[Row](words["overview.step_share"], delivered, "grow"),
         ],
         rows,
     )
