@@ -59,6 +59,7 @@ event_subscription = ResourceCommands(
     empty="nothing is read from the broker; `tidings event-subscription create` takes what another system publishes there",
 ).app()
 own_tenant = ResourceCommands("tenant").app()
+tenant_settings = ResourceCommands("tenant-settings").app()
 statistics = ResourceCommands("statistics").app()
 platform_suppression = ResourceCommands(
     "platform-suppressions",

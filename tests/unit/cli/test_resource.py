@@ -18,6 +18,7 @@ _TYPED = {
     "tenant": "own-tenant",
     "callbacks": "callbacks",
     "preferences": "preferences",
+    "tenant-settings": "tenant-settings",
 }
 _TYPED |= {
     "status-map": "status-map",

@@ -67,8 +67,6 @@ if TYPE_CHECKING:
     from tidings_client.api.scheduled import Scheduled
     from tidings_client.api.secrets import AsyncSecrets
     from tidings_client.api.secrets import Secrets
-    from tidings_client.api.settings import AsyncSettings
-    from tidings_client.api.settings import Settings
     from tidings_client.api.spend import AsyncSpend
     from tidings_client.api.spend import Spend
     from tidings_client.api.statistics import AsyncStatistics
@@ -85,6 +83,8 @@ if TYPE_CHECKING:
     from tidings_client.api.templates import Templates
     from tidings_client.api.tenant import AsyncTenant
     from tidings_client.api.tenant import Tenant
+    from tidings_client.api.tenant_settings import AsyncTenantSettings
+    from tidings_client.api.tenant_settings import TenantSettings
     from tidings_client.api.tenants import AsyncTenants
     from tidings_client.api.tenants import Tenants
     from tidings_client.api.triggers import AsyncTriggers
@@ -128,13 +128,13 @@ class TenantResources(Resources):
         "router_audit": "RouterAudit",
         "scheduled": "Scheduled",
         "secrets": "Secrets",
-        "settings": "Settings",
         "spend": "Spend",
         "statistics": "Statistics",
         "status_map": "StatusMap",
         "suppressions": "Suppressions",
         "templates": "Templates",
         "tenant": "Tenant",
+        "tenant_settings": "TenantSettings",
         "triggers": "Triggers",
         "webhooks": "Webhooks",
         "weights": "Weights",
@@ -165,13 +165,13 @@ class TenantResources(Resources):
     router_audit: "RouterAudit"
     scheduled: "Scheduled"
     secrets: "Secrets"
-    settings: "Settings"
     spend: "Spend"
     statistics: "Statistics"
     status_map: "StatusMap"
     suppressions: "Suppressions"
     templates: "Templates"
     tenant: "Tenant"
+    tenant_settings: "TenantSettings"
     triggers: "Triggers"
     webhooks: "Webhooks"
     weights: "Weights"
@@ -244,13 +244,13 @@ class AsyncTenantResources(Resources):
         "router_audit": "AsyncRouterAudit",
         "scheduled": "AsyncScheduled",
         "secrets": "AsyncSecrets",
-        "settings": "AsyncSettings",
         "spend": "AsyncSpend",
         "statistics": "AsyncStatistics",
         "status_map": "AsyncStatusMap",
         "suppressions": "AsyncSuppressions",
         "templates": "AsyncTemplates",
         "tenant": "AsyncTenant",
+        "tenant_settings": "AsyncTenantSettings",
         "triggers": "AsyncTriggers",
         "webhooks": "AsyncWebhooks",
         "weights": "AsyncWeights",
@@ -281,13 +281,13 @@ class AsyncTenantResources(Resources):
     router_audit: "AsyncRouterAudit"
     scheduled: "AsyncScheduled"
     secrets: "AsyncSecrets"
-    settings: "AsyncSettings"
     spend: "AsyncSpend"
     statistics: "AsyncStatistics"
     status_map: "AsyncStatusMap"
     suppressions: "AsyncSuppressions"
     templates: "AsyncTemplates"
     tenant: "AsyncTenant"
+    tenant_settings: "AsyncTenantSettings"
     triggers: "AsyncTriggers"
     webhooks: "AsyncWebhooks"
     weights: "AsyncWeights"

@@ -10,7 +10,7 @@ from tidings.kernel.ids import TenantId
 from tidings.notify.tenants.change_settings import SettingsChanger
 from tidings.notify.tenants.settings_wire import SettingsView, UpdateSettings
 
-settings = Resource("settings", at="/settings", tag="settings", scope="channels")
+settings = Resource("tenant-settings", at="/settings", tag="settings", scope="channels")
 
 
 @settings.get(verb="show", test_keys=True)

@@ -12,7 +12,7 @@ _COLOURS: Final = ("a", "c", "d", "e", "f", "b")
 _LEAST: Final = 0.6
 
 
-class Bar(NamedTuple):
+class StepBar(NamedTuple):
     """When a step may run, in seconds from the beginning."""
 
     begins: float
@@ -27,14 +27,14 @@ def picture(words: ConsoleStrings, fields: Mapping[str, str]) -> Html:
     return section(words["policies.picture"], el("ol", rows, class_="ladder"), id_="picture")
 
 
-def bars_of(fields: Mapping[str, str]) -> list[Bar]:
+def bars_of(fields: Mapping[str, str]) -> list[StepBar]:
     """One after the other, or, of a race, all at once."""
-    bars: list[Bar] = []
+    bars: list[StepBar] = []
     begins = 0.0
     for place in range(count_of(fields)):
         typed = fields.get(f"s{place}.deadline", "")
         lasts = float(typed) if typed.isascii() and typed.isdecimal() else 0.0
-        bars.append(Bar(begins, lasts))
+        bars.append(StepBar(begins, lasts))
         if fields.get("strategy") != "PARALLEL":
             begins += lasts
     return bars
@@ -54,7 +54,7 @@ def lasting(seconds: float) -> str:
     return " ".join(shown[:2]) or "0s"
 
 
-def _row(words: ConsoleStrings, fields: Mapping[str, str], place: int, bar: Bar, total: float) -> Html:
+def _row(words: ConsoleStrings, fields: Mapping[str, str], place: int, bar: StepBar, total: float) -> Html:
     name = words.channel(fields.get(f"s{place}.channel", ""))
     vendor = fields.get(f"s{place}.vendor")
     retries = fields.get(f"s{place}.retries", "")
