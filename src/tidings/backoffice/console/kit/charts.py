@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from tidings.backoffice.console.html import NOTHING, Html, el, join
+from tidings.backoffice.console.html import Html, el
 from tidings.backoffice.console.strings import ConsoleStrings
 
 #: In units of the drawing, which grows with the room.
@@ -105,14 +105,10 @@ def _chart(
         for place, label in enumerate(labels)
         if place % every == 0
     ]
-    lines = [
-        join(
-            el("line", x1=0, y1=f"{y:.1f}", x2=_WIDTH, y2=f"{y:.1f}"),
-            el("text", _short(most * share), x=2, y=f"{y - 3:.1f}") if share else NOTHING,
-        )
-        for share in (0, 0.5, 1)
-        for y in (_HEAD + _HEIGHT * (1 - share),)
-    ]
+    levels = [(share, _HEAD + _HEIGHT * (1 - share)) for share in (0, 0.5, 1)]
+    lines = [el("line", x1=0, y1=f"{y:.1f}", x2=_WIDTH, y2=f"{y:.1f}") for _, y in levels]
+    # After the bars, which would stand on them.
+    ticks = [el("text", _short(most * share), x=2, y=f"{y - 3:.1f}") for share, y in levels if share]
     total = ", ".join(f"{one.name}: {_short(sum(one.values))}" for one in series)
     drawing = el(
         "svg",
@@ -120,6 +116,7 @@ def _chart(
         el("desc", total, id=f"{id_}-d"),
         el("g", lines, class_="grid"),
         marks,
+        el("g", ticks, class_="ticks"),
         el("g", named, class_="labels"),
         viewBox=f"0 0 {_WIDTH} {_HEAD + _HEIGHT + _FOOT}",
         role="img",
