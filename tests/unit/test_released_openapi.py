@@ -45,6 +45,9 @@ CORRECTIONS: dict[str, str] = {
     ),
     r"/paths/~1api~1v1~1recipients/get/parameters/query ids/": "recipients are listed by their ids",
     r"/paths/~1api~1v1~1router~1conversations/get/parameters/query unanswered/": "those who wait are listed apart",
+    r"/paths/~1api~1v1~1notifications~1\{notification_id\}~1body/get/responses/403/x-codes\Z": (
+        "the words of an invitation are shown to nobody but the recipient"
+    ),
     r"/components/schemas/DnsFinding/properties/publish/": "a missing record comes ready to be published",
     (
         r"/components/schemas/(PartView/properties/part/description|SpendView/properties/(by/|newest_only/))"

@@ -75,7 +75,7 @@ class BackofficeStage:
         """What handlers name."""
         from tidings.backoffice.alerts.count import AlertCounter
         from tidings.backoffice.console.own_api import OwnApp
-        from tidings.backoffice.console.streamed_form import UploadLimit
+        from tidings.backoffice.console.streamed_form import FormUploadLimit
         from tidings.backoffice.console.uploads import ROOM
         from tidings.backoffice.credentials.passwords import Passwords
         from tidings.backoffice.desk import OperatorDesk
@@ -106,7 +106,7 @@ class BackofficeStage:
         parts.add(RelyingParty, RelyingParty(kernel.base_url))
         parts.add(OwnApp, OwnApp(get=self._own_app))
         parts.add(InvitationMailer, _LateMailer(self._mailer))
-        parts.add(UploadLimit, UploadLimit(self._most_upload_bytes + ROOM))
+        parts.add(FormUploadLimit, FormUploadLimit(self._most_upload_bytes + ROOM))
         parts.get(SessionAuthenticator, changes=kernel.changes)
         parts.add(BackofficeMetrics, self.metrics)
         provider = parts.get(IdentityProvider, client=self.oidc_client)

@@ -54,13 +54,13 @@ class PropertyViewsStage:
 
     def jobs(self) -> "dict[str, Job]":
         """What forgets views."""
-        from tidings.backoffice.announcements.tell import Announcements
+        from tidings.backoffice.announcements.tell import DeviceAnnouncements
         from tidings.backoffice.view_cache import invalidate
         from tidings.kernel.bus import Subscription
 
         kernel = self._kernel
         invalidator = invalidate.ViewInvalidator(
-            announcements=Announcements(clock=kernel.clock), clock=kernel.clock, shared=self.shared
+            announcements=DeviceAnnouncements(clock=kernel.clock), clock=kernel.clock, shared=self.shared
         )
         subscription = Subscription(
             invalidate.GROUP,

@@ -50,12 +50,12 @@ class SystemAlertsStage:
     def alerts(self) -> "Alerts":
         """Raises and ends them; a worker loads no more of the back office than that takes."""
         from tidings.backoffice.alerts.alerts import Alerts
-        from tidings.backoffice.announcements.tell import Announcements
+        from tidings.backoffice.announcements.tell import DeviceAnnouncements
 
         kernel = self._kernel
         return Alerts(
             outbox=kernel.backoffice_outbox,
-            announcements=Announcements(clock=kernel.clock),
+            announcements=DeviceAnnouncements(clock=kernel.clock),
             clock=kernel.clock,
         )
 

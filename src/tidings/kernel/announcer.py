@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 
-class Announcer(Protocol):
+class ChannelAnnouncer(Protocol):
     """Tells this process what is said on a channel; nothing is kept, and what was missed is known to be missing."""
 
     def hear(self, channel: str, heard: Callable[[str | None], None]) -> None:

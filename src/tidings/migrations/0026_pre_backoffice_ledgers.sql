@@ -46,7 +46,6 @@ CREATE TABLE IF NOT EXISTS bff_backoffice.operator_preferences (
 );
 COMMENT ON TABLE bff_backoffice.operator_preferences IS 'Mirror of operators'' preferences, with versions.';
 COMMENT ON COLUMN bff_backoffice.operator_preferences.property_id IS 'Null: for all properties.';
-COMMENT ON COLUMN bff_backoffice.operator_preferences.payload IS 'JSON.';
 CALL kernel.protect_tenant_table('bff_backoffice.operator_preferences', 'SELECT, INSERT, UPDATE, DELETE');
 
 CREATE TABLE IF NOT EXISTS bff_backoffice.operator_activity (
@@ -119,9 +118,7 @@ CREATE TABLE IF NOT EXISTS bff_backoffice.ai_decision_log (
     CONSTRAINT ck_ai_decision_log_outcome CHECK (outcome IN ('accepted', 'rejected', 'modified')),
     CONSTRAINT ck_ai_decision_log_notes CHECK (length(notes_truncated) <= 200)
 );
-CREATE INDEX IF NOT EXISTS ix_ai_decision_log_time ON bff_backoffice.ai_decision_log (tenant_id, decided_at DESC);
 COMMENT ON TABLE bff_backoffice.ai_decision_log IS 'Append-only: what people decided about AI suggestions, with provenance; 7 years.';
-COMMENT ON COLUMN bff_backoffice.ai_decision_log.modified_delta IS 'JSON: what was changed before accepting.';
 CALL kernel.protect_tenant_table('bff_backoffice.ai_decision_log', 'SELECT, INSERT');
 CALL kernel.make_append_only('bff_backoffice.ai_decision_log');
 
@@ -145,8 +142,6 @@ CREATE TABLE IF NOT EXISTS bff_backoffice.lock_action_proxy_audit (
     CONSTRAINT ck_lock_action_proxy_audit_action CHECK (action IN ('issue', 'revoke', 'rebind', 'extend')),
     CONSTRAINT ck_lock_action_proxy_audit_outcome CHECK (outcome IN ('success', 'failure'))
 );
-CREATE INDEX IF NOT EXISTS ix_lock_action_proxy_audit_time
-    ON bff_backoffice.lock_action_proxy_audit (tenant_id, occurred_at DESC);
 CREATE INDEX IF NOT EXISTS ix_lock_action_proxy_audit_property
     ON bff_backoffice.lock_action_proxy_audit (tenant_id, property_id, occurred_at DESC);
 CREATE INDEX IF NOT EXISTS ix_lock_action_proxy_audit_operator

@@ -4,7 +4,15 @@
 -- Ledgers of the back office that are kept for years are split by month, so that a month goes as a whole once it is exported.
 -- The activity of the platform's own operators has no tenant.
 
-DROP TABLE IF EXISTS bff_backoffice.operator_activity;
+-- Only the tables of before, which have no status, or no months: run twice, this file takes nothing away.
+DO $$
+BEGIN
+    IF NOT EXISTS (
+        SELECT FROM pg_attribute WHERE attrelid = to_regclass('bff_backoffice.operator_activity') AND attname = 'status'
+    ) THEN
+        DROP TABLE IF EXISTS bff_backoffice.operator_activity;
+    END IF;
+END $$;
 CREATE TABLE IF NOT EXISTS bff_backoffice.operator_activity (
     tenant_id     TEXT COLLATE "C",
     id            TEXT COLLATE "C" NOT NULL,
@@ -46,7 +54,12 @@ CALL kernel.open_to_sets('bff_backoffice.operator_activity');
 -- Exports ask whose rows there are, and then read tenant by tenant.
 CALL kernel.open_to_worker('bff_backoffice.operator_activity', 'SELECT (tenant_id, occurred_at)');
 
-DROP TABLE IF EXISTS bff_backoffice.ai_decision_log;
+DO $$
+BEGIN
+    IF (SELECT relkind FROM pg_class WHERE oid = to_regclass('bff_backoffice.ai_decision_log')) = 'r' THEN
+        DROP TABLE bff_backoffice.ai_decision_log;
+    END IF;
+END $$;
 CREATE TABLE IF NOT EXISTS bff_backoffice.ai_decision_log (
     tenant_id             TEXT COLLATE "C" NOT NULL,
     id                    TEXT COLLATE "C" NOT NULL,
@@ -87,7 +100,12 @@ CREATE TABLE IF NOT EXISTS bff_backoffice.ai_decision_keys (
 COMMENT ON TABLE bff_backoffice.ai_decision_keys IS 'One decision of each operator on each suggestion: written before the row of ai_decision_log, in its transaction.';
 CALL kernel.protect_tenant_table('bff_backoffice.ai_decision_keys', 'SELECT, INSERT');
 
-DROP TABLE IF EXISTS bff_backoffice.lock_action_proxy_audit;
+DO $$
+BEGIN
+    IF (SELECT relkind FROM pg_class WHERE oid = to_regclass('bff_backoffice.lock_action_proxy_audit')) = 'r' THEN
+        DROP TABLE bff_backoffice.lock_action_proxy_audit;
+    END IF;
+END $$;
 CREATE TABLE IF NOT EXISTS bff_backoffice.lock_action_proxy_audit (
     tenant_id           TEXT COLLATE "C" NOT NULL,
     id                  TEXT COLLATE "C" NOT NULL,
@@ -138,22 +156,19 @@ CREATE TABLE IF NOT EXISTS bff_backoffice.lock_actions (
     reservation_id      TEXT COLLATE "C" NOT NULL,
     action              TEXT COLLATE "C" NOT NULL,
     mfa_attestation_id  TEXT COLLATE "C" NOT NULL,
-    upstream_request_id TEXT COLLATE "C" NOT NULL,
     asked_at            TIMESTAMPTZ NOT NULL,
     unknown_id          TEXT COLLATE "C",
     due_at              TIMESTAMPTZ NOT NULL,
     attempts            INTEGER NOT NULL DEFAULT 0,
-    claimed_by          TEXT COLLATE "C",
     CONSTRAINT pk_lock_actions PRIMARY KEY (tenant_id, id),
     CONSTRAINT ck_lock_actions_id CHECK (id ~ '^lap_[0-9A-HJKMNP-TV-Z]{26}$')
 );
-CREATE INDEX IF NOT EXISTS ix_lock_actions_due ON bff_backoffice.lock_actions (due_at) WHERE claimed_by IS NULL;
-CREATE INDEX IF NOT EXISTS ix_lock_actions_claimed ON bff_backoffice.lock_actions (claimed_by) WHERE claimed_by IS NOT NULL;
+CREATE INDEX IF NOT EXISTS ix_lock_actions_due ON bff_backoffice.lock_actions (due_at);
 COMMENT ON TABLE bff_backoffice.lock_actions IS 'Lock actions whose end is not known yet; a job asks the lock service for those that are due.';
 COMMENT ON COLUMN bff_backoffice.lock_actions.id IS 'The id of the row that the audit gets.';
 COMMENT ON COLUMN bff_backoffice.lock_actions.unknown_id IS 'The row of the audit that says unknown; null: the process ended before it wrote one.';
 CALL kernel.protect_tenant_table('bff_backoffice.lock_actions', 'SELECT, INSERT, UPDATE, DELETE', true);
-CALL kernel.open_to_worker('bff_backoffice.lock_actions', 'SELECT (tenant_id, id, due_at, claimed_by), UPDATE (claimed_by)');
+CALL kernel.open_to_worker('bff_backoffice.lock_actions', 'SELECT (tenant_id, id, due_at)');
 CALL kernel.store_as_queue('bff_backoffice.lock_actions');
 
 CREATE TABLE IF NOT EXISTS bff_backoffice.exports (

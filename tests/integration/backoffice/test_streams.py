@@ -12,14 +12,14 @@ from tests.support.operators import SignedIn, an_operator, quick_passwords
 from tests.support.postgres import TestDatabase
 from tests.support.system import now_clock, system_over
 from tidings.backoffice.announcements.store import sweep_announcements
-from tidings.backoffice.announcements.tell import WINDOW, Announcements
+from tidings.backoffice.announcements.tell import WINDOW, DeviceAnnouncements
 from tidings.kernel.db import Database
 from tidings.kernel.ids import TenantId
 from tidings.notify.tenants.model import Tenant
 
 
 async def tell(world: HttpWorld, tenant_id: TenantId, count: int = 1, **to: str) -> None:
-    announcements = world.system.backoffice.parts.get(Announcements)
+    announcements = world.system.backoffice.parts.get(DeviceAnnouncements)
     async with world.db.tenant(tenant_id) as tx:
         for number in range(count):
             await announcements.tell(tx, "alerts", tenant_id=tenant_id, facts={"n": number}, **to)
@@ -42,7 +42,7 @@ async def test_nothing_is_missed_and_nothing_comes_twice(
     world: HttpWorld, tenant: Tenant, admin: SignedIn, db: Database
 ) -> None:
     """Many tell at once, some take long to commit, and the device comes back again and again."""
-    announcements = world.system.backoffice.parts.get(Announcements)
+    announcements = world.system.backoffice.parts.get(DeviceAnnouncements)
 
     async def told(number: int) -> None:
         async with db.tenant(tenant.id) as tx:
@@ -185,7 +185,7 @@ async def test_who_is_far_behind_reads_on_from_the_table(
 async def test_the_channels_that_are_named_are_heard(
     world: HttpWorld, tenant: Tenant, admin: SignedIn
 ) -> None:
-    announcements = world.system.backoffice.parts.get(Announcements)
+    announcements = world.system.backoffice.parts.get(DeviceAnnouncements)
     async with live(world.system), hearing(world, admin, query="channels=devices") as heard:
         await tell(world, tenant.id)
         async with world.db.tenant(tenant.id) as tx:
@@ -220,7 +220,7 @@ async def test_what_is_wrong_is_said_before_the_stream_begins(
 async def test_nothing_is_told_where_the_change_is_rolled_back(
     world: HttpWorld, tenant: Tenant, admin: SignedIn
 ) -> None:
-    announcements = world.system.backoffice.parts.get(Announcements)
+    announcements = world.system.backoffice.parts.get(DeviceAnnouncements)
     async with live(world.system), hearing(world, admin) as heard:
         with pytest.raises(RuntimeError):
             async with world.db.tenant(tenant.id) as tx:

@@ -199,6 +199,8 @@ async def test_every_route_but_the_public_ones_asks_who_is_calling(world: HttpWo
     public |= {"/hooks/{vendor}/{adapter}", "/t/o/{name}", "/t/c/{token}"}
     # The ways in; what else has to be a session leads there.
     public |= {"/bff/v1/openapi.json", "/console/static/{name}", "/console/sign-in", "/console/code"}
+    public |= {"/console/passkey", "/console/passkey/challenge"}
+    public |= {"/console/oidc", "/console/oidc/callback", "/console/oidc/choose"}
     public |= {"/console/join/{token}", "/console/open/{token}"}
 
     async with world.client() as client:

@@ -69,9 +69,9 @@ async def list_activity(
     tx: TenantTx | PlatformTx, wanted: ActivityFilter, *, after_id: ActivityId | None, limit: int
 ) -> ScannedPage[ActivityId, Activity]:
     """The newest first, from a cursor on; of rare ones maybe fewer, with a place to go on from."""
-    side = "_of_platform" if isinstance(tx, PlatformTx) else ""
+    of_platform = isinstance(tx, PlatformTx)
     way = "operator" if wanted.operator_id else "action" if wanted.action else "time"
-    query: Query = getattr(QUERIES, f"look_by_{way}{side}")
+    query = _LOOKS[of_platform, way]
 
     async def look(*, before_at: datetime, before_id: str, most: int) -> Glance[ActivityId]:
         row = await tx.fetch_one(query, wanted, before_at=before_at, before_id=before_id, most=most)
@@ -80,7 +80,7 @@ async def list_activity(
     async def find(ids: Sequence[ActivityId]) -> Mapping[ActivityId, Activity]:
         if not ids:
             return {}
-        found: Query = getattr(QUERIES, f"find_activity{side}")
+        found = QUERIES.find_activity_of_platform if of_platform else QUERIES.find_activity
         rows = await tx.fetch(found, ids=list(ids), oldest=time_of(ids[-1]), newest=time_of(ids[0]))
         return {row.id: row for row in map(_from_row, rows)}
 
@@ -89,4 +89,13 @@ async def list_activity(
     return await scan_back(look, find, start=start, limit=limit, filtered=wanted.is_filtered)
 
 
+#: Whose, and by which index.
+_LOOKS: Final[Mapping[tuple[bool, str], Query]] = {
+    (False, "operator"): QUERIES.look_by_operator,
+    (False, "action"): QUERIES.look_by_action,
+    (False, "time"): QUERIES.look_by_time,
+    (True, "operator"): QUERIES.look_by_operator_of_platform,
+    (True, "action"): QUERIES.look_by_action_of_platform,
+    (True, "time"): QUERIES.look_by_time_of_platform,
+}
 _from_row = RowMapper(Activity, [QUERIES.find_activity, QUERIES.find_activity_of_platform])

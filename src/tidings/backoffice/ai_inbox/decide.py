@@ -11,15 +11,15 @@ from tidings.backoffice.ai_inbox.errors import (
     UnknownSuggestionError,
 )
 from tidings.backoffice.ai_inbox.model import (
+    AiDecision,
     AiEntry,
-    Decision,
     EntryContent,
     LoggedDecision,
     read_content,
 )
 from tidings.backoffice.ai_inbox.pull import COLUMN, suggestion_of
 from tidings.backoffice.announcements.model import NewAnnouncement
-from tidings.backoffice.announcements.tell import Announcements
+from tidings.backoffice.announcements.tell import DeviceAnnouncements
 from tidings.backoffice.attestations.attest import seat_of
 from tidings.backoffice.ids import DECISION, AiEntryId
 from tidings.backoffice.notes.model import NewNote
@@ -49,12 +49,12 @@ class SuggestionDecider:
     words: SealedWords
     notes: Notes
     drafts: AiDrafts
-    announcements: Announcements
+    announcements: DeviceAnnouncements
     outbox: Outbox
     clock: Clock
 
     async def decide(
-        self, tx: TenantTx, caller: Caller, entry_id: AiEntryId, decision: Decision
+        self, tx: TenantTx, caller: Caller, entry_id: AiEntryId, decision: AiDecision
     ) -> tuple[AiEntry, EntryContent]:
         """The entry as it is afterwards."""
         seat, now = seat_of(caller), self.clock.now()
@@ -130,7 +130,7 @@ class SuggestionDecider:
             raise UnknownSuggestionError
         return read_content(opened[entry.id])
 
-    async def _settle_draft(self, tx: TenantTx, caller: Caller, entry: AiEntry, decision: Decision) -> None:
+    async def _settle_draft(self, tx: TenantTx, caller: Caller, entry: AiEntry, decision: AiDecision) -> None:
         if _TEMPLATES not in caller.scopes:
             raise MissingScopeError(_TEMPLATES)
         draft = next(

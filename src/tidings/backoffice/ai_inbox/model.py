@@ -77,7 +77,7 @@ class AiEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class AiDecision:
     """What somebody decides."""
 
     outcome: DecisionOutcome

@@ -11,7 +11,7 @@ import msgspec
 from tidings.backoffice.ai_inbox import store
 from tidings.backoffice.ai_inbox.model import DRAFT_CATEGORY, FRESH, AiEntry, EntryContent, Source
 from tidings.backoffice.announcements.model import NewAnnouncement
-from tidings.backoffice.announcements.tell import Announcements
+from tidings.backoffice.announcements.tell import DeviceAnnouncements
 from tidings.backoffice.ids import AI_ENTRY
 from tidings.backoffice.notes.sealed_words import SealedWords
 from tidings.backoffice.upstreams.client import Upstreams, at
@@ -38,7 +38,7 @@ class SuggestionPuller:
     upstreams: Upstreams
     drafts: AiDrafts
     words: SealedWords
-    announcements: Announcements
+    announcements: DeviceAnnouncements
     clock: Clock
 
     async def pull(

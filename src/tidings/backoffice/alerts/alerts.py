@@ -7,7 +7,7 @@ from typing import Final
 from tidings.backoffice.alerts import store
 from tidings.backoffice.alerts.model import Alert, NewAlert, once_each
 from tidings.backoffice.announcements.model import NewAnnouncement
-from tidings.backoffice.announcements.tell import Announcements
+from tidings.backoffice.announcements.tell import DeviceAnnouncements
 from tidings.backoffice.ids import ALERT
 from tidings.contracts.backoffice import (
     ALERT_RAISED_SUBJECT,
@@ -31,7 +31,7 @@ class Alerts:
     """The one way in which an alert begins, and ends without an operator. A tenant's transaction: the tenant's; else the platform's."""
 
     outbox: Outbox
-    announcements: Announcements
+    announcements: DeviceAnnouncements
     clock: Clock
 
     async def raise_(self, tx: TenantTx | PlatformTx, alerts: Sequence[NewAlert]) -> list[Alert]:
@@ -95,7 +95,9 @@ class Alerts:
         return ended
 
 
-async def tell_of(announcements: Announcements, tx: TenantTx | PlatformTx, changed: Sequence[Alert]) -> None:
+async def tell_of(
+    announcements: DeviceAnnouncements, tx: TenantTx | PlatformTx, changed: Sequence[Alert]
+) -> None:
     """Tell open streams of operators' devices which alerts changed."""
     await announcements.tell_all(
         tx,

@@ -16,7 +16,7 @@ WINDOW: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Announcements:
+class DeviceAnnouncements:
     """Each is told to every process when the transaction commits, and to nobody where it does not."""
 
     clock: Clock

@@ -10,8 +10,8 @@ from tidings.backoffice.ai_inbox.decide import SuggestionDecider
 from tidings.backoffice.ai_inbox.deliver import DecisionDeliverer, DeliveryTimer
 from tidings.backoffice.ai_inbox.errors import UnknownSuggestionError
 from tidings.backoffice.ai_inbox.model import (
+    AiDecision,
     AiEntry,
-    Decision,
     DecisionOutcome,
     Delivery,
     Delta,
@@ -123,7 +123,7 @@ class SuggestionPage(Struct, frozen=True, kw_only=True):
     away: list[AwayView]
 
 
-class Requeued(Struct, frozen=True, kw_only=True):
+class RequeuedDecisions(Struct, frozen=True, kw_only=True):
     """How many decisions are told again."""
 
     requeued: int
@@ -225,7 +225,7 @@ async def decide_suggestion(
     seat_of(caller)
     tenant_tx = _of_tenant(tx)
     after_commit(lambda: timer.expect(clock.now()))
-    decision = Decision(outcome=body.outcome, delta=body.delta, note=body.note)
+    decision = AiDecision(outcome=body.outcome, delta=body.delta, note=body.note)
     entry, content = await decider.decide(tenant_tx, caller, entry_id, decision)
     return SuggestionView.of(entry, content, clock.now())
 
@@ -238,11 +238,11 @@ async def requeue_decisions(
     timer: DeliveryTimer,
     clock: Clock,
     after_commit: AfterCommit,
-) -> Requeued:
+) -> RequeuedDecisions:
     """Tell the service again of decisions that it could not be told for half a day."""
     seat_of(caller)
     after_commit(lambda: timer.expect(clock.now()))
-    return Requeued(requeued=await deliverer.requeue(_of_tenant(tx), actor=caller.actor))
+    return RequeuedDecisions(requeued=await deliverer.requeue(_of_tenant(tx), actor=caller.actor))
 
 
 def _of_tenant(tx: OwnerTx) -> TenantTx:

@@ -85,7 +85,7 @@ class ListKeys(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     property_id: PropertyText
 
 
-class KeyView(Struct, frozen=True, kw_only=True):
+class LockKeyView(Struct, frozen=True, kw_only=True):
     """A key to a door."""
 
     id: str
@@ -95,7 +95,7 @@ class KeyView(Struct, frozen=True, kw_only=True):
     valid_until: Moment
 
     @classmethod
-    def of(cls, key: DoorKey) -> "KeyView":
+    def of(cls, key: DoorKey) -> "LockKeyView":
         """As the lock service has it."""
         return by_name(cls, key)
 
@@ -103,7 +103,7 @@ class KeyView(Struct, frozen=True, kw_only=True):
 class KeysView(Struct, frozen=True, kw_only=True):
     """Keys of a reservation, the newest first."""
 
-    items: list[KeyView]
+    items: list[LockKeyView]
 
 
 class ListLockActions(PageQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -192,7 +192,7 @@ async def list_keys(
     )
     if found is None:
         raise ReservationNotFoundError
-    return Answer(KeysView(items=[KeyView.of(key) for key in found.keys]), headers=_NO_STORE)
+    return Answer(KeysView(items=[LockKeyView.of(key) for key in found.keys]), headers=_NO_STORE)
 
 
 class ReservationNotFoundError(NotFoundError):

@@ -15,7 +15,7 @@ _MOST_VALUE: Final = 32 * 1024
 _END_OF_HEAD: Final = b"\r\n\r\n"
 
 
-class UploadLimit(int):
+class FormUploadLimit(int):
     """How many bytes a form with a file may have: a setting, and room for the fields."""
 
 

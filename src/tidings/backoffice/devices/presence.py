@@ -8,7 +8,7 @@ from typing import Final
 from tidings.backoffice.alerts.alerts import Alerts
 from tidings.backoffice.alerts.model import NewAlert
 from tidings.backoffice.announcements.model import NewAnnouncement
-from tidings.backoffice.announcements.tell import Announcements
+from tidings.backoffice.announcements.tell import DeviceAnnouncements
 from tidings.backoffice.devices import store
 from tidings.backoffice.devices.model import OFFLINE_AFTER, DeviceSays, SyncedDevice, alert_key
 from tidings.backoffice.ids import DeviceId, OperatorId
@@ -39,7 +39,7 @@ class DevicePresence:
     """The one way in which a device comes and goes; alert, event and announcement commit with it."""
 
     alerts: Alerts
-    announcements: Announcements
+    announcements: DeviceAnnouncements
     outbox: Outbox
     clock: Clock
 

@@ -18,7 +18,7 @@ from tidings.backoffice.exports import store
 from tidings.backoffice.exports.ledgers import Ledger
 from tidings.backoffice.exports.parquet_file import ParquetFile, count_rows
 from tidings.backoffice.exports.plan import MOST_ROWS, Window, complete_until, next_window
-from tidings.backoffice.exports.store import Export, Place
+from tidings.backoffice.exports.store import Export, ExportPlace
 from tidings.backoffice.ids import EXPORT
 from tidings.kernel.blobs.envelope import BlobDamagedError, BlobRef
 from tidings.kernel.blobs.keys import BlobKey, key_of
@@ -130,7 +130,7 @@ class Exporter:
 
     async def _read_into(self, path: Path, part: Export, ledger: Ledger) -> int:
         file = ParquetFile(path, ledger)
-        after = Place(part.from_at, "")
+        after = ExportPlace(part.from_at, "")
         try:
             while True:
                 async with self.db.scoped(part.tenant_id) as tx:

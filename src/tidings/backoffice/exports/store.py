@@ -1,9 +1,9 @@
 """The only Python here that runs SQL on exports, and reads ledgers for them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from tidings.backoffice.exports.ledgers import Ledger, LedgerName
 from tidings.backoffice.exports.plan import Window
@@ -53,7 +53,7 @@ class Measure(NamedTuple):
     last_at: datetime | None
 
 
-class Place(NamedTuple):
+class ExportPlace(NamedTuple):
     """A row, as the next one comes after it."""
 
     at: datetime
@@ -144,7 +144,7 @@ async def measure(tx: TenantTx | PlatformTx, ledger: Ledger, window: Window, *, 
 
 
 async def read_rows(
-    tx: TenantTx | PlatformTx, ledger: Ledger, window: Window, *, after: Place, limit: int
+    tx: TenantTx | PlatformTx, ledger: Ledger, window: Window, *, after: ExportPlace, limit: int
 ) -> list[Row]:
     """A set, in the order of their time."""
     return await tx.fetch(
@@ -159,7 +159,7 @@ async def read_rows(
 
 async def tenants_with_rows(tx: WorkerTx, ledger: Ledger) -> list[TenantId]:
     """Whose rows the ledger has."""
-    rows = await tx.fetch(getattr(QUERIES, f"tenants_with_{ledger.name}"))
+    rows = await tx.fetch(_TENANTS[ledger.name])
     return [TenantId(row["tenant_id"]) for row in rows]
 
 
@@ -190,16 +190,41 @@ async def prune_alert_ack_log(tx: WorkerTx, *, before: datetime, limit: int) -> 
 
 def _query(what: str, ledger: Ledger, tx: TenantTx | PlatformTx) -> Query:
     # An index on a nullable tenant serves `=` and `IS NULL`, and nothing that means both.
-    side = "_of_platform" if isinstance(tx, PlatformTx) else ""
-    found: Query = getattr(QUERIES, f"{what}_{ledger.name}{side}")
-    return found
+    return _QUERIES[what, ledger.name, isinstance(tx, PlatformTx)]
 
 
-def keys_of(rows: Sequence[Row], ledger: Ledger) -> Place:
+def keys_of(rows: Sequence[Row], ledger: Ledger) -> ExportPlace:
     """The last of these."""
-    return Place(rows[-1][ledger.time], rows[-1]["row_key"])
+    return ExportPlace(rows[-1][ledger.time], rows[-1]["row_key"])
 
 
+#: What is asked, of which ledger, and whether of the platform's own rows.
+_QUERIES: Final[Mapping[tuple[str, str, bool], Query]] = {
+    ("oldest", "operator_activity", False): QUERIES.oldest_operator_activity,
+    ("measure", "operator_activity", False): QUERIES.measure_operator_activity,
+    ("read", "operator_activity", False): QUERIES.read_operator_activity,
+    ("oldest", "operator_activity", True): QUERIES.oldest_operator_activity_of_platform,
+    ("measure", "operator_activity", True): QUERIES.measure_operator_activity_of_platform,
+    ("read", "operator_activity", True): QUERIES.read_operator_activity_of_platform,
+    ("oldest", "alert_ack_log", False): QUERIES.oldest_alert_ack_log,
+    ("measure", "alert_ack_log", False): QUERIES.measure_alert_ack_log,
+    ("read", "alert_ack_log", False): QUERIES.read_alert_ack_log,
+    ("oldest", "alert_ack_log", True): QUERIES.oldest_alert_ack_log_of_platform,
+    ("measure", "alert_ack_log", True): QUERIES.measure_alert_ack_log_of_platform,
+    ("read", "alert_ack_log", True): QUERIES.read_alert_ack_log_of_platform,
+    ("oldest", "ai_decision_log", False): QUERIES.oldest_ai_decision_log,
+    ("measure", "ai_decision_log", False): QUERIES.measure_ai_decision_log,
+    ("read", "ai_decision_log", False): QUERIES.read_ai_decision_log,
+    ("oldest", "lock_action_proxy_audit", False): QUERIES.oldest_lock_action_proxy_audit,
+    ("measure", "lock_action_proxy_audit", False): QUERIES.measure_lock_action_proxy_audit,
+    ("read", "lock_action_proxy_audit", False): QUERIES.read_lock_action_proxy_audit,
+}
+_TENANTS: Final[Mapping[str, Query]] = {
+    "operator_activity": QUERIES.tenants_with_operator_activity,
+    "alert_ack_log": QUERIES.tenants_with_alert_ack_log,
+    "ai_decision_log": QUERIES.tenants_with_ai_decision_log,
+    "lock_action_proxy_audit": QUERIES.tenants_with_lock_action_proxy_audit,
+}
 _from_row = RowMapper(
     Export,
     [

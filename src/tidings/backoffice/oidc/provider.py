@@ -59,7 +59,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class ProviderIdentity:
     """Whom the provider names."""
 
     email: str = field(repr=False)
@@ -134,7 +134,7 @@ class IdentityProvider:
             kept=await self._boxes.seal(msgspec.msgpack.encode(kept)),
         )
 
-    async def finish(self, kept: str | None, *, state: str, code: str) -> Identity:
+    async def finish(self, kept: str | None, *, state: str, code: str) -> ProviderIdentity:
         """Whom the provider names, for the browser that began here."""
         client = self._set()
         begun = await self._begun(kept, state)
@@ -145,7 +145,7 @@ class IdentityProvider:
         self._check(client, claims, begun)
         if claims.email is None or str(claims.email_verified).lower() != "true":
             raise OidcFailedError("mail")
-        return Identity(email=claims.email)
+        return ProviderIdentity(email=claims.email)
 
     async def close(self) -> None:
         """End its connections."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.backoffice.announcements.model import NewAnnouncement
-from tidings.backoffice.announcements.tell import Announcements
+from tidings.backoffice.announcements.tell import DeviceAnnouncements
 from tidings.backoffice.preferences import store
 from tidings.backoffice.view_cache.changes import changes_in, is_change
 from tidings.contracts.received_events import EVENT_RECEIVED_SUBJECT
@@ -20,7 +20,7 @@ SUBJECTS: Final = (EVENT_RECEIVED_SUBJECT,)
 class PreferencesHearer:
     """Devices of those operators are told with the note that the event was consumed."""
 
-    announcements: Announcements
+    announcements: DeviceAnnouncements
 
     async def select(self, events: Sequence[Event]) -> Collection[Event]:
         """Those that tell of a change at a service."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from tidings.backoffice.announcements.tell import Announcements
+from tidings.backoffice.announcements.tell import DeviceAnnouncements
 from tidings.backoffice.attestations.attest import seat_of
 from tidings.backoffice.ids import PREFERENCES, OperatorId
 from tidings.backoffice.operators.people import OperatorPeople
@@ -52,7 +52,7 @@ class PreferencesMirror:
     db: Database
     upstreams: Upstreams
     people: OperatorPeople
-    announcements: Announcements
+    announcements: DeviceAnnouncements
     outbox: Outbox
     clock: Clock
 

@@ -16,10 +16,10 @@ from typing import Final, NamedTuple
 from tidings.backoffice.announcements import store
 from tidings.backoffice.announcements.model import Announcement
 from tidings.backoffice.stream.errors import TooManyDeviceStreamsError
-from tidings.backoffice.stream.listener import Ending, StreamListener
+from tidings.backoffice.stream.listener import StreamEnding, StreamListener
 from tidings.backoffice.stream.metrics import StreamMetrics
 from tidings.kernel.announced_changes import AnnouncedChanges
-from tidings.kernel.announcer import Announcer
+from tidings.kernel.announcer import ChannelAnnouncer
 from tidings.kernel.db import Database
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.durable.retry_policy import Backoff
@@ -77,7 +77,7 @@ class DeviceStreams:
     def __init__(
         self,
         db: Database,
-        announcer: Announcer,
+        announcer: ChannelAnnouncer,
         *,
         changes: AnnouncedChanges,
         metrics: StreamMetrics,
@@ -126,7 +126,7 @@ class DeviceStreams:
         listener = StreamListener(caller, position=after)
         if self._of_device[listener.device_id] >= self.limits.most_of_a_device:
             oldest = next(one for one in tail.listeners if one.device_id == listener.device_id)
-            oldest.end(Ending.REPLACED)
+            oldest.end(StreamEnding.REPLACED)
             self.leave(oldest)
         tail.listeners.append(listener)
         for key in listener.keys:
@@ -135,7 +135,7 @@ class DeviceStreams:
         self._count += 1
         self._metrics.streams.inc()
         if self._stopping:
-            listener.end(Ending.RESTARTING)
+            listener.end(StreamEnding.RESTARTING)
         self._put(listener.tenant_id)
         return listener
 
@@ -200,7 +200,7 @@ class DeviceStreams:
             with contextlib.suppress(asyncio.CancelledError):
                 await reading
             for listener in self.listeners():
-                listener.end(Ending.RESTARTING)
+                listener.end(StreamEnding.RESTARTING)
 
     async def read_waiting(self) -> None:
         """Read what those tenants were told of which something was heard, and wake who listens."""

@@ -11,7 +11,7 @@ from tidings.kernel.ids import TenantId
 EVERYBODY: Final = None
 
 
-class Ending(StrEnum):
+class StreamEnding(StrEnum):
     """Why we end a stream, where no refusal says so; docs/operators-stream.md says what a client does about it."""
 
     REPLACED = "replaced"
@@ -31,9 +31,9 @@ class StreamListener:
         #: A change of these concerns it: its tenant, its session, its operator.
         self.keys = frozenset(filter(None, (caller.tenant_id, caller.home, caller.session_id, caller.id)))
         self.called = asyncio.Event()
-        self.ended: Ending | None = None
+        self.ended: StreamEnding | None = None
 
-    def end(self, why: Ending) -> None:
+    def end(self, why: StreamEnding) -> None:
         """The last that it is told."""
         if self.ended is None:
             self.ended = why

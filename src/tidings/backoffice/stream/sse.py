@@ -11,7 +11,7 @@ import msgspec
 from tidings.backoffice.announcements.model import Announcement
 from tidings.backoffice.announcements.tell import WINDOW
 from tidings.backoffice.stream.hub import DeviceStreams
-from tidings.backoffice.stream.listener import Ending, StreamListener
+from tidings.backoffice.stream.listener import StreamEnding, StreamListener
 from tidings.kernel.errors import TidingsError
 from tidings.kernel.http.callers import Caller, StillAllowed
 from tidings.kernel.http.server_events import AFTER_RESTART, SOON, event, retry, sign_of_life
@@ -81,7 +81,7 @@ async def _pieces(
                 yield sign_of_life(listener.position)
                 left = heartbeat
             await _wait(listener, min(max(left, 0.01), _ASK_EVERY if streams.is_prompt else _ASK_OFTEN))
-        if listener.ended is Ending.RESTARTING:
+        if listener.ended is StreamEnding.RESTARTING:
             yield retry(AFTER_RESTART)
         yield event("end", f'{{"reason":"{listener.ended}"}}')
     finally:

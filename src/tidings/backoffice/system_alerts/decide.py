@@ -23,7 +23,7 @@ Key = tuple[TenantId | None, str]
 
 
 @dataclass(slots=True)
-class Memory:
+class AlertMemory:
     """What one process has seen of one source: how often in a row, and how often not."""
 
     seen: dict[Key, int] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class AlertDecision:
     """What is to be written for one tenant, or for the platform."""
 
     to_raise: Sequence[NewAlert]
@@ -42,10 +42,10 @@ def decide(
     source: str,
     conditions: Sequence[Condition],
     known: Sequence[OpenAlert],
-    memory: Memory,
+    memory: AlertMemory,
     *,
     now: datetime,
-) -> Mapping[TenantId | None, Decision]:
+) -> Mapping[TenantId | None, AlertDecision]:
     """What follows from one look, by tenant; `memory` learns from it."""
     is_open = {(one.tenant_id, one.dedup_key): one for one in known}
     holding = {(one.tenant_id, one.dedup_key): one for one in conditions}
@@ -57,7 +57,7 @@ def decide(
     ends = [key for key, looks in memory.missed.items() if looks >= LOOKS_TO_END]
     tenants = list(dict.fromkeys(tenant_id for tenant_id, _ in [*begins, *ends]))[:MOST_TENANTS]
     return {
-        tenant_id: Decision(
+        tenant_id: AlertDecision(
             to_raise=[_alert(source, holding[key]) for key in begins if key[0] == tenant_id],
             to_end=[key[1] for key in ends if key[0] == tenant_id],
         )

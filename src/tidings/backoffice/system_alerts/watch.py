@@ -8,7 +8,7 @@ from typing import Final
 
 from tidings.backoffice.alerts.alerts import Alerts
 from tidings.backoffice.system_alerts import store
-from tidings.backoffice.system_alerts.decide import Memory, decide
+from tidings.backoffice.system_alerts.decide import AlertMemory, decide
 from tidings.backoffice.system_alerts.webhook_letters import QUIET, SOURCE
 from tidings.contracts.conditions import ConditionSource
 from tidings.kernel.clock import Clock
@@ -47,7 +47,7 @@ class SystemAlerts:
         self._clock = clock
         self._metrics = metrics
         self._holder = secrets.token_hex(8)
-        self._memories: dict[str, Memory] = {}
+        self._memories: dict[str, AlertMemory] = {}
         self._looked_at: dict[str, datetime] = {}
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -78,7 +78,7 @@ class SystemAlerts:
         found = await source.look()
         async with self._db.worker() as tx:
             known = await store.open_of_source(tx, source.name)
-        memory = self._memories.setdefault(source.name, Memory())
+        memory = self._memories.setdefault(source.name, AlertMemory())
         for tenant_id, decision in decide(source.name, found.conditions, known, memory, now=now).items():
             async with self._db.scoped(tenant_id) as tx:
                 await self._alerts.raise_(tx, decision.to_raise)

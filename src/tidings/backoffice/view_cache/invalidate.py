@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tidings.backoffice.announcements.model import Channel, NewAnnouncement
-from tidings.backoffice.announcements.tell import Announcements
+from tidings.backoffice.announcements.tell import DeviceAnnouncements
 from tidings.backoffice.view_cache import store
 from tidings.backoffice.view_cache.changes import UpstreamChange, changes_in, is_change
 from tidings.backoffice.view_cache.shared import SharedViews
@@ -32,7 +32,7 @@ _CHANNELS: Final[dict[str, tuple[Channel, ...]]] = {
 class ViewInvalidator:
     """Handles each event once; what it announces commits with the note that it was consumed."""
 
-    announcements: Announcements
+    announcements: DeviceAnnouncements
     clock: Clock
     shared: SharedViews | None = None
 

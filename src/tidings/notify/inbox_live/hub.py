@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from tidings.kernel.announcer import Announcer
+from tidings.kernel.announcer import ChannelAnnouncer
 from tidings.kernel.clock import Clock
 from tidings.kernel.durable.jobs import wait_for_stop
 from tidings.kernel.durable.retry_policy import Backoff
@@ -62,7 +62,7 @@ class InboxHub:
 
     def __init__(
         self,
-        announcements: Announcer,
+        announcements: ChannelAnnouncer,
         *,
         reader: LiveNewsReader,
         gate: TenantGate,

@@ -5,7 +5,7 @@ from typing import Any, Final
 from tidings.backoffice.console.frame import Told, redirect
 from tidings.backoffice.console.imports.pages import DIALECTS, HOME, KINDS, import_page, imports_page
 from tidings.backoffice.console.own_api import ApiProblemError, at
-from tidings.backoffice.console.streamed_form import StreamedForm, UploadLimit
+from tidings.backoffice.console.streamed_form import FormUploadLimit, StreamedForm
 from tidings.backoffice.console.visits import MOST_BYTES, Visit, Visits, answering_with_pages
 from tidings.kernel.errors import BadValueError
 from tidings.kernel.http.answers import Reply
@@ -29,7 +29,7 @@ async def show_imports(request: Request, visits: Visits) -> Reply:
     return await _listed(visit, told=visit.told())
 
 
-@imports_pages.post("/", media_type=_HTML, body_limit=UploadLimit)
+@imports_pages.post("/", media_type=_HTML, body_limit=FormUploadLimit)
 @answering_with_pages
 async def import_file(request: Request, visits: Visits) -> Reply:
     """Import a file, or rehearse it; the answer comes when all of it was read."""

@@ -25,7 +25,7 @@ from tidings.kernel.http.answers import Reply
 _CREDENTIALS: Final = ("card", "mobile", "pin")
 
 
-class Tried(NamedTuple):
+class TriedAction(NamedTuple):
     """What somebody tried, and why it was refused."""
 
     action: str
@@ -42,7 +42,7 @@ def reservation_page(
     done: Sequence[Mapping[str, Any]],
     names: Mapping[str, str],
     told: Told | None,
-    tried: Tried | None,
+    tried: TriedAction | None,
     away: ApiProblemError | None,
 ) -> Reply:
     """Keys, what may be done, what was done."""
@@ -92,7 +92,7 @@ def _keys(visit: Visit, keys: Sequence[Mapping[str, Any]] | None, away: ApiProbl
     return section(words["locks.keys"], table(words["locks.keys"], columns, keys, empty=nothing))
 
 
-def _form(visit: Visit, property_id: str, reservation: str, action: str, tried: Tried | None) -> Html:
+def _form(visit: Visit, property_id: str, reservation: str, action: str, tried: TriedAction | None) -> Html:
     """One action behind a summary; open where it was just refused."""
     words = visit.words
     mine = tried if tried is not None and tried.action == action else None

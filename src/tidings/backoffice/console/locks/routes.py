@@ -8,7 +8,7 @@ from tidings.backoffice.attestations.actions import AttestedAction
 from tidings.backoffice.console.frame import Told, redirect
 from tidings.backoffice.console.locks.audit_page import FILTERS, audit_page
 from tidings.backoffice.console.locks.names import ACTIONS, API, HERE, reservation_path
-from tidings.backoffice.console.locks.reservation_page import Tried, reservation_page
+from tidings.backoffice.console.locks.reservation_page import TriedAction, reservation_page
 from tidings.backoffice.console.own_api import ApiProblemError, at
 from tidings.backoffice.console.people_names import names_of_operators
 from tidings.backoffice.console.visits import MOST_BYTES, Visit, Visits, answering_with_pages
@@ -80,10 +80,10 @@ async def act_on_lock(
     request: Request, property_id: str, reservation: str, action: str, visits: Visits
 ) -> Reply:
     """Do one of four things, with a code."""
-    if action not in ACTIONS:
-        raise NotFoundError("there is no such action")
     # Keys are taken away in a frozen tenant, too.
     visit, fields = await visits.posted(request, writes=action != "revoke", of_tenant=True)
+    if action not in ACTIONS:
+        raise NotFoundError("there is no such action")
     body: dict[str, Any] = {"property_id": property_id}
     if action == "issue":
         body["credential"] = fields.get("credential", "card")
@@ -102,7 +102,11 @@ async def act_on_lock(
         )
     except ApiProblemError as error:
         return await _reservation(
-            visit, property_id, reservation, tried=Tried(action, fields, error), told=visit.refused(error)
+            visit,
+            property_id,
+            reservation,
+            tried=TriedAction(action, fields, error),
+            told=visit.refused(error),
         )
     done = answer.data
     if done["outcome"] == "failure":
@@ -118,7 +122,7 @@ async def _reservation(
     reservation: str,
     *,
     told: Told | None,
-    tried: Tried | None = None,
+    tried: TriedAction | None = None,
 ) -> Reply:
     keys, away = None, None
     try:
