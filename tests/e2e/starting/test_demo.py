@@ -46,7 +46,12 @@ def test_again_it_changes_nothing(lived: RunningTidings) -> None:
     def there() -> list[list[str]]:
         lists = ("batches", "recipients?limit=200", "webhooks", "events/received", "suppressions")
         with lived.client() as api:
-            return [[one["id"] for one in api.get(f"/api/v1/{name}").json()["items"]] for name in lists]
+            listed = {name: api.get(f"/api/v1/{name}").json()["items"] for name in lists}
+        # The simulator of upstream services goes on telling of changes, whatever the demo does.
+        listed["events/received"] = [
+            one for one in listed["events/received"] if not one["type"].startswith("upstream.")
+        ]
+        return [[one["id"] for one in found] for found in listed.values()]
 
     before = there()
     again = run_tidings("demo", "--size", "small", "--json", "--data-dir", str(lived.data_dir))

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import httpx2
 import psutil
 import pytest
 
@@ -41,6 +42,12 @@ def test_it_starts_from_nothing_answers_and_stops(data_dir: Path) -> None:
                 [*shlex.split(curl[1]), "--silent", "--fail"], capture_output=True, text=True, check=True
             ).stdout
             assert demo["tenant_id"] in said
+        link, own = demo["console_url"], {"sec-fetch-site": "same-origin"}
+        with httpx2.Client() as browser:
+            assert browser.get(link).status_code == 200, "to look uses nothing up"
+            assert browser.post(link, headers=own).status_code == 303
+            assert browser.get(f"{demo['base_url']}/console").status_code == 200
+            assert browser.post(link, headers=own).status_code == 410
 
         assert tidings.stop() == 0
         assert "Stopping:" in tidings.output

@@ -4,9 +4,12 @@ import re
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
+
 from tests.integration.templates.drafts import draft
 from tests.support.http import HttpWorld
 from tests.support.operators import SignedIn, an_operator
+from tidings.kernel.db import Database
 from tidings.kernel.sql import Query
 from tidings.notify.ids import DIGEST_WINDOW
 from tidings.notify.tenants.model import Tenant
@@ -37,6 +40,12 @@ CATEGORY = {
     "can_unsubscribe": "on",
     "may_digest": "on",
 }
+
+
+@pytest.fixture
+def db(fresh_db: Database) -> Database:
+    """Of one test alone: what the platform has published is seen by every tenant."""
+    return fresh_db
 
 
 async def mailed(who: SignedIn) -> None:

@@ -20,6 +20,7 @@ from tidings.contracts.conditions import Condition, ConditionSource, Look
 from tidings.contracts.events import NOTIFY_SOURCE
 from tidings.contracts.webhooks import DELIVERY_FAILED_SUBJECT, WebhookDeliveryFailed
 from tidings.kernel.clock import Clock
+from tidings.kernel.db import Database
 from tidings.kernel.durable.job_watch import JobWatch
 from tidings.kernel.durable.processes import ProcessRegister
 from tidings.kernel.errors import DatabaseUnavailableError
@@ -32,6 +33,12 @@ from tidings.router.ids import INBOUND_WEBHOOK_EVENT
 
 #: The source of alerts that other tests raise.
 BY_HAND = an_alert().source
+
+
+@pytest.fixture
+def db(fresh_db: Database) -> Database:
+    """Of one test alone: what the platform is told counts rows of all tenants."""
+    return fresh_db
 
 
 @pytest.fixture

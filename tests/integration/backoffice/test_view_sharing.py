@@ -57,10 +57,10 @@ def access(clock: ManualClock) -> PropertyAccess:
 
 @pytest.fixture
 async def systems(
-    worker_database: TestDatabase, clock: ManualClock, simulator: PropertySimulator, valkey: Valkey
+    fresh_database: TestDatabase, clock: ManualClock, simulator: PropertySimulator, valkey: Valkey
 ) -> AsyncIterator[list[System]]:
     """Two processes with one cache tier, that hear of changes."""
-    made = [_system(worker_database, clock, simulator, valkey) for _ in range(2)]
+    made = [_system(fresh_database, clock, simulator, valkey) for _ in range(2)]
     async with AsyncExitStack() as stack:
         for system in made:
             await stack.enter_async_context(_hearing(system))
@@ -114,14 +114,14 @@ async def test_two_processes_and_a_hundred_requests_ask_once(
 
 async def test_processes_of_their_own_ask_once(
     systems: list[System],
-    worker_database: TestDatabase,
+    fresh_database: TestDatabase,
     simulator: PropertySimulator,
     valkey: Valkey,
     access: PropertyAccess,
 ) -> None:
     """Apart from this one, with clocks of their own: the same board in two further processes at the same time."""
     fault(simulator, "slow", "reservations", seconds=0.4)
-    place = (simulator.url, valkey.url.reveal(), worker_database.runtime_url, SHARED.name, access.tenant_id)
+    place = (simulator.url, valkey.url.reveal(), fresh_database.runtime_url, SHARED.name, access.tenant_id)
     others = [
         subprocess.Popen(  # noqa: ASYNC220  # it starts in no time, and is waited for in a thread
             [sys.executable, "-c", _ANOTHER, *place, HOTEL], stdin=subprocess.PIPE, stdout=subprocess.PIPE

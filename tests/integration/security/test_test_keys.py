@@ -15,6 +15,7 @@ _METHODS = ("get", "post", "put", "patch", "delete")
 ALLOWED = {
     # Settings, read.
     "GET /api/v1/tenant",
+    "GET /api/v1/settings",
     "GET /api/v1/branding",
     "GET /api/v1/categories",
     "GET /api/v1/categories/{category}",

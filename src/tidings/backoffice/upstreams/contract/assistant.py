@@ -15,7 +15,7 @@ class SuggestionProvenance(Struct, frozen=True, kw_only=True):
     version: ShortText
     produced_at: datetime
     #: From 0 to 1.
-    confidence: Annotated[float, Meta(ge=0, le=1)]
+    confidence: Annotated[float, Meta(ge=0.0, le=1.0)]
     #: Ids of what it looked at, such as `reservation:res_…`.
     sources: Annotated[list[ShortText], Meta(max_length=50)] = []
 
