@@ -279,7 +279,10 @@ def _conversations(visit: Visit, person: Data, around: Around) -> Html:
         [
             Column[Any](words["people.channel"], lambda one: words.channel(one["channel"])),
             Column[Any](
-                words["people.status"], lambda one: status_badge(words, "people", one["status"].lower())
+                words["people.status"],
+                lambda one: status_badge(
+                    words, "people", one["status"].lower(), "info" if one["status"] == "OPEN" else ""
+                ),
             ),
             Column[Any](words["people.last"], lambda one: moment(one["last_message_at"]), "tight"),
         ],

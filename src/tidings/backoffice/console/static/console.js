@@ -24,19 +24,26 @@
     }
   }
 
-  // Ids that people carry elsewhere.
+  // Ids that people carry elsewhere. The sign is drawn: few fonts have it.
+  function copySign() {
+    const [drawing, path] = ["svg", "path"].map((name) => document.createElementNS("http://www.w3.org/2000/svg", name));
+    for (const [name, value] of Object.entries({ viewBox: "0 0 16 16", width: 14, height: 14, fill: "none", stroke: "currentColor" })) drawing.setAttribute(name, value);
+    path.setAttribute("d", "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z");
+    drawing.append(path);
+    return drawing;
+  }
   function copies(within) {
     for (const holder of all("[data-copy]", within)) {
       if (one("button", holder) || !navigator.clipboard) continue;
       const button = document.createElement("button");
       button.type = "button";
       button.className = "quiet";
-      button.textContent = "⧉";
+      button.append(copySign());
       button.setAttribute("aria-label", holder.dataset.copy);
       button.addEventListener("click", async () => {
         await navigator.clipboard.writeText(holder.dataset.copy);
         button.textContent = "✓";
-        setTimeout(() => (button.textContent = "⧉"), 1500);
+        setTimeout(() => button.replaceChildren(copySign()), 1500);
       });
       holder.append(button);
     }
