@@ -1,5 +1,6 @@
 """What happens is told to the webhooks that want it: signed, once it is taken, and again where it is not."""
 
+import asyncio
 import base64
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
@@ -271,3 +272,36 @@ async def test_a_set_of_several_tenants_is_told_to_each_as_if_it_were_alone(
             verify(secrets[one.tenant_id], calls[-1], world.clock.now())
             statuses = [delivery["status"] for delivery in await one.deliveries(made[one.tenant_id]["id"])]
             assert statuses == ["delivered"] * 3
+
+
+async def test_answers_are_kept_while_the_rows_of_one_tenant_are_locked(
+    world: PipelineWorld, receiver: WebhookReceiver
+) -> None:
+    """Whoever adds many deliveries locks endpoints for longer than a set of several tenants waits: nobody is called again for it."""
+    tenants = [await world.tenant() for _ in range(2)]
+    async with AsyncExitStack() as stack:
+        subscribers = []
+        for tenant_id in tenants:
+            client = await stack.enter_async_context(world.http.as_tenant(tenant_id))
+            subscribers.append(Subscriber(world=world, tenant_id=tenant_id, client=client))
+        hooks = [await one.webhook(receiver.url(f"/{n}")) for n, one in enumerate(subscribers)]
+        for one in subscribers:
+            await one.happens("k")
+        for relay in world.relays:
+            await relay.drain()
+        await world.system.webhooks.consumer.drain()
+        receiver.held = asyncio.Event()
+        calling = asyncio.create_task(world.system.webhooks.deliveries.drain())
+        while len(receiver.heard) < 2:
+            await asyncio.sleep(0.01)
+        async with world.db.tenant(tenants[0]) as tx:
+            await tx.connection.execute("SELECT FROM notification.webhook_endpoints FOR NO KEY UPDATE")
+            receiver.held.set()
+            await asyncio.sleep(0.5)
+        await calling
+        await settle(world)
+
+        assert len(receiver.heard) == 2
+        for one, hook in zip(subscribers, hooks, strict=True):
+            [delivery] = await one.deliveries(hook["id"])
+            assert (delivery["status"], delivery["attempts"]) == ("delivered", 1)

@@ -20,8 +20,9 @@ from tidings.kernel.db import Database, TenantsTx
 from tidings.kernel.durable.claims import Claim, ClaimSettings, SetAnswered
 from tidings.kernel.durable.retry_policy import RandomUnit
 from tidings.kernel.durable.wakeup import DueTimer
-from tidings.kernel.errors import TidingsError
+from tidings.kernel.errors import DatabaseBusyError, DatabaseError, TidingsError
 from tidings.kernel.gather import Gatherer
+from tidings.kernel.ids import TenantId
 from tidings.kernel.keys.data_key import DataKey
 from tidings.kernel.keys.keyring import Keyring
 from tidings.kernel.outbox import Outbox
@@ -82,6 +83,8 @@ _UNREADABLE: Final = WebhookResult(delivered=False, reason="unreadable")
 #: Its transformation leads to more than a body may have.
 _TOO_LARGE: Final = WebhookResult(delivered=False, reason="too_large")
 _NOT_MADE: Final = (_UNREADABLE, _TOO_LARGE)
+#: How often the answers of one tenant are written again while its rows are locked; each time waits for as long as a lock may take.
+_BUSY_TRIES: Final = 3
 #: The credentials of the call are not taken.
 _REFUSED: Final = 401
 
@@ -299,8 +302,39 @@ class WebhookDeliverer:
             calls=msgspec.json.encode(calls).decode(),
         )
 
-    async def _write(self, worker: str, ends: Sequence[_EndedTurn]) -> Sequence[None]:
-        """What became of some turns, in one transaction; those of endpoints that are no longer ours are let go."""
+    async def _write(self, worker: str, ends: Sequence[_EndedTurn]) -> Sequence[Exception | None]:
+        """What became of some turns, together; where rows of one tenant are locked, each tenant's alone.
+
+        While many deliveries are added, their endpoints are locked for longer than a set of several tenants waits. What was
+        answered is not forgotten for that: it would be called again.
+        """
+        try:
+            await self._write_together(worker, ends)
+        except DatabaseBusyError:
+            return await self._write_alone(worker, ends)
+        return [None] * len(ends)
+
+    async def _write_alone(self, worker: str, ends: Sequence[_EndedTurn]) -> Sequence[Exception | None]:
+        failed: dict[TenantId, Exception] = {}
+        by_tenant: dict[TenantId, list[_EndedTurn]] = {}
+        for end in ends:
+            by_tenant.setdefault(end.endpoint.tenant_id, []).append(end)
+        for tenant_id, some in by_tenant.items():
+            for tries in range(_BUSY_TRIES, 0, -1):
+                try:
+                    await self._write_together(worker, some)
+                except DatabaseBusyError as error:
+                    if tries == 1:
+                        failed[tenant_id] = error
+                except DatabaseError as error:
+                    failed[tenant_id] = error
+                    break
+                else:
+                    break
+        return [failed.get(end.endpoint.tenant_id) for end in ends]
+
+    async def _write_together(self, worker: str, ends: Sequence[_EndedTurn]) -> None:
+        """In one transaction; those of endpoints that are no longer ours are let go."""
         now = self.clock.now()
         tenants = {end.endpoint.tenant_id for end in ends}
         async with self.db.tenants(tenants, by_index=True) as tx:
@@ -320,7 +354,6 @@ class WebhookDeliverer:
             self.observer.called(outcome, count)
         for reason in disabled.values():
             self.observer.disabled(reason)
-        return [None] * len(ends)
 
     async def _disable(
         self, tx: TenantsTx, ends: Sequence[_EndedTurn], now: datetime
