@@ -210,3 +210,11 @@ async def test_who_came_by_a_link_a_moment_ago_adds_their_first_passkey(
     second = Authenticator(origin=party).make(await asked_for(inside, "register"))
     refused = await inside.post("/bff/v1/passkeys", {"credential": second})
     assert refused.json()["code"] == "attestation_required"
+
+
+async def test_strangers_ask_for_challenges_as_often_as_they_may_try(world: HttpWorld) -> None:
+    at = AtBrowser(world)
+    own = {"sec-fetch-site": "same-origin"}
+    asked = [await at.client.post("/console/passkey/challenge", headers=own) for _ in range(31)]
+    assert [one.status_code for one in asked] == [200] * 30 + [429]
+    assert int(asked[-1].headers["retry-after"]) >= 1

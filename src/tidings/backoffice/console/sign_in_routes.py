@@ -1,5 +1,6 @@
 """Pages of the way in: sign-in, join, and one-time links. Looking changes nothing."""
 
+import math
 from typing import Final
 
 import msgspec
@@ -136,9 +137,16 @@ async def check_code(
 
 @sign_in_pages.post("/passkey/challenge", body_limit=MOST_BYTES)
 @answering_with_pages
-async def ask_for_passkey(request: Request, visits: Visits, challenger: PasskeyChallenger) -> Reply:
+async def ask_for_passkey(
+    request: Request, visits: Visits, sign_in: SignIn, challenger: PasskeyChallenger
+) -> Reply:
     """What a browser shows a passkey for, to sign in; the script asks for it."""
     await visits.posted_by_stranger(request)
+    # Each is a row until its time is over: a place gets as many as it has tries.
+    wait = sign_in.limits.wait_of_place(place(request))
+    if wait is not None:
+        later = {"cache-control": "no-store", "retry-after": str(math.ceil(wait))}
+        return Reply(body=b"{}", media_type="application/json", status=429, headers=later)
     asked = {"public_key": await challenger.to_sign_in()}
     headers = {"cache-control": "no-store"}
     return Reply(body=msgspec.json.encode(asked), media_type="application/json", headers=headers)
